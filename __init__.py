@@ -10,10 +10,10 @@
 - `capabilities`: what each algorithm can evaluate, and why it refuses the rest; `list_algorithms`: all of them, with
   their parameters.
 - `verify`: an algorithm against the oracle on random cases.
-- `compare`: two results folders; `plot`: the drawings of one, or of what `bench` or `advise` found.
+- `compare`: the ratios of two results folders; `plot`: drawings of one, or of a result of `bench` or `advise`.
 - `evaluate`: the answer of queries on a DataFrame, a file or an event store; `help(cepbench.evaluate)` has the columns.
-- `run`: experiments on Spark, as `cepbench run` does it; `load_results`: what they measured.
-- `load_frame`: what they measured as a table.
+- `run`: experiments on Spark, as `cepbench run`; `load_results`: their figures, verdicts and records.
+- `load_frame`: their records as a table.
 - `Reading`: how your files are read: which columns are time and type, how times are written.
 - `stream`: queries on a live stream, on Spark, with each row written once (docs/live.md).
 - `make`: the algorithm of a specification such as `cet[detect=hybrid]`.

@@ -30,7 +30,7 @@ class Drawing(Place):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if Path(value).suffix not in FORMATS:
-            self.fail(f"{value}: a drawing is called FILE.pdf, FILE.svg or FILE.png", param, ctx)
+            self.fail(f"{value}: a drawing is named FILE.pdf, FILE.svg or FILE.png", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -90,11 +90,11 @@ def own_work(command: Callable[..., None]) -> Callable[..., None]:
         "algorithms",
         multiple=True,
         metavar="SPEC[,SPEC]",
-        help="Algorithms, or all, which is the default.",
+        help="Algorithms to compare; by default all.",
     )
-    @click.option("--memory", type=Bytes(), default="4 GB", show_default=True, help="What a process may take.")
-    @click.option("--plot", "drawing", type=Drawing(dir_okay=False), help="Draw it: .pdf, .svg or .png.")
-    @click.option("--json", "as_json", is_flag=True, help="As JSON instead of a table.")
+    @click.option("--memory", type=Bytes(), default="4 GB", show_default=True, help="Limit of memory of each process.")
+    @click.option("--plot", "drawing", type=Drawing(dir_okay=False), help="Also draw the result: .pdf, .svg or .png.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
     @where
     @reading
     @plugins

@@ -34,7 +34,7 @@ def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     made = [make(name) for name in algorithms or [kind.name for kind in all_algorithms() if not kind.starts]]
     arithmetics = ("modular", "float") if arithmetic == "both" else (arithmetic,)
     work = [(algorithm, one) for one in arithmetics for algorithm in made]
-    # Neighbors share kernels, as A-Seq and Sharon do. Apart in this order, two processes do not compile the same ones.
+    # Neighbors share kernels, as A-Seq and Sharon do. This order separates them, so that each kernel is compiled once.
     work = [*work[::2], *work[1::2]]
 
     spawned = multiprocessing.get_context("spawn")

@@ -11,7 +11,7 @@ from types import FrameType
 import click
 
 GRACE = 3.0
-"""Seconds after which a process is killed that computes in a kernel, where it cannot react to a signal."""
+"""Seconds after its time limit at which a process is killed if it is in a kernel, where it cannot react to a signal."""
 AGAIN = 0.02
 """Seconds after which an interrupt that was dropped is raised again."""
 

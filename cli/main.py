@@ -4,7 +4,7 @@ Every failure is one clear line on stderr and an exit status, never a traceback:
 
 - 2: the request or the input is wrong (`CepbenchError`, an unusable file or option); a query error also shows the
   underlined place.
-- 1: a check failed (`verify`, `run`, `review`), or there is an error in cepbench itself.
+- 1: a check failed (`verify`, `run`, `bench`, `advise`, `review`), or there is an error in cepbench itself.
 - 130: interrupted; 143: terminated (SIGTERM). Temporary files and processes are cleaned up first.
 - 124: not done within --timeout.
 

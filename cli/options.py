@@ -141,7 +141,7 @@ where = click.option(
     help="Rows that count, such as 'delay IS NOT NULL AND delay > 0'; with names of columns, = != < <= > >=, IN, AND, "
     "OR, NOT.",
 )
-"""Adds the condition to the `reading`, whose options follow it."""
+"""Sets the condition of the `reading` of a command, which also needs the decorator `reading`."""
 
 
 def cluster(command: Callable[..., None]) -> Callable[..., None]:

@@ -91,7 +91,7 @@ def query(
     text = query_text(workload)
     form = form or _form_of(output)
     if form == PARQUET and output is None:
-        raise click.UsageError("the form parquet needs a file; give one by --output")
+        raise click.UsageError("the format parquet needs a file; give one by --output")
     if cluster.master is None:
         from cepbench.pipeline.in_process import answer_of
 

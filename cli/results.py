@@ -15,9 +15,16 @@ folder = Place(exists=True)
 @click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
 @measured
 @click.option("-o", "--output", type=Place(file_okay=False), help="Folder for the drawings.")
-@click.option("--width", type=click.FloatRange(0.5, 50), metavar="INCHES", help="Of a figure; by default a column.")
 @click.option(
-    "--height", type=click.FloatRange(0.3, 50), default=1.75, show_default=True, metavar="INCHES", help="Of a panel."
+    "--width", type=click.FloatRange(0.5, 50), metavar="INCHES", help="Width of a figure; by default that of a column."
+)
+@click.option(
+    "--height",
+    type=click.FloatRange(0.3, 50),
+    default=1.75,
+    show_default=True,
+    metavar="INCHES",
+    help="Height of a panel.",
 )
 @click.option("--style", "sheet", type=Place(exists=True, dir_okay=False), help="A matplotlib style file.")
 @click.option("--font", metavar="NAME", help="Font family.")
@@ -101,7 +108,7 @@ def export(results: Path, output: Path) -> None:
 
 @click.command()
 @click.argument("folders", type=folder, metavar="FOLDER [FOLDER]...", nargs=-1, required=True)
-@click.option("--of", metavar="SPEC", help="With --to: compare the cells of this algorithm")
+@click.option("--of", metavar="SPEC", help="With --to: compare the cells of this algorithm.")
 @click.option("--to", metavar="SPEC", help="With --of: the algorithm to compare with, by its name in the results.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "table", "csv", "json"]), default="text", show_default=True

@@ -52,7 +52,7 @@ IDLE_SECONDS = 5.0
     help=f"End the stream when nothing has arrived for SECONDS (by default {IDLE_SECONDS:g}), and write its last rows.",
 )
 @click.option(
-    "--trigger", metavar="LENGTH", help="How often a batch begins at the most; by default whenever something has come."
+    "--trigger", metavar="LENGTH", help="Minimum time between the starts of two batches; by default none."
 )
 @click.option(
     "--dashboard",

@@ -49,7 +49,7 @@ TEXT: /'([^']|'')*'|"([^"]|"")*"/
 %ignore /\s+/
 """
 _MOMENT = r"^\d{4}(-\d\d-\d\d|\d{4}[Tt]\d)"
-"""How a text begins that may be a time; eight digits alone are a number of something else."""
+"""The beginning of texts that are parsed as times. Eight digits alone, such as 20240131, are not a time."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = ("or", "and", "not", "is", "null", "in")
 _COMPARED: dict[str, Callable[..., pa.Array]] = {
@@ -69,7 +69,7 @@ def chosen(
 ) -> NDArray[np.int64]:
     """The rows (from 0) for which the condition is true, in order.
 
-    `times`: the times in UTC of columns with their own notation, null where there is no time. Raises `InputError` for
+    `times`: the times in UTC of columns with a `Reading.format`, null where there is no time. Raises `InputError` for
     values that cannot be compared.
     """
     mask = _truth(_parsed(where), _Rows(columns, times, place))

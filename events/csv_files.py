@@ -82,8 +82,8 @@ def csv_blocks(
 ) -> Iterator[pa.RecordBatch]:
     """Rows of a span in order, in blocks of bounded size.
 
-    Columns of `kinds` are read as such if all of their values allow it, which is fast; otherwise all columns are
-    strings, as are those without a kind. Raises Arrow's errors.
+    Columns of `kinds` are read as such, which is fast, up to a block with a value of another kind; from there on
+    all columns are strings, as are those without a kind. Raises Arrow's errors.
     """
     texts = {name: pa.string() for name in names}
     typed = {**texts, **{name: ARROW[kind] for name, kind in (kinds or {}).items() if name in texts}}
@@ -113,7 +113,7 @@ def sample(file: Path, names: Sequence[str], time: str = "time") -> Facts:
 
 
 def facts(file: Path, names: Sequence[str], guess: Facts, span: ByteRange = WHOLE, time: str = "time") -> Facts:
-    """Facts about a span, computed faster with a `guess` from files of the same source.
+    """Facts about a span; a `guess` from files of the same source makes this faster and does not change the result.
 
     `time`: the column whose notations are recorded; none if there is no such column.
     """

@@ -92,7 +92,7 @@ class FileLayout:
 class Block:
     """Checked rows in input order: int64 times, and Arrow columns (strings not yet coded, nulls kept).
 
-    `row`: int64[n], from 0 in the file; `read`: their number before the condition was applied.
+    `row`: int64[n], from 0 in the file; `read`: the number of rows before the condition was applied.
     """
 
     time: NDArray[np.int64]
@@ -181,7 +181,7 @@ def csv_layout(source: sources.Source, facts: Sequence[csv_files.Facts], reading
 
 
 def _kept_notations(file: Path, layout: FileLayout) -> dict[str, tuple[int, str]]:
-    """How times are written (`events.columns.notations`) in the rows that count: those of others need not be times."""
+    """The notations (`events.columns.notations`) of times in rows that satisfy the condition; others need no time."""
     found: dict[str, tuple[int, str]] = {}
     place, before = Place(str(file)), 0
     for batch in _csv_batches(file, layout, WHOLE):

@@ -43,7 +43,7 @@ def timestamps(column: pa.Array, form: str, place: "Place") -> pa.Array:
 
 
 def by_pattern(column: pa.Array, pattern: str) -> pa.Array:
-    """Texts that are written by a pattern as timestamps, UTC; null where one is not."""
+    """Texts as timestamps in UTC; null where the pattern does not fit. Raises `InputError` for an invalid pattern."""
     return pa.array(_parsed(pc.cast(column, pa.string()).to_pandas(), pattern), pa.timestamp("ns", "UTC"))
 
 
@@ -51,7 +51,7 @@ def _parsed(texts: "pd.Series[str]", form: str) -> "pd.Series[pd.Timestamp]":
     try:
         return pd.to_datetime(texts, format="ISO8601" if form == ISO else form, utc=True, errors="coerce")
     except ValueError as error:
-        raise InputError(f"time format {form!r} is no pattern: {str(error).splitlines()[0]}") from None
+        raise InputError(f"time format {form!r} is not a pattern: {str(error).splitlines()[0]}") from None
 
 
 def _epochs(column: pa.Array, unit: str, form: str, place: "Place") -> pa.Array:

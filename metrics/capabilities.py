@@ -11,7 +11,7 @@ class Capability:
     group: str  # "Negation"
     name: str  # "NOT at the end"
     workload: str  # queries in text
-    reasons: Mapping[str, str]  # empty for algorithms that can evaluate it
+    reasons: Mapping[str, str]  # without algorithms that can evaluate it
 
 
 @dataclass(frozen=True)

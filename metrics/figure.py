@@ -72,7 +72,7 @@ class Panel(Strict):
     "state_peak", ...), "state_kinds.<kind>", "realised.<field>", or "sustainable". `where` keeps only the records whose
     point has these values, so that panels may show different slices of one sweep, and `algorithms` only theirs, if
     there are any. `x` replaces the figure's x axis. Lines become bars where x values have no order; `kind` asks for
-    bars in any case, or for a heat map with a row per algorithm. `published` curves are drawn beside lines, thin, where
+    bars in any case, or for a heat map with a row per algorithm. `published` curves are thin lines, drawn only where
     the axis has been measured.
 
     With `over`, the metric is divided by that algorithm's median at the same point: a gain.
@@ -174,7 +174,7 @@ class ClaimResult(Strict):
 
 
 class Declared(Strict):
-    """What a claim expects, as far as it can be written down before its cells are measured."""
+    """The expectation of a claim, without its measured number: `Figure.declared` keeps it from before the run."""
 
     text: str
     what: str = ""  # the number: "plan_seconds of greta over cogra"
@@ -205,8 +205,8 @@ class Figure(Strict):
     departures: tuple[Departure, ...] = ()  # of the workload, from the paper's
     claims: tuple[ClaimResult, ...] = ()
     declared: tuple[Declared, ...] = ()  # the claims before the first of the cells was measured
-    current: tuple[Declared, ...] = ()  # and when they were judged
-    revised: tuple[str, ...] = ()  # why these differ
+    current: tuple[Declared, ...] = ()  # the claims when they were judged
+    revised: tuple[str, ...] = ()  # reasons why `current` differs from `declared`
     draws: tuple[str, ...] = ()  # axes over which claims, and points of the drawing, are medians
 
     @property

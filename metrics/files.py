@@ -8,7 +8,7 @@ from pathlib import Path
 from cepbench.events.errors import CepbenchError
 
 TEMPORARY = ".tmp"
-"""How the name of a file ends that is not whole yet; a process that was killed leaves it."""
+"""Suffix of a file that is still being written; a process that is killed leaves it behind."""
 
 
 class Unwritable(CepbenchError):

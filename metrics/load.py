@@ -12,12 +12,11 @@ from cepbench.metrics.record import Load
 NOISY = 0.05
 """A run that lost more of its time than this to others is noisy."""
 SLOW = 1.15
-"""The slowdown, relative to its best pace, from which a phase of the machine is slow; the pace varies by less anyway.
-"""
+"""A machine is slow if its pace is above this multiple of its best one; smaller variation is ordinary."""
 
 
 class LoadWatch:
-    """A context around a measurement of this process's main thread; afterwards `load` is the time lost to other work.
+    """A context around a measurement of this process's main thread; afterwards `load` has the load of other work.
 
     Between its runs the measurement calls `look` to sample the pace of the machine.
     """

@@ -30,7 +30,7 @@ def pss(pid: int | None = None) -> int:
 
 
 def _size_as_known(pid: int) -> int:
-    import psutil  # which takes three times as long to load as the sampler to start
+    import psutil  # only here: loading it takes three times as long as starting the sampler
 
     try:
         info = psutil.Process(pid).memory_full_info()
@@ -98,7 +98,7 @@ class PeakMemory:
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
             )
-            self.taken()  # which waits for it to run
+            self.taken()  # waits until the sampler runs
         return self
 
     def taken(self) -> int:

@@ -20,7 +20,7 @@ class Notice(StrEnum):
 def notices_of(load: Load | None, realised: Realised | None, unanswered: bool = False) -> dict[Notice, str]:
     """Notices on runs with this load and answer: a sentence for each kind that applies.
 
-    There is no notice on an empty answer of runs without detection (`unanswered`).
+    There is no notice on the empty answer of a run that only planned (`unanswered`).
     """
     found: dict[Notice, str] = {}
     if lost(load) > NOISY:

@@ -64,7 +64,7 @@ class Ranking:
 def ranked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """The entries in order, with ranks. Only successful runs are ranked: a wrong answer has no time.
 
-    An algorithm has a worse rank than those that are faster by more than their intervals; equal ranks are equal within
+    The rank is one more than the number of algorithms whose intervals are wholly below; equal ranks are equal within
     noise.
     """
     order = list(Status)
@@ -79,7 +79,7 @@ def ranked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
 
 def _ends(entry: Entry) -> tuple[float, float]:
-    """The upper end of the interval of its time, or twice the time if there is none."""
+    """The interval of its time; without one, the time as both ends."""
     seconds = inf if entry.seconds is None else entry.seconds
     return (seconds, seconds) if entry.low is None or entry.high is None else (entry.low, entry.high)
 

@@ -49,7 +49,7 @@ class Load(Strict):
     waited: float | None = None  # share of time in which the worker waited for a processor
     stolen: float | None = None  # share of the machine's time that its hypervisor gave to others
     pace: float | None = None  # seconds of a fixed piece of work during the runs (`metrics.pace`)
-    slowed: float | None = None  # that over the shortest known in any cell on the same hosts
+    slowed: float | None = None  # that over the shortest of any cell on the same hosts that was known by then
 
 
 class Summary(Strict):

@@ -14,13 +14,13 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A median and its interval; `low` and `high` are None when `values` are too few, then the raw points are shown."""
+    """A median and its interval; `low` and `high` are None for too few `values`, whose raw points are shown."""
 
     values: tuple[float, ...]  # sorted; infinity stands for a measurement beyond its limit
     median: float
     low: float | None = None
     high: float | None = None
-    coverage: float | None = None  # the exact probability that the interval covers the median, >= the one asked for
+    coverage: float | None = None  # the exact probability that the interval covers the median, >= `confidence`
 
 
 def median(values: Sequence[float]) -> float:

@@ -33,7 +33,7 @@ def measurement(metric: str) -> str | None:
 
 
 def unit(metric: str) -> str:
-    """The unit of `value`: "s", "B", "events/s", or none for counts."""
+    """The unit of `value`: "s", "B", "events/s", or "" for counts and ratios."""
     if metric.startswith(("latency", "service", "makespan", "idle")) or metric.endswith("_seconds"):
         return "s"
     if metric.startswith(("throughput", SUSTAINABLE)):
@@ -63,7 +63,7 @@ def value(record: Record, metric: str) -> float | None:
 
 
 def idle(record: Record, metric: str) -> float | None:
-    """The part of a time that executors that do nothing take: for the whole stream, a window, or an arrival batch.
+    """The time of executors that do nothing: of the whole stream, or the mean of a window or an arrival batch.
 
     None if it was not measured, and for metrics that are not such times.
     """

@@ -1,7 +1,7 @@
-"""Writes what the documentation shows of a run: `python scripts/evidence.py PACK`.
+"""Writes the parts of the documentation that show a measured run: `python scripts/evidence.py PACK`.
 
-From the pack alone come `docs/evidence.md` (what became of each claim), `docs/artifact.md` (what each figure takes),
-the pictures of the README, and its table between two marks. `--check` writes nothing, and fails if a text differs.
+From the pack alone come `docs/evidence.md` (the verdict of each claim), `docs/artifact.md` (the costs of each figure),
+two pictures, and the table of the README between two marks. `--check` writes nothing, and fails if a text differs.
 """
 
 import argparse

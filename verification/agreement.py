@@ -14,7 +14,7 @@ from cepbench.queries.model import Query
 from cepbench.verification.random_cases import Case, Rows
 
 TOLERANCE = 1e-9
-"""Relative; floats may be summed in any order."""
+"""Relative and absolute tolerance of floats, which may be summed in any order."""
 LIMIT = 20_000
 """Maximum number of partial matches that the oracle lists in a window."""
 MANY = 30
@@ -62,7 +62,7 @@ def difference_of_rows(expected: Sequence[Mapping[str, Any]], found: Sequence[Ma
 
 
 def expect(kept: bool, what: str) -> None:
-    """Raises `AssertionError` with a text of what is expected, unless it holds."""
+    """Raises `AssertionError` with the text `what`, unless the condition `kept` holds."""
     if not kept:
         raise AssertionError(what)
 

@@ -67,9 +67,9 @@ class Check:
 def yield_checks(algorithm: Algorithm, *, thorough: bool = False) -> Iterator[Check]:
     """The checks of the contract that concern an algorithm.
 
-    A query that `Algorithm.unsupported` refuses is checked only for its reason, which is a text; an algorithm that
+    A query that `Algorithm.unsupported` refuses is checked only for its reason, which must be words; an algorithm that
     refuses nearly all, or that gives no reason, fails. Examples with too many matches to construct are skipped for
-    algorithms that declare `enumerates`.
+    algorithms that declare `enumerates`. An algorithm that cannot run on this machine has one check, which is skipped.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _checks(algorithm: Algorithm) -> Iterator[Check]:
 
 
 def _answers(algorithm: Algorithm, example: Example, cuts: Iterable[str]) -> None:
-    """In plain batches, and with a watermark after each and executors that are pickled, unless the example is large."""
+    """In plain batches, and again with watermarks and pickled executors, unless the example has `exact` values."""
     for cut in cuts:
         batches = split(example.batch, _ends(cut, example))
         for both in (False,) if example.exact else (False, True):

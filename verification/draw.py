@@ -34,7 +34,7 @@ class Draw:
 
     @staticmethod
     def of(random: Random, wanted: frozenset[Feature], banned: frozenset[Feature], richness: float) -> Draw:
-        """Adds requirements of the requested features: an adjacent predicate for a negative factor, a place for a
+        """A draw that also requests what features require: an adjacent predicate for a negative factor, a place for a
         negation.
         """
         implied = wanted | {_IMPLIED[feature] for feature in wanted if feature in _IMPLIED}
@@ -46,9 +46,7 @@ class Draw:
         return Draw(random, implied, banned, richness)
 
     def has(self, feature: Feature, probability: float, wanted: float = 1.0) -> bool:
-        """Whether a place for a feature gets it; a requested one does with probability `wanted`, if it has
-        many places.
-        """
+        """Whether a place gets a feature: with probability `wanted` if it is requested; below 1 for many places."""
         if feature in self.banned:
             return False
         return self.random.random() < (wanted if feature in self.wanted else probability * self.richness)

@@ -24,7 +24,7 @@ from cepbench.verification.random_cases import Case, batch_of, split
 class Subject:
     """The subject of a verification: its reason to refuse a query (or None), and its answer to a case.
 
-    `answer` raises `UnsupportedQuery`, or `QueryError` if a query does not compile. A subject that `enumerates`
+    `answer` raises `UnsupportedQuery`, `LongerMatch`, or `QueryError` (invalid query). A subject that `enumerates`
     constructs every match, and gets no cases with too many of them; one that `flattens` gets none with long matches;
     one that `detects` gets only detection queries.
     """

@@ -23,7 +23,7 @@ from cepbench.verification.witnesses import DETECTED_APART, HUGE, SUBSTREAMS, WI
 
 KINDS = {int: Kind.INT, float: Kind.FLOAT, str: Kind.STRING}
 LIMITS = {"COUNT": 2**64, "SUM": 2**63}
-"""The modulus of counts and sums in modular arithmetic."""
+"""Exclusive upper bounds of counts and of sums in modular arithmetic; larger values overflow."""
 
 _EVENT = re.compile(r"(?P<type>[A-Za-z]+)(?P<time>\d+)(/(?P<x>-?[\d.]+))?(,(?P<y>-?[\d.]+))?(@(?P<g>\w+))?$")
 
@@ -32,7 +32,7 @@ _EVENT = re.compile(r"(?P<type>[A-Za-z]+)(?P<time>\d+)(/(?P<x>-?[\d.]+))?(,(?P<y
 class Example:
     """A query on events in time order, and the known columns of its rows.
 
-    `exact` has the values of a query with too many matches to construct: the items of each window by the window's
+    `exact` has, for a query with too many matches to construct, the values of the returned items by the window's
     start. For other queries without `known` rows the oracle computes the rows.
     """
 

@@ -65,7 +65,7 @@ NEGATED = parse_query("RETURN COUNT(*) PATTERN SEQ(NOT SEQ(C, NOT E, D), A) WITH
 
 EVENTS = stream("A1 B2 A2 B3 A3 B5 A8 B9 B9")
 SUPPORTED = 5
-"""Worked examples that a `narrow` algorithm must support at least; others must support a quarter of all."""
+"""A `narrow` algorithm must support more worked examples than this; others more than a quarter of those for windows."""
 
 Promise = Callable[[], None]
 """Raises `AssertionError` if it does not hold."""

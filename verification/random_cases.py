@@ -70,7 +70,7 @@ def random_case(
     Without requests it has one query with random features, and its stream is short enough for the oracle.
     """
     random = Random(seed)
-    few = Feature.COUNT_OVERFLOW in wanted  # predicates and negations keep counts small
+    few = Feature.COUNT_OVERFLOW in wanted  # since predicates and negations keep counts small
     draw = Draw.of(random, wanted, banned, random.choice(RICHNESS[:2] if few else RICHNESS) if wanted else 1.0)
     queries = [random_query(draw, wanted=wanted - CASE_FEATURES, tries=TRIES)]
     if wanted and draw.has(Feature.WORKLOAD, 0.2):

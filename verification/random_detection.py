@@ -78,7 +78,7 @@ class _Alternatives:
         self._aliases = 0
 
     def one(self, size: int, first: bool) -> Pattern:
-        """SEQ or AND of `operands` operands; the `first` alternative has all requested features."""
+        """SEQ or AND of `size` operands; the `first` alternative has all requested features."""
         types = list(TYPES)
         self._random.shuffle(types)
         if self._repeats:

@@ -52,9 +52,9 @@ _WINDOWS = {
 
 
 def random_query(draw: Draw, name: str = "q1", wanted: frozenset[Feature] = frozenset(), tries: int = 1) -> Query:
-    """A valid query: the first of several draws with the requested features, or the last draw.
+    """A valid query: the first of `tries` draws that has the features `wanted`, or the last draw.
 
-    Each draw probably has the requested features.
+    A draw is likely, but not certain, to have them.
     """
     while True:
         try:

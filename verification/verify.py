@@ -38,9 +38,9 @@ from cepbench.verification.shrinking import shrink
 UNGUIDED = 0.1
 """Share of cases that are drawn from the whole language without a requested feature."""
 ACCOMPANIED = 0.7
-"""Share of the others that are drawn for a third feature, too."""
+"""Share of the other cases that are drawn for a third feature besides the pair."""
 MOST_DRAWN = 100
-"""Maximum cases drawn per requested case; with fewer compared ones the verification ends."""
+"""Maximum number of draws per requested case; then the verification ends, even if fewer were compared."""
 
 Progress = Callable[[int], None]
 """Called with the number of compared cases."""
@@ -48,7 +48,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """The result of a verification.
+    """The result of `verify`.
 
     `refused` counts cases by the algorithm's reason, `left_out` those that do not compile or are too large for the
     oracle or the algorithm, and `missed` those without the features for which they were drawn.
@@ -86,7 +86,8 @@ def verify(
 ) -> VerifyReport:
     """Compare an algorithm with the oracle on random cases.
 
-    Each case is run with several cuts of its stream into batches.
+    Each case is run as one batch, as single events, with cuts inside every time stamp, and with random cuts. The
+    verification ends when `cases` and `times` are reached, or at the first wrong answer.
 
     Parameters
     ----------
@@ -97,15 +98,15 @@ def verify(
     seed
         Seed of the cases.
     progress
-        Called with the number of cases so far.
+        Called with the number of compared cases so far.
     times
         The minimum number of comparisons for each pair of features that the algorithm supports.
 
     Returns
     -------
     VerifyReport
-        `clean` says whether all answers were right; `str` of it describes what was compared and the smallest failing
-        case.
+        `clean`: cases were compared, and all answers were right. Its `str` describes what was compared and the smallest
+        failing case.
 
     Examples
     --------
@@ -127,7 +128,7 @@ def verify_subject(
     thorough: bool = True,
     patience: int = PATIENCE,
 ) -> VerifyReport:
-    """As `verify`; a case that is not run thoroughly is run on its own cuts only. Stops at the first failure.
+    """As `verify`; if not `thorough`, a case is run only with its own random cuts. Stops at the first failure.
 
     With less `patience` (see `Coverage`) pairs of features that rarely occur together may be missed.
     """
@@ -231,8 +232,8 @@ def all_cuts(case: Case) -> Iterator[tuple[int, ...]]:
 
 
 def wrong(case: Case, subject: Subject, expected: Sequence[Rows] | None = None) -> str | None:
-    """How the answer to a case differs from the oracle's, or None. An error other than `CepbenchError` counts as a
-    wrong answer.
+    """How the answer to a case differs from the oracle's, or None. Any error except `UnsupportedQuery`, `LongerMatch`
+    and `QueryError`, which are raised, counts as a wrong answer.
     """
     right = expected_rows(case, listed=subject.enumerates) if expected is None else expected
     try:
