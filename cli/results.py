@@ -131,16 +131,20 @@ def compare(
     Further folders, or a folder of them as `cepbench run --by-commit` creates it, are compared with the first: one
     ratio per algorithm of a figure and commit.
     """
+    from cepbench.metrics.results import load_results
     from cepbench.plots.compare import COMPARED, describe
     from cepbench.plots.compare import compare as table_of
 
     if (of is None) != (to is None):
         raise click.UsageError("--of and --to go together: two algorithms are compared")
-    if of is not None and (len(folders) > 2 or trend is not None):
-        raise click.UsageError("two algorithms are compared in one results folder, or in two")
+    if of is not None and (len(folders) > 2 or trend is not None or metric is not None):
+        raise click.UsageError(
+            "two algorithms are compared in one results folder, or in two, without --trend or --metric"
+        )
     if metric is not None and metric not in COMPARED:
         raise click.UsageError(f"--metric {metric!r}: choose one of {', '.join(COMPARED)}")
-    if of is not None or (len(folders) == 2 and trend is None and metric is None):
+    pair = len(folders) == 2 and trend is None and metric is None
+    if of is not None or (pair and all(load_results(each) for each in folders)):
         table = table_of(folders[0], folders[-1], None if of is None or to is None else (to, of))
         click.echo(describe(table) if form in ("text", "table") else answer_text(table, form).rstrip("\n"))
     else:

@@ -51,9 +51,7 @@ IDLE_SECONDS = 5.0
     metavar="[SECONDS]",
     help=f"End the stream when nothing has arrived for SECONDS (by default {IDLE_SECONDS:g}), and write its last rows.",
 )
-@click.option(
-    "--trigger", metavar="LENGTH", help="Minimum time between the starts of two batches; by default none."
-)
+@click.option("--trigger", metavar="LENGTH", help="Minimum time between the starts of two batches; by default none.")
 @click.option(
     "--dashboard",
     type=click.IntRange(0, 65535),

@@ -35,6 +35,7 @@ def load_kept(folders: Iterable[Path]) -> list[Kept]:
         results = load_results(folder)
         if results:
             found.append((folder, results))
+        if results or not folder.is_dir():
             continue
         paths = sorted(path for path in folder.iterdir() if path.is_dir() or path.name.endswith(SUFFIX))
         below = [(path, load_results(path)) for path in paths]

@@ -97,6 +97,7 @@ def test_a_trend_over_commits(cepbench: Cepbench, tmp_path: Path) -> None:
     two = (kept / "aaaaaaaaaaaa", kept / "bbbbbbbbbbbb")
     assert "aaaaaaa, bbbbbbb" in cepbench("compare", *two, "--metric", "latency_p50").out
     assert "1 cell in both" in cepbench("compare", *two).out
+    assert "ccccccc, bbbbbbb, aaaaaaa" in cepbench("compare", kept / "cccccccccccc", kept).out
 
 
 @pytest.mark.parametrize(
@@ -105,6 +106,7 @@ def test_a_trend_over_commits(cepbench: Cepbench, tmp_path: Path) -> None:
         (["--trend", "trend.xlsx"], "FILE.pdf, FILE.svg or FILE.png"),
         (["--metric", "time"], "choose one of latency_mean"),
         (["--of", "a", "--to", "b", "--trend", "t.png"], "in one results folder, or in two"),
+        (["--of", "a", "--to", "b", "--metric", "latency_p50"], "in two, without --trend or --metric"),
     ],
 )
 def test_what_a_trend_cannot_be(cepbench: Cepbench, results: Path, more: list[str], message: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from cepbench.events.errors import CepbenchError
 from cepbench.pipeline.live.dashboard import BATCHES, ROWS, Batch, Dashboard
-from cepbench.pipeline.live.sink import Sink
+from cepbench.pipeline.live.sink import Sink, as_json
 
 
 class Kept(Sink):
@@ -45,6 +45,11 @@ def got(port: int, path: str, host: str = "127.0.0.1") -> tuple[int, str]:
     text = answer.read().decode()
     connection.close()
     return answer.status, text
+
+
+def test_numbers_that_json_does_not_know_are_texts() -> None:
+    [row] = as_json(pa.table({"most": [float("inf")], "mean": [float("nan")], "sum": [1.5], "none": pa.nulls(1)}))
+    assert json.loads(row) == {"most": "inf", "mean": "nan", "sum": 1.5}
 
 
 def test_the_page_has_the_latest_batches_and_rows(page: Dashboard, port: int) -> None:

@@ -134,6 +134,11 @@ def test_a_topic_needs_a_broker_and_a_name(text: str) -> None:
 
 
 @needs_broker
+def test_a_setting_that_the_client_does_not_know_is_named() -> None:
+    with pytest.raises(CepbenchError, match=r'^kafka:127\.0\.0\.1:9/ticks: .*"nonsense"'):
+        Topic("127.0.0.1:9", "ticks", {"nonsense": "1"}).bounds()
+
+
 def test_a_topic_is_read_between_offsets(address: str) -> None:
     create(address, "ranges", 2)
     send(address, "ranges", EVENTS, [n % 2 for n in range(60)])
