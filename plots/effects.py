@@ -55,7 +55,8 @@ def draw_effects(everything: Sequence[Results]) -> Drawing | None:
         look = styles(found)
         for system, claims in found.items():
             style = look[system]
-            for number, claim in enumerate(claims):
+            axes.plot([], [], style.marker, color=style.color, markersize=4, label=label(system))
+            for claim in claims:
                 x, y = claim.claimed or 1.0, claim.measured or 1.0
                 bound = claim.bound
                 if not bound or (claim.low and claim.high):
@@ -63,7 +64,6 @@ def draw_effects(everything: Sequence[Results]) -> Drawing | None:
                 axes.plot(
                     [x], [y], color=style.color, marker=("v" if claim.low is None else "^") if bound else style.marker,
                     markersize=4, linestyle="none", markerfacecolor="white" if bound else style.color,
-                    label=label(system) if number == 0 else None,
                 )  # fmt: skip
         axes.set_xlim(span[0], span[1])
         for scale in (axes.xaxis, axes.yaxis):
