@@ -30,7 +30,7 @@ class Drawing(Place):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if Path(value).suffix not in FORMATS:
-            self.fail(f"{value}: a drawing is named FILE.pdf, FILE.svg or FILE.png", param, ctx)
+            self.fail(f"{value}: a drawing is called FILE.pdf, FILE.svg or FILE.png", param, ctx)
         return super().convert(value, param, ctx)
 
 
