@@ -78,7 +78,7 @@ class CellFiles:
         kept = self.superseded / CELLS_FOLDER
         try:
             self._cells.mkdir(parents=True, exist_ok=True)
-            for half_written in self._cells.glob(f".*{TEMPORARY}"):  # by a sweep that was killed
+            for half_written in self.folder.rglob(f".*{TEMPORARY}"):  # by a sweep that was killed
                 half_written.unlink()
             others = self.others(wanted)
             if others:

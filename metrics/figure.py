@@ -19,6 +19,8 @@ CELLS_FOLDER = "cells"
 SUPERSEDED = "superseded"  # beside the cells: those of other configurations, in the same layout
 COMMITS_FOLDER = "commits"  # of a results folder: one results folder per commit
 FIGURE_FORMAT: Literal[3] = 3  # claims at a named size
+EXPONENT = "n^"
+"""The unit of a slope, which is the exponent e of a growth n^e."""
 
 
 class Scale(StrEnum):
@@ -133,12 +135,7 @@ class Evidence(Strict):
     low: float | None = None
     high: float | None = None
     bound: bool = False
-    unit: str = ""
-
-    @property
-    def slope(self) -> bool:
-        """Whether the number is the exponent e of a growth n^e."""
-        return self.what.startswith("exponent of ")
+    unit: str = ""  # as in `ClaimResult`
 
 
 class ClaimResult(Strict):
@@ -157,7 +154,7 @@ class ClaimResult(Strict):
     low: float | None = None
     high: float | None = None
     bound: bool = False  # whether a limit stopped it, so that `measured` is a known bound
-    unit: str = ""  # of `measured`: "x", "s", ...
+    unit: str = ""  # of `measured`: "x", "s", `EXPONENT`, ...
     verdict: Verdict
     reason: str = ""  # the reason of an open verdict
     edge: bool = False  # whether the interval touches an edge of the band, so that a repetition may differ
@@ -166,11 +163,6 @@ class ClaimResult(Strict):
     cause: Literal["", "paper", "text silent", "size", "ours"] = ""  # the cause of a verdict other than holds
     why: str = ""  # the cause in a sentence
     evidence: tuple[Evidence, ...] = ()
-
-    @property
-    def slope(self) -> bool:
-        """Whether the number is the exponent e of a growth n^e; of numbers without a unit only it has a direction."""
-        return not self.unit and (self.expected in ("constant", "more", "less") or "n^" in self.expected)
 
 
 class Declared(Strict):

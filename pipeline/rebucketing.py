@@ -57,7 +57,7 @@ def rebucket(stream: Stream, key: Sequence[str], buckets: int, *, spark: SparkSe
         except (CepbenchError, OSError) as problem:
             if (kept := _kept(path, stream)) is not None:
                 return kept  # another process was faster
-            error = problem if isinstance(problem, CepbenchError) else CepbenchError(f"{path}: {problem.strerror}")
+            error = CepbenchError(f"{path}: {problem}") if isinstance(problem, OSError) else problem
     raise error
 
 

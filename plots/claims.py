@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from cepbench.metrics.figure import Axis, ClaimResult, Evidence, Figure, Verdict
+from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Evidence, Figure, Verdict
 from cepbench.metrics.results import Results
 from cepbench.plots.html import Cell, Html, join, table, tag
 from cepbench.plots.style import label
@@ -127,18 +127,17 @@ def words(result: ClaimResult | Evidence) -> tuple[str, str]:
     """The number and its interval as text; the interval is empty if there is none."""
     if result.measured is None:
         return "–", ""
-    if result.slope:
-        return _growth(result)
+    to = " to " if result.unit == EXPONENT else " – "  # a dash would look like a part of an exponent
     shown = _with_unit(result.measured, result.unit)
     if result.bound and result.low and result.high:
-        return f"{_with_unit(result.low, result.unit)} – {_with_unit(result.high, result.unit)}", ""
+        return f"{_with_unit(result.low, result.unit)}{to}{_with_unit(result.high, result.unit)}", ""
     if result.bound:
         return f"{'≤' if result.low is None else '≥'} {shown}", ""
     if result.low == result.high:
         return shown, ""
     low = "0" if result.low is None else _with_unit(result.low, result.unit)
     high = "∞" if result.high is None else _with_unit(result.high, result.unit)
-    return shown, f"{low} – {high}"
+    return shown, f"{low}{to}{high}"
 
 
 def _system(figure: Figure) -> str:
@@ -170,16 +169,9 @@ def _counts(found: Sequence[Results]) -> Html:
 
 
 def _with_unit(given: float, unit: str) -> str:
+    if unit == EXPONENT:
+        return f"{EXPONENT}{plain(given, 3)}"
     return human(given, unit) if unit in ("s", "B", "events/s") else f"{plain(given, 3)} {unit}".strip()
-
-
-def _growth(result: ClaimResult | Evidence) -> tuple[str, str]:
-    """The exponent of a slope as `n^1.9`, and its interval, or its bound."""
-    ends = result.low, result.measured, result.high
-    low, shown, high = (None if end is None else f"n^{plain(end, 3)}" for end in ends)
-    if result.bound:
-        return f"{low} to {high}" if low and high else f"{'≤' if low is None else '≥'} {shown}", ""
-    return shown or "–", "" if low == high else f"{low or '0'} to {high or '∞'}"
 
 
 def _size_in_units(size: str, axes: Mapping[str, Axis]) -> str:

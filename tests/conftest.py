@@ -13,6 +13,7 @@ otherwise pytest-xdist starts the groups with the most tests first, and Spark, w
 import os
 import random
 import re
+import signal
 import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -27,6 +28,9 @@ ONLY_WITH_ALL = ("full", "cluster")
 
 # Sessions are short here: Java's second compiler costs more than it saves. Processes that tests start inherit it.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+
+# A shell's background ignores interrupts, which processes that tests start would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

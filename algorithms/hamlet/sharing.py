@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, ClassRecord
-from cepbench.algorithms.hamlet.kernels.stream import APART, COLUMNS, DYNAMIC, GIVEN, STATIC, Decisions
+from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DYNAMIC, GIVEN, STATIC, Decisions
 from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.queries.records import Records, records_of
 
-MODES = {"dynamic": DYNAMIC, "static": STATIC, "apart": APART}
-"""`apart`: sharable sets are evaluated together, but share no burst."""
+MODES = {"dynamic": DYNAMIC, "static": STATIC}
 COSTS = BenefitCosts(
     read=0.07, event=0.75, shared_event=1.25, graphlet=11.0, alone=1.0, snapshot=9.0, product=0.2
 )  # fmt: skip

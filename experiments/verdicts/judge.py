@@ -16,7 +16,7 @@ from cepbench.experiments.claims import Claim, Effect, Limit, Quantity, holds
 from cepbench.experiments.verdicts.cells import CUT, VOID, incomplete, named
 from cepbench.experiments.verdicts.numbers import Number
 from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
-from cepbench.metrics.figure import ClaimResult, Declared, Evidence, Verdict
+from cepbench.metrics.figure import EXPONENT, ClaimResult, Declared, Evidence, Verdict
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.values import unit
 
@@ -79,7 +79,7 @@ def expectation(claim: Effect | Limit) -> str:
         return f"n^{claim.power:g}" if claim.power else "constant"
     if claim.direction is not None:
         return claim.direction
-    what = "n^" if claim.slope else ""
+    what = EXPONENT if claim.slope else ""
     words, bound = ("at least", claim.at_least) if claim.at_least is not None else ("at most", claim.at_most)
     return f"{words} {what}{bound:g}{times}"
 
@@ -226,7 +226,7 @@ def _claimed(claim: Effect | Limit) -> float | None:
 def _unit(claim: Quantity | Limit) -> str:
     if isinstance(claim, Limit):
         return ""
-    return unit(claim.metric) if claim.neutral is None and claim.to is None else "" if claim.slope else "x"
+    return unit(claim.metric) if claim.neutral is None and claim.to is None else EXPONENT if claim.slope else "x"
 
 
 def _evidence(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Evidence:

@@ -233,6 +233,15 @@ def test_one_sweep_per_folder(tmp_path):
         assert (tmp_path / ".lock").read_text() == str(os.getpid())
 
 
+def test_what_a_killed_sweep_had_half_written_is_removed(tmp_path: Path) -> None:
+    left = [tmp_path / "e/quick/cells/.a.json.0.tmp", tmp_path / "e/quick/.figure.json.1.tmp"]
+    for file in left:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"half")
+    CellFiles(tmp_path, "e", "quick").open(["a"])
+    assert not any(file.exists() for file in left)
+
+
 def test_claims_are_stored_before_the_first_cell(tmp_path: Path) -> None:
     files = CellFiles(tmp_path, "e", "quick")
     files.open(["a"])

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError, InputError
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics, statistics_of
+from cepbench.pipeline import rebucketing
 from cepbench.pipeline.creation import creating
 from cepbench.pipeline.rebucketing import rebucket
 from cepbench.pipeline.store import bucket_batches, is_store, read_stream, stream_batches
@@ -152,6 +154,28 @@ def test_rebucketed_once_and_again_when_the_stream_changed(tmp_path: Path) -> No
     same(joined(list(stream_batches(rebucket(stream, (), 1, spark=None)))), batch)
     (copy.path / "stream.json").unlink()
     same(joined(list(stream_batches(rebucket(stream, (), 1, spark=None)))), batch)
+
+
+def test_of_two_processes_that_rebucket_the_second_takes_the_copy_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "store", events(), ("i",), 3, 2)
+    stream = read_stream(tmp_path / "store")
+
+    def slower(*given: Any) -> None:
+        copy(*given)
+        raise OSError(39, "Directory not empty")
+
+    copy = rebucketing._copy
+    monkeypatch.setattr(rebucketing, "_copy", slower)
+    assert rebucket(stream, (), 1, spark=None).fingerprint == stream.fingerprint
+
+    def refused(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(rebucketing, "_copy", refused)
+    with pytest.raises(CepbenchError, match="No space left on device"):
+        rebucket(stream, ("s",), 2, spark=None)
 
 
 def test_a_store_appears_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.metrics.figure import Axis, ClaimResult, Declared, Departure, Evidence, Verdict
+from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Declared, Departure, Evidence, Verdict
 from cepbench.metrics.results import ResultsError, load_results
 from cepbench.plots.claims import ENDS, claims_table, in_units, words
 from cepbench.plots.effects import draw_effects
@@ -36,10 +36,13 @@ def shown(claim: ClaimResult) -> str:
         ({"measured": 0.1, "high": 0.1, "unit": "x", "bound": True}, "≤ 0.1 x"),
         ({"measured": 5.0, "low": 4.0, "unit": "s"}, "5 s 4 s – ∞"),
         ({"measured": 3.9e7, "low": 3.9e7, "high": 3.9e7, "unit": "events/s"}, "39 M events/s"),
-        ({"measured": 1.9, "low": 1.7, "high": 2.1, "expected": "n^2"}, "n^1.9 n^1.7 to n^2.1"),
-        ({"measured": 0.05, "low": 0.05, "high": 0.05, "expected": "constant"}, "n^0.05"),
-        ({"measured": 3.0, "low": 3.0, "bound": True, "expected": "at least n^3"}, "≥ n^3"),
-        ({"measured": 2.0, "low": 2.0, "high": 2.5, "bound": True, "expected": "more"}, "n^2 to n^2.5"),
+        ({"measured": 1.9, "low": 1.7, "high": 2.1, "unit": EXPONENT}, "n^1.9 n^1.7 to n^2.1"),
+        ({"measured": 0.05, "low": 0.05, "high": 0.05, "unit": EXPONENT}, "n^0.05"),
+        ({"measured": 3.0, "low": 3.0, "bound": True, "unit": EXPONENT}, "≥ n^3"),
+        (
+            {"measured": 2.0, "low": 2.0, "high": 2.5, "bound": True, "unit": EXPONENT},
+            "n^2 to n^2.5",
+        ),
         ({"measured": 3.0, "low": 3.0, "high": 3.0, "expected": "3"}, "3"),
         ({}, "–"),
     ],
@@ -76,7 +79,8 @@ def test_a_number_is_shown_with_its_interval(fields: dict[str, Any], text: str) 
 def test_sizes_have_the_units_of_the_axes(size: str, text: str, figure: Any) -> None:
     x = Axis(name="rate", label="Stream rate", unit="events/s")
     memory, span = Axis(name="memory", label="Memory limit", unit="B"), Axis(name="span", label="Span", unit="s")
-    shown = Evidence(what=f"exponent of the time of a[memory=1, n=2] at {size}", measured=2.0, low=2.0, high=2.0)
+    what = f"exponent of the time of a[memory=1, n=2] at {size}"
+    shown = Evidence(what=what, measured=2.0, low=2.0, high=2.0, unit=EXPONENT)
     claim = result(Verdict.WEAKER, size=size, evidence=(shown,))
     [found] = in_units(figure(claims=(claim,), panels=(ONE[0].model_copy(update={"x": memory}),), facet=span, x=x))
     assert found.size == text

@@ -21,8 +21,8 @@ from cepbench.algorithms.snapshots.kernels.rows import MemberRows
 from cepbench.algorithms.snapshots.kernels.windows import commit, void
 from cepbench.queries.records import Records
 
-APART, STATIC, DYNAMIC, GIVEN = 0, 1, 2, 3
-"""How bursts are decided. APART: none is shared; STATIC: all by all units; DYNAMIC: by benefit; GIVEN: from outside."""
+STATIC, DYNAMIC, GIVEN = 0, 1, 2
+"""How bursts are decided. STATIC: all units share all; DYNAMIC: by benefit; GIVEN: from outside."""
 DONE, OUTPUT, ROOM = 0, 1, 2
 COLUMNS = 8
 TIME, EVENTS, OF_GROUP, EXPECTED, SHARED, NON_SHARED, QUERIES, CREATED = range(COLUMNS)

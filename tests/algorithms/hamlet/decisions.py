@@ -37,11 +37,12 @@ SPECIFICATIONS = (
 
 def all_decisions(seed: int) -> list[Algorithm]:
     """Hamlet with random decisions, and in every mode."""
-    return [
-        *(Forced(seed, granularity) for granularity in GRANULARITIES),
-        Apart(),
-        *(make(name) for name in SPECIFICATIONS),
-    ]
+    return [*(Forced(seed, granularity) for granularity in GRANULARITIES), Apart(), *map(make, SPECIFICATIONS)]
+
+
+def apart(units: int) -> list[bool]:
+    """Decides that no unit shares a burst."""
+    return [False] * units
 
 
 class Apart(Hamlet):
@@ -49,7 +50,7 @@ class Apart(Hamlet):
 
     def executor(self, plan: Plan) -> Executor:
         assert isinstance(plan, HamletPlan)
-        return HamletExecutor(plan, Sharing("apart"))
+        return HamletExecutor(plan, Sharing(decide=apart))
 
 
 class Forced(Hamlet):

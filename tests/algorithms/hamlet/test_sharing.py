@@ -15,7 +15,7 @@ from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference, rows_of
 from cepbench.verification.evaluators import run
-from tests.algorithms.hamlet.decisions import Apart
+from tests.algorithms.hamlet.decisions import Apart, apart
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -51,18 +51,18 @@ def test_shared_events_are_visited_once_however_many_queries_there_are(where: st
     alone = executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * 5, text, Sharing(), shares=False).details()
     assert alone.get("edges", 0) == 5 * details[0]["edges"]
     assert bool(alone.get("edges")) == bool(where)
-    apart = executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * 5, text, Sharing("apart")).details()
-    assert apart["event_visits"] == 5 * 42
+    found = executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * 5, text, Sharing(decide=apart)).details()
+    assert found["event_visits"] == 5 * 42
 
 
-@pytest.mark.parametrize("mode", ["apart", "static"])
-def test_only_trends_of_simultaneous_events_wait_for_the_next_time(mode: str) -> None:
+@pytest.mark.parametrize("sharing", [Sharing("static"), Sharing(decide=apart)], ids=["static", "apart"])
+def test_only_trends_of_simultaneous_events_wait_for_the_next_time(sharing: Sharing) -> None:
     """B9 ends the burst, since a window begins at 10."""
     for text, waiting in (("A0/1 B8/1 B9/1 Z12/0", 0), ("A0/1 B8/1 B9/1 Z9/0 Z12/0", 2)):
         events = batch(stream(text))
         query = "RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 20 s SLIDE 10 s"
         workload = compile_workload([parse_query(f"q{n}: {query}") for n in range(2)], events.schema)
-        made = HamletExecutor(plan_of(workload), Sharing(mode))
+        made = HamletExecutor(plan_of(workload), sharing)
         made.process(events)
         assert made.details()["bursts"] == 1
         assert made.sets[0].state.counts["touched"] == waiting, "the slot of B+ of each query"
@@ -213,13 +213,15 @@ def test_a_query_leaves_the_others_and_joins_them_again(script: tuple[str, ...],
         assert difference(answer(query, events), frame[frame["query"] == query.name].reset_index(drop=True)) is None
 
 
-@pytest.mark.parametrize(("mode", "most"), [("static", 10 * 600), ("apart", 0)])
-def test_room_for_expressions_is_made_once_it_is_decided_who_shares(mode: str, most: int) -> None:
+@pytest.mark.parametrize(
+    ("sharing", "most"), [(Sharing("static"), 10 * 600), (Sharing(decide=apart), 0)], ids=["static", "apart"]
+)
+def test_room_for_expressions_is_made_once_it_is_decided_who_shares(sharing: Sharing, most: int) -> None:
     """As much as events that only one query matches need: five of 500, and no room for 125,000 coefficients."""
     text = f"A0/1 {' '.join(f'B{time}/{int(time % 100 == 0)}' for time in range(1, 501))} A900/1"
     where = "B.x <= NEXT(B).x"
     queries = [f"COUNT(*) PATTERN SEQ(A, B+) WHERE {where}", f"COUNT(*) PATTERN SEQ(A, B+) WHERE {where} AND B.x < 1"]
-    made = executor(queries, text, Sharing(mode))
+    made = executor(queries, text, sharing)
     [one] = made.sets
-    assert made.details()["event_snapshots"] == (5 if mode == "static" else 0)
+    assert made.details()["event_snapshots"] == (0 if sharing.decide else 5)
     assert len(one.state.graphlets.expressions.over) <= most

@@ -133,12 +133,13 @@ def test_a_topic_needs_a_broker_and_a_name(text: str) -> None:
         topic_of(text, {})
 
 
-@needs_broker
 def test_a_setting_that_the_client_does_not_know_is_named() -> None:
+    pytest.importorskip("confluent_kafka")
     with pytest.raises(CepbenchError, match=r'^kafka:127\.0\.0\.1:9/ticks: .*"nonsense"'):
         Topic("127.0.0.1:9", "ticks", {"nonsense": "1"}).bounds()
 
 
+@needs_broker
 def test_a_topic_is_read_between_offsets(address: str) -> None:
     create(address, "ranges", 2)
     send(address, "ranges", EVENTS, [n % 2 for n in range(60)])
@@ -167,6 +168,14 @@ def test_rows_that_are_written_again_have_the_same_keys(address: str) -> None:
     ]  # fmt: skip
     with pytest.raises(CepbenchError, match="the topic has messages already"):
         sink.check_new()
+
+
+@needs_broker
+def test_a_row_that_the_client_refuses_is_one_line(address: str) -> None:
+    create(address, "large")
+    sink = sink_of(f"kafka:{address}/large", {"spark.cepbench.kafka.message.max.bytes": "1000"})
+    with pytest.raises(CepbenchError, match=r"^kafka:.*/large: rows could not be written: .*too large"):
+        sink.put("00000000", pa.table({"query": ["q" * 2000]}))
 
 
 def test_rows_of_messages_are_those_of_the_batch_run(tmp_path: Path) -> None:
