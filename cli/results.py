@@ -131,7 +131,7 @@ def compare(
     Further folders, or a folder of them as `cepbench run --by-commit` creates it, are compared with the first: one
     ratio per algorithm of a figure and commit.
     """
-    from cepbench.metrics.results import load_results
+    from cepbench.metrics.results import has_results
     from cepbench.plots.compare import COMPARED, describe
     from cepbench.plots.compare import compare as table_of
 
@@ -144,7 +144,7 @@ def compare(
     if metric is not None and metric not in COMPARED:
         raise click.UsageError(f"--metric {metric!r}: choose one of {', '.join(COMPARED)}")
     pair = len(folders) == 2 and trend is None and metric is None
-    if of is not None or (pair and all(load_results(each) for each in folders)):
+    if of is not None or (pair and all(map(has_results, folders))):
         table = table_of(folders[0], folders[-1], None if of is None or to is None else (to, of))
         click.echo(describe(table) if form in ("text", "table") else answer_text(table, form).rstrip("\n"))
     else:

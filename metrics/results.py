@@ -102,6 +102,11 @@ def figure_order(results: Results) -> tuple[list[tuple[bool, float, str]], str, 
     return parts, results.figure.experiment, results.figure.profile
 
 
+def has_results(root: Path) -> bool:
+    """Whether `load_results` would look for figures there: in a pack, or in a folder with figures. Reads none."""
+    return root.is_file() or bool(_folders(root))
+
+
 def _folders(root: Path) -> list[Path]:
     return sorted(
         path.parent
