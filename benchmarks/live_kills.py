@@ -1,6 +1,7 @@
-"""Kills of a live stream: SIGKILL of a Spark worker, the driver, or both, while files come; then rows are compared.
+"""Kills of a live stream: SIGKILL of a Spark worker, the driver, or both, while events come; then rows are compared.
 
-Run by hand: python benchmarks/live_kills.py [kills per algorithm] [seed] [algorithm]
+Run by hand: PYTHONPATH=. python benchmarks/live_kills.py [kills per algorithm] [seed] [folder or kafka] [algorithm]
+Events and rows are files, or messages of topics of a real broker, which the tests start.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -49,15 +51,21 @@ SHORT = {"SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1", **os.environ}  # of a J
 
 
 class Feeder:
-    """Moves files of a random stream into a folder, one after another."""
+    """A random stream, some events at a time, as files of a folder; rows are files of another one."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        self.folder, self.random, self.files = folder, np.random.default_rng(seed), list[Path]()
-        folder.mkdir()
+        self.random, self.frames = np.random.default_rng(seed), list[pd.DataFrame]()
+        self.events, self.rows = folder / "in", folder / "rows"
+        self.source, self.sink = f"folder:{self.events}", f"folder:{self.rows}"
+        self.begin()
+
+    def begin(self) -> None:
+        """Makes the places of events and rows."""
+        self.events.mkdir()
 
     def feed(self) -> None:
-        """The next file."""
-        number, n = len(self.files), EVENTS_PER_FILE
+        """The next events."""
+        number, n = len(self.frames), EVENTS_PER_FILE
         frame = pd.DataFrame(
             {
                 "time": number * SECONDS_PER_FILE + self.random.integers(0, SECONDS_PER_FILE + DELAY, n),
@@ -67,28 +75,60 @@ class Feeder:
                 "x": self.random.integers(0, 5, n),
             }
         )
-        file = self.folder / f"{number:05d}.parquet"
-        hidden = self.folder / f".{file.name}"
+        self.put(frame, number)
+        self.frames.append(frame)
+
+    def put(self, frame: pd.DataFrame, number: int) -> None:
+        """The next file."""
+        hidden = self.events / f".{number:05d}.parquet"
         frame.to_parquet(hidden)
-        hidden.rename(file)
-        self.files.append(file)
+        hidden.rename(self.events / hidden.name[1:])
 
     def frame(self) -> pd.DataFrame:
         """All events in the order of time."""
-        events = pd.concat([pd.read_parquet(file) for file in self.files], ignore_index=True)
-        return events.sort_values("time", kind="stable", ignore_index=True)
+        return pd.concat(self.frames, ignore_index=True).sort_values("time", kind="stable", ignore_index=True)
+
+    def received(self) -> pd.DataFrame:
+        """All rows of the sink."""
+        return pd.concat([pq.read_table(file).to_pandas() for file in sorted(self.rows.iterdir())])
+
+
+class TopicFeeder(Feeder):
+    """The same, as messages of a topic of two partitions; a reader of the rows leaves out keys that it has had."""
+
+    def __init__(self, folder: Path, seed: int, address: str) -> None:
+        self.address, self.name, self.began = address, folder.name, int(time.time() * 1000)
+        super().__init__(folder, seed)
+
+    def begin(self) -> None:
+        from tests.pipeline.live.brokers import create
+
+        for place, partitions in (("in", 2), ("out", 1)):
+            create(self.address, f"{self.name}-{place}", partitions)
+        self.source, self.sink = (f"kafka:{self.address}/{self.name}-{place}" for place in ("in", "out"))
+
+    def put(self, frame: pd.DataFrame, number: int) -> None:
+        from tests.pipeline.live.brokers import send
+
+        partitions = self.random.integers(0, 2, len(frame)).tolist()
+        send(self.address, f"{self.name}-in", frame.to_dict("records"), partitions, self.began + number * 10_000)
+
+    def received(self) -> pd.DataFrame:
+        from tests.pipeline.live.brokers import received
+
+        return pd.DataFrame([row for _, row in received(self.address, f"{self.name}-out")])
 
 
 class Driver:
     """The command, as somebody would start it again who watches it."""
 
-    def __init__(self, folder: Path, algorithm: str) -> None:
+    def __init__(self, folder: Path, algorithm: str, feeder: Feeder) -> None:
         (folder / "query.sase").write_text(QUERIES[algorithm])
         options = {
             "-q": folder / "query.sase",
             "-a": algorithm,
-            "--source": f"folder:{folder / 'in'}",
-            "--sink": f"folder:{folder / 'rows'}",
+            "--source": feeder.source,
+            "--sink": feeder.sink,
             "--checkpoint": folder / "checkpoint",
             "--watermark": f"{SECONDS_PER_FILE + DELAY}s",
             "--master": "local[2]",
@@ -139,15 +179,18 @@ class Driver:
         return True
 
 
-def kills(folder: Path, algorithm: str, wanted: int, seed: int = 0) -> dict[str, Any]:
+def kills(folder: Path, algorithm: str, wanted: int, seed: int = 0, address: str | None = None) -> dict[str, Any]:
     """Runs a stream with so many kills to its end: what happened, and whether rows are those of the batch run.
+
+    Events and rows are files, or messages of the broker at an `address`.
 
     Kills are at random times, some while the driver starts, most while batches run: those of kind "worker" and "both"
     wait until there is a worker.
     """
-    random, feeder = Random(seed), Feeder(folder / "in", seed)
+    random = Random(seed)
+    feeder = Feeder(folder, seed) if address is None else TopicFeeder(folder, seed, address)
     feeder.feed()
-    driver, counted, during = Driver(folder, algorithm), Counter[str](), Counter[str]()
+    driver, counted, during = Driver(folder, algorithm, feeder), Counter[str](), Counter[str]()
     plan = _plan(random, 0)
     begun, since = time.monotonic(), finished(folder)
     while sum(counted.values()) < wanted:
@@ -168,15 +211,16 @@ def kills(folder: Path, algorithm: str, wanted: int, seed: int = 0) -> dict[str,
         driver.ensure()
         if driver.process.wait() == 0:
             break
-    rows = [pq.read_table(file).to_pandas() for file in sorted((folder / "rows").iterdir())]
-    found, expected = plain(pd.concat(rows)), plain(evaluate(QUERIES[algorithm], feeder.frame(), algorithm, notify=str))
+    found, expected = (
+        plain(feeder.received()),
+        plain(evaluate(QUERIES[algorithm], feeder.frame(), algorithm, notify=str)),
+    )
     return {
         "algorithm": algorithm,
         "kills": dict(counted),
         "during": dict(during),
         "starts": driver.starts,
-        "files": len(feeder.files),
-        "sink files": len(rows),
+        "portions": len(feeder.frames),
         "rows": len(expected),
         "lost": sum((Counter(expected) - Counter(found)).values()),
         "doubled or wrong": sum((Counter(found) - Counter(expected)).values()),
@@ -224,12 +268,20 @@ def main() -> None:
     given = sys.argv[1:]
     wanted, seed = (int(given[n]) if n < len(given) else default for n, default in enumerate((10, 0)))
     failed = 0
-    for algorithm in given[2:] or QUERIES:
-        with tempfile.TemporaryDirectory(prefix="cepbench-kills-") as folder:
-            report = kills(Path(folder), algorithm, wanted, seed)
+    for algorithm in given[3:] or QUERIES:
+        with tempfile.TemporaryDirectory(prefix="cepbench-kills-") as folder, _broker(given[2:3]) as address:
+            report = kills(Path(folder), algorithm, wanted, seed, address)
         print("; ".join(f"{name} {value}" for name, value in report.items()), flush=True)
         failed += report["lost"] + report["doubled or wrong"]
     sys.exit(1 if failed else 0)
+
+
+def _broker(given: list[str]) -> AbstractContextManager[str | None]:
+    if given != ["kafka"]:
+        return nullcontext()
+    from tests.pipeline.live.brokers import broker
+
+    return broker()
 
 
 if __name__ == "__main__":

@@ -55,15 +55,19 @@ def create(address: str, name: str, partitions: int = 1) -> None:
     client.create_topics([NewTopic(name, partitions, 1)])[name].result(SECONDS)
 
 
-def send(address: str, name: str, events: Sequence[Any], partitions: Sequence[int] | None = None) -> None:
+def send(
+    address: str, name: str, events: Sequence[Any], partitions: Sequence[int] | None = None, began: int | None = None
+) -> None:
     """Writes events, in order, each to its partition (by default 0), 10 ms apart by their times.
+
+    `began`: the time of the first, in milliseconds since 1970; by default now.
 
     Each alone: Tansu's last offset is that of the first message of what was sent last.
     """
     from confluent_kafka import Producer
 
     producer = Producer({"bootstrap.servers": address, "batch.num.messages": 1, **QUIET})
-    began = int(time.time() * 1000)
+    began = int(time.time() * 1000) if began is None else began
     for number, event in enumerate(events):
         text = event if isinstance(event, bytes) else json.dumps(event).encode()
         place = 0 if partitions is None else partitions[number]

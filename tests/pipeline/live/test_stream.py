@@ -10,7 +10,9 @@ import pytest
 from cepbench.events.errors import CepbenchError
 from cepbench.pipeline.live.processor import Totals
 from cepbench.pipeline.live.stream import delay_of, stream
+from cepbench.pipeline.session import stop
 from tests.pipeline.live.driving import batch_rows, disordered, rows_in, write_files
+from tests.standalone import Standalone
 
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 WORKLOAD = """
@@ -162,6 +164,33 @@ def test_kills_lose_and_double_nothing(tmp_path: Path, algorithm: str) -> None:
     assert sum(report["kills"].values()) == 4
     assert report["rows"]
     assert (report["lost"], report["doubled or wrong"]) == (0, 0)
+
+
+@pytest.mark.cluster
+def test_a_machine_that_is_lost_loses_and_doubles_nothing(
+    tmp_path: Path, feed: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A standalone cluster of two workers, of which one is killed between two batches with all its processes."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    stop()
+    with Standalone(tmp_path / "spark") as spark:
+        for _ in range(2):
+            spark.add_worker()
+
+        def progress(totals: Totals) -> None:
+            if totals.batches == 2:
+                spark.kill(spark.workers[0])
+            if feed:
+                feed[0].rename(tmp_path / "in" / feed.pop(0).name)
+
+        totals = stream(
+            WORKLOAD, "cogra", f"folder:{tmp_path / 'in'}", f"folder:{tmp_path / 'rows'}", tmp_path / "checkpoint",
+            "3s", until_idle=3, master=spark.url, notify=str, progress=progress,
+        )  # fmt: skip
+        stop()
+    assert (totals.late, len(feed)) == (0, 0)
+    assert totals.batches > 2
+    assert rows_in(tmp_path / "rows") == batch_rows(WORKLOAD, events(), "cogra", tmp_path)
 
 
 @pytest.mark.parametrize(
