@@ -1,6 +1,6 @@
 """Hamlet: throughput of a shared workload beside GRETA and COGRA, costs by number of queries, and its decisions.
 
-Run by hand: python benchmarks/hamlet.py [workload | queries | choice | costs]
+Run by hand: python benchmarks/hamlet.py [workload | queries | choice | keys | costs]
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
@@ -23,6 +24,8 @@ from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
+from cepbench.pipeline.jobs import prepare
+from cepbench.pipeline.running import run_job
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 
@@ -115,6 +118,33 @@ def choice() -> None:
               f"{details['shared_bursts'] / details['bursts']:>7.2f}", flush=True)  # fmt: skip
 
 
+def keys() -> None:
+    """Milliseconds by the number of keys, each with `size` events of 40,000 in one batch."""
+    print(f"{'burst':>5} {'queries':>7} {'keys':>5} {'size':>6} {'static':>8} {'never':>8} {'dynamic':>8}")
+    for burst, queries, number in product((15, 200), (5, 25, 50), (2, 10, 50, 1000)):
+        events = bursts(40_000, burst * number)
+        key = np.random.default_rng(1).integers(0, number, len(events))
+        schema = Schema(events.schema.types, (*events.schema.attributes, Attribute("key", Kind.INT)))
+        keyed = EventBatch(schema, events.time, events.type, {**events.columns, "key": key}, events.position)
+        texts = [f"RETURN key, {text.removeprefix('RETURN ')} GROUP-BY key" for text in sharing(queries)]
+        found = [
+            1000 * min(_seconds(f"hamlet[sharing={mode}]", texts, keyed) for _ in range(3))
+            for mode in ("static", "never", "dynamic")
+        ]
+        numbers = " ".join(f"{value:8.1f}" for value in found)
+        print(f"{burst:5} {queries:7} {number:5} {len(events) // number:6} {numbers}")
+
+
+def _seconds(specification: str, texts: Sequence[str], events: EventBatch) -> float:
+    """CPU seconds of all keys, with splitting and merging."""
+    prepared = prepare(
+        [parse_query(text) for text in texts], make(specification), events.schema, "modular", Statistics()
+    )
+    started = time.process_time()
+    run_job(prepared, prepared.jobs[0], [events], AnswerBuilder(prepared.workload))
+    return time.process_time() - started
+
+
 def timed_in_turn(
     specifications: Sequence[str], queries: Sequence[str], events: EventBatch, rounds: int
 ) -> list[list[float]]:
@@ -189,6 +219,6 @@ def _not_negative(terms: NDArray[np.float64], values: NDArray[np.float64]) -> ND
 
 
 if __name__ == "__main__":
-    parts = {"workload": workload, "queries": queries, "choice": choice, "costs": costs}
+    parts = {"workload": workload, "queries": queries, "choice": choice, "keys": keys, "costs": costs}
     for name in sys.argv[1:] or ("workload", "queries", "choice"):
         parts[name]()

@@ -9,9 +9,10 @@ from cepbench.algorithms.base import Operator, PerKey, Plan
 from cepbench.algorithms.cogra.capabilities import not_linear, not_sliced, unsupported_negation
 from cepbench.algorithms.cogra.panes import PaneGrained
 from cepbench.algorithms.cogra.slices import TimeSlices
-from cepbench.algorithms.cogra.window_costs import ChosenByCost
+from cepbench.algorithms.cogra.window_costs import prefers_panes
 from cepbench.algorithms.online.trends import trend_lanes
 from cepbench.algorithms.options import Option, WrongOption
+from cepbench.algorithms.running.chosen import ChosenByCost
 from cepbench.algorithms.running.independent import IndependentAlgorithm
 from cepbench.algorithms.running.lanes import Lanes
 from cepbench.algorithms.slices import Slicing
@@ -85,8 +86,9 @@ class Cogra(IndependentAlgorithm):
         All lanes have the same room, and a key may have hundreds of panes where others have one.
         """
         if self.windows == "auto":
-            each, panes = (partial(Cogra(windows).operator, plan) for windows in ("each", "panes"))
-            return ChosenByCost(plan.workload, each, panes)
+            each, panes = (Cogra(windows).operator(plan) for windows in ("each", "panes"))
+            prefers = partial(prefers_panes, plan.workload)
+            return ChosenByCost(plan.workload.schema, each, panes, prefers, "by_panes")
         if self.windows == "panes":
             return PerKey(partial(self.executor, plan), plan.workload)
         return super().operator(plan)

@@ -1,17 +1,12 @@
-"""The selector of `cogra[windows=auto]`: by window or by panes, whichever costs less for the first events."""
+"""The choice of `cogra[windows=auto]`: by window or by panes, whichever costs less for the first events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 
-from cepbench.algorithms.base import KeyedBatch, Operator, StateSize
+from cepbench.algorithms.base import KeyedBatch
 from cepbench.algorithms.cogra.capabilities import not_linear
 from cepbench.algorithms.cogra.panes import pane_maps_of
-from cepbench.algorithms.rows import KeyedRows
-from cepbench.events.batch import DTYPES, EventBatch
-from cepbench.events.schema import Schema
 from cepbench.queries.compile import CompiledQuery, Part, Workload
 
 PER_EVENT = 3
@@ -23,47 +18,9 @@ PER_CALL = 5000
 microseconds, estimated and not fitted."""
 
 
-class ChosenByCost(Operator):
-    """Chooses one of two operators at the first events, by the rate of a key."""
-
-    def __init__(self, workload: Workload, each: Callable[[], Operator], panes: Callable[[], Operator]) -> None:
-        self.workload = workload
-        self.each, self.panes = each, panes
-        self.chosen: Operator | None = None
-        self.by_panes = False
-
-    def process(self, batch: KeyedBatch) -> KeyedRows:
-        if self.chosen is None:
-            if len(batch.keys) == 0:
-                return {}
-            self.by_panes = sum(panes_gain(query, batch) for query in self.workload) > PER_CALL * len(batch.keys)
-            self.chosen = self.panes() if self.by_panes else self.each()
-        return self.chosen.process(batch)
-
-    def finish(self) -> KeyedRows:
-        return {} if self.chosen is None else self.chosen.finish()
-
-    def state(self) -> StateSize:
-        return StateSize() if self.chosen is None else self.chosen.state()
-
-    def details(self) -> Mapping[str, float]:
-        """`by_panes`: number of operators that chose panes."""
-        return {"by_panes": float(self.by_panes), **(self.chosen.details() if self.chosen else {})}
-
-    def load(self) -> None:
-        """Runs both on one event, since a warm-up on few events chooses only one of them."""
-        for made in (self.each(), self.panes()):
-            made.load()
-            made.process(KeyedBatch.of_one_key(_any_event(self.workload.schema)))
-            made.finish()
-
-    def idle(self) -> Operator:
-        return self.each().idle() if self.chosen is None else self.chosen.idle()
-
-
-def _any_event(schema: Schema) -> EventBatch:
-    columns = {attribute.name: np.zeros(1, DTYPES[attribute.kind]) for attribute in schema.attributes}
-    return EventBatch(schema, np.zeros(1, np.int64), np.zeros(1, np.int32), columns, np.zeros(1, np.int64))
+def prefers_panes(workload: Workload, batch: KeyedBatch) -> bool:
+    """Whether panes save more on the first events than a call per key costs."""
+    return sum(panes_gain(query, batch) for query in workload) > PER_CALL * len(batch.keys)
 
 
 def panes_gain(query: CompiledQuery, batch: KeyedBatch) -> float:

@@ -11,10 +11,11 @@ import pytest
 
 from cepbench.algorithms.base import Executor, Idle, KeyedBatch, Operator
 from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
-from cepbench.algorithms.cogra.window_costs import ChosenByCost, panes_gain
+from cepbench.algorithms.cogra.window_costs import panes_gain
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import AggregateRows, KeyedRows
+from cepbench.algorithms.running.chosen import ChosenByCost
 from cepbench.algorithms.running.lanes import Lanes, OneLane
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.events.batch import EventBatch
@@ -254,7 +255,7 @@ def test_auto_loads_the_kernels_of_both_ways() -> None:
             asked.append(len(given.events))
             return {}
 
-    operator.each = operator.panes = Noted
+    operator.both = (Noted(), Noted())
     operator.load()
     assert asked == [1, 1]
     assert operator.chosen is None
@@ -265,9 +266,9 @@ def test_auto_weighs_the_sides_of_and_that_panes_evaluate() -> None:
     events = batch([{"time": time, "type": "AB"[time % 2], "x": time} for time in range(1000)])
     saved = []
     for pattern in ("B+ AND A+", "B+ AND A+ WHERE A.x < NEXT(A).x", "A+ WHERE A.x < NEXT(A).x"):
-        operator = operator_of(f"RETURN COUNT(*) PATTERN {pattern} WITHIN 3000 s SLIDE 50 s", events)
-        assert isinstance(operator, ChosenByCost)
-        saved.append(panes_gain(operator.workload.queries[0], KeyedBatch.of_one_key(events)))
+        query = parse_query(f"RETURN COUNT(*) PATTERN {pattern} WITHIN 3000 s SLIDE 50 s")
+        [compiled] = compile_workload([query], events.schema, "modular")
+        saved.append(panes_gain(compiled, KeyedBatch.of_one_key(events)))
     assert saved[0] > saved[1] > saved[2] == 0
 
 
