@@ -80,10 +80,10 @@ def point(n: int, mean: float, watermark: int) -> dict[str, Any]:
 
 def draw(points: list[dict[str, Any]], file: Path) -> None:
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for mean in MEANS:
+    for mean, marker in zip(MEANS, "os^D", strict=True):
         mine = [one for one in points if one["mean"] == mean]
         shares = [100 * one["late"] / one["events"] for one in mine]
-        axes.plot([one["watermark"] for one in mine], shares, marker="o", label=f"{mean} s")
+        axes.plot([one["watermark"] for one in mine], shares, marker=marker, label=f"{mean} s")
     axes.set_xscale("symlog", linthresh=1)
     axes.set(xlabel="watermark (s)", ylabel="late events (%)", ylim=(0, None))
     axes.legend(title="mean delay")

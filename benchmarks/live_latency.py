@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ from cepbench.pipeline.jobs import parse_supported, prepare
 from cepbench.pipeline.live.stream import stream
 from cepbench.pipeline.replay import replay
 
-QUERY = "RETURN key, COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 1 s"
+QUERY = "RETURN key, COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 700 ms"
+"""No trigger interval is a multiple of its window, so rows fall due at all phases of an interval."""
 ALGORITHM = "cogra"
 KEYS = 20
 FILE_SECONDS = 0.1
@@ -108,16 +110,18 @@ def predicted(rate: int, seconds: float) -> list[float]:
 
 def draw(points: list[dict[str, Any]], file: Path) -> None:
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    markers = cycle("os^Dv")
     for trigger in dict.fromkeys(point["trigger"] for point in points):
         mine = [point for point in points if point["trigger"] == trigger]
         low, middle, high = (
             np.array([1000 * np.quantile(point["latency"], q) for point in mine]) for q in (0.05, 0.5, 0.95)
         )
         style = {"linestyle": "--", "color": "black"} if trigger == PREDICTED else {}
+        marker = next(markers)
         label = trigger if trigger == PREDICTED else "as soon as possible" if trigger == "0s" else f"every {trigger}"
         axes.errorbar(
             [point["rate"] for point in mine], middle, [middle - low, high - middle],
-            marker="o", capsize=3, label=label, **style,
+            marker=marker, capsize=3, label=label, **style,
         )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="events per second", ylabel="latency of a row (ms): median, 5% and 95%")
     axes.legend(title="a batch begins")
