@@ -106,8 +106,8 @@ def test_a_package_checks_itself_outside_of_the_checkout(own: Path) -> None:
     assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 30
 
 
+@pytest.mark.apart
 @pytest.mark.full
-@pytest.mark.spark
 def test_a_figure_has_an_own_algorithm(own: Path) -> None:
     (own.parent / "own-1.yaml").write_text(EXPERIMENT)
     ended = run(own, "run", "own-1.yaml", "--plugin", own, "--profile", "smoke", "--results", "results")
