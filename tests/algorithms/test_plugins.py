@@ -200,6 +200,7 @@ def test_files_of_one_name_are_refused(own: Path) -> None:
 
 
 def test_entry_points(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "_points", plugins._points.__wrapped__)  # which are read once otherwise
     point = EntryPoint("mine", "cepbench.algorithms.cogra:Cogra", plugins.GROUP)
     monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == "cepbench.algorithms" else [])
     assert plugin_algorithms() == (Cogra,)
