@@ -11,6 +11,7 @@ Groups start in the order of `_rank`, so that no long one is left at the end. Th
 otherwise pytest-xdist starts the groups with the most tests first, and Spark, whose few tests take longest, after them.
 """
 
+import gc
 import os
 import random
 import re
@@ -57,6 +58,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if (seed := config.getoption("--shuffle")) is not None:
         _shuffle(items, seed)
     _sort(items)
+
+
+def pytest_collection_finish() -> None:
+    """Hides all tests from the garbage collector, which measured runs call: to visit them takes 0.3 s each time."""
+    gc.freeze()
 
 
 def _shuffle(items: list[pytest.Item], seed: int) -> None:
