@@ -9,8 +9,10 @@ set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 cd -- "$ROOT"
+waiting=1
 case "${1:-}" in
   --all)
+    waiting=2
     prepare_kernels float # which neither experiments nor quick tests need
     ;;
   --bounds)
@@ -27,7 +29,7 @@ case "${1:-}" in
     exec "$PYTHON" -m tests.mutants "${@:2}"
     ;;
 esac
-# One process more than cores: some tests wait, for Spark or for the processes that they start. None replaces
+# More processes than cores: some tests wait, for Spark or for the processes that they start. None replaces
 # one that died: pytest-xdist would wait forever for the rest of its group. The test during which it died fails.
-exec "$PYTHON" -m pytest --numprocesses "$(($(getconf _NPROCESSORS_ONLN) + 1))" --maxprocesses 4 --dist loadgroup \
+exec "$PYTHON" -m pytest --numprocesses "$(($(getconf _NPROCESSORS_ONLN) + waiting))" --maxprocesses 4 --dist loadgroup \
   --no-loadscope-reorder --max-worker-restart 0 "$@"

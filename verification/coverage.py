@@ -32,6 +32,10 @@ class Coverage:
     hits: Counter[Pair] = field(default_factory=Counter)
     misses: Counter[Pair] = field(default_factory=Counter)
     _given_up: set[Pair] = field(default_factory=set)
+    _left: list[Pair] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._leave_out()
 
     def add(self, wanted: frozenset[Feature], found: Collection[Pair]) -> None:
         """Counts a case that was drawn for some features, and the pairs with which it was compared."""
@@ -42,6 +46,7 @@ class Coverage:
             self.misses[wanted] += 1
             if self.misses[wanted] >= self.patience * (self.hits[wanted] + 1):
                 self._given_up.add(wanted)
+                self._leave_out()
 
     def avoided(self, wanted: frozenset[Feature]) -> frozenset[Feature]:
         """Features with which a case for these would probably be refused."""
@@ -67,11 +72,10 @@ class Coverage:
 
     def rarest(self) -> tuple[Pair, int] | None:
         """The pair that was compared least often of those that may be, single features first, and how often."""
-        banned = self.banned()
-        left = [pair for pair in PAIRS if pair not in self._given_up and banned.isdisjoint(pair)]
-        counts = [self.counts.get(pair, 0) for pair in left]
+        count = self.counts.get
+        counts = [count(pair, 0) for pair in self._left]
         least = min(counts, default=0)
-        among = (pair for pair, count in zip(left, counts, strict=True) if count == least)
+        among = (pair for pair, times in zip(self._left, counts, strict=True) if times == least)
         rarest = min(among, key=lambda pair: (len(pair), self.misses[pair]), default=None)
         return None if rarest is None else (rarest, least)
 
@@ -93,6 +97,11 @@ class Coverage:
         found = self.supported()
         features = sum(len(pair) == 1 for pair in found)
         return f"{features} features and {len(found) - features} pairs of them, each at least {self.least()} times"
+
+    def _leave_out(self) -> None:
+        """Lists the pairs that may still be drawn, since there is one draw for each case."""
+        banned = self.banned()
+        self._left = [pair for pair in PAIRS if pair not in self._given_up and banned.isdisjoint(pair)]
 
     def _is_rare(self, pair: Pair) -> bool:
         drawn = self.hits[pair] + self.misses[pair]

@@ -106,8 +106,8 @@ def test_a_package_checks_itself_outside_of_the_checkout(own: Path) -> None:
     assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 30
 
 
+@pytest.mark.apart
 @pytest.mark.full
-@pytest.mark.spark
 def test_a_figure_has_an_own_algorithm(own: Path) -> None:
     (own.parent / "own-1.yaml").write_text(EXPERIMENT)
     ended = run(own, "run", "own-1.yaml", "--plugin", own, "--profile", "smoke", "--results", "results")
@@ -200,6 +200,7 @@ def test_files_of_one_name_are_refused(own: Path) -> None:
 
 
 def test_entry_points(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "_points", plugins._points.__wrapped__)  # which are read once otherwise
     point = EntryPoint("mine", "cepbench.algorithms.cogra:Cogra", plugins.GROUP)
     monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == "cepbench.algorithms" else [])
     assert plugin_algorithms() == (Cogra,)

@@ -128,8 +128,8 @@ def test_commands_take_a_time_limit(cepbench, query_file, event_file, monkeypatc
     assert ended.status == 0
 
 
+@pytest.mark.apart
 @pytest.mark.full
-@pytest.mark.spark
 def test_a_terminated_run_leaves_nothing_and_goes_on(tmp_path: Path) -> None:
     (tmp_path / "long.yaml").write_text(EXPERIMENT)
     scratch = tmp_path / "tmp"

@@ -114,38 +114,40 @@ class TestSweeps:
         assert record.status is Status.ERROR
         assert "events.csv, row 2" in record.reason
 
-    @pytest.mark.full
-    def test_killed_at_any_moment(self, tmp_path):
-        axes = {"events": [100, 120, 140, 160, 180, 200]}
-        path, results = write(tmp_path, axes=axes), tmp_path / "results"
-        cells = results / "small-1.1/quick/cells"
-        seen: dict[str, str] = {}
-        chance = random.Random(2)
-        for _ in range(2):
-            known = len(seen)
-            process = start(path, results)
-            try:
-                wait_for(lambda known=known: len(list(cells.glob("*.json"))) > known, process)
-                time.sleep(chance.uniform(0, 1))  # in which only a few of the twelve cells end
-            finally:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                process.stdout.close()
-            for file in cells.glob("*.json"):
-                record = json.loads(file.read_text())  # every record is whole
-                assert seen.setdefault(record["cell"], record["started"]) == record["started"]
-        assert 2 <= len(seen) < 12
-        write(tmp_path, axes=axes, claims=[])  # also a sweep that was killed has stored its claims beforehand
+
+@pytest.mark.apart
+@pytest.mark.full
+def test_a_sweep_killed_at_any_moment(tmp_path):
+    axes = {"events": [100, 120, 140, 160, 180, 200]}
+    path, results = write(tmp_path, axes=axes), tmp_path / "results"
+    cells = results / "small-1.1/quick/cells"
+    seen: dict[str, str] = {}
+    chance = random.Random(2)
+    for _ in range(2):
+        known = len(seen)
         process = start(path, results)
-        out, _ = process.communicate(timeout=300)
-        assert process.returncode == 0
-        assert int(out) == 12 - len(seen)
-        finished = {r.cell: r.started for r in read(results / "small-1.1/quick").records}
-        assert len(finished) == 12
-        assert finished.items() >= seen.items()
-        figure = read(results / "small-1.1/quick").figure
-        assert (len(figure.dropped), figure.added) == (len(SMALL["claims"]), ())
-        assert not list(cells.glob(".*"))
+        try:
+            wait_for(lambda known=known: len(list(cells.glob("*.json"))) > known, process)
+            time.sleep(chance.uniform(0, 1))  # in which only a few of the twelve cells end
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            process.stdout.close()
+        for file in cells.glob("*.json"):
+            record = json.loads(file.read_text())  # every record is whole
+            assert seen.setdefault(record["cell"], record["started"]) == record["started"]
+    assert 2 <= len(seen) < 12
+    write(tmp_path, axes=axes, claims=[])  # also a sweep that was killed has stored its claims beforehand
+    process = start(path, results)
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 0
+    assert int(out) == 12 - len(seen)
+    finished = {r.cell: r.started for r in read(results / "small-1.1/quick").records}
+    assert len(finished) == 12
+    assert finished.items() >= seen.items()
+    figure = read(results / "small-1.1/quick").figure
+    assert (len(figure.dropped), figure.added) == (len(SMALL["claims"]), ())
+    assert not list(cells.glob(".*"))
 
 
 def start(path, results):

@@ -153,7 +153,7 @@ stop()
 """
 
 
-@pytest.mark.spark
+@pytest.mark.apart
 @pytest.mark.full
 def test_what_an_administrator_set_holds_below_what_we_and_the_user_set(tmp_path: Path) -> None:
     (tmp_path / "spark-defaults.conf").write_text(

@@ -155,7 +155,7 @@ def test_a_damaged_checkpoint_gives_one_line_and_no_row(tmp_path: Path, feed: li
     assert rows_in(tmp_path / "rows") == wanted
 
 
-@pytest.mark.spark
+@pytest.mark.apart
 @pytest.mark.full
 @pytest.mark.parametrize("algorithm", ["cogra", "core"])
 def test_kills_lose_and_double_nothing(tmp_path: Path, algorithm: str) -> None:
