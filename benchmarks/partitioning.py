@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.base import NotEnoughMemory
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.partitioning import METHODS, PartitionPlan, one_graphlet, one_per_atom, partition
 from cepbench.algorithms.cet.partitioning.costs import Costs
 

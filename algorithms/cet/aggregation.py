@@ -8,16 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.cet.evaluator import LimitedEvaluator
+from cepbench.algorithms.cet.graph import trend_graph
 from cepbench.algorithms.cet.kernels.aggregate_stitching import Segments, Stitched, find_cuts, stitch_trends
-from cepbench.algorithms.cet.kernels.aggregation import (
-    TrendGraph,
-    construct_trends,
-    count_trends,
-    lay_out,
-    number_live,
-    search_trends,
-)
-from cepbench.algorithms.cet.kernels.graph import reverse_edges
+from cepbench.algorithms.cet.kernels.aggregation import construct_trends, count_trends, search_trends
+from cepbench.algorithms.cet.kernels.graph import TrendGraph, number_live
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.kernels import cells
 from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
@@ -25,8 +20,6 @@ from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.kernels.stacks import ANY
 from cepbench.algorithms.rows import QueryRows
 from cepbench.algorithms.running.batches import aggregate_rows
-from cepbench.algorithms.running.window_stacks import StackEvaluator
-from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
@@ -58,7 +51,7 @@ def unsupported_aggregation(query: Query, detect: str) -> str | None:
     return None
 
 
-class TwoStepEvaluator(StackEvaluator):
+class TwoStepEvaluator(LimitedEvaluator):
     """Constructs all trends of a window, not only the complete ones, and then aggregates them.
 
     When a window closes, a graph of its V live vertices and all E edges between them is built. `detect` selects how the
@@ -77,29 +70,17 @@ class TwoStepEvaluator(StackEvaluator):
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, *, detect: str, limit: int) -> None:
-        super().__init__(query, part, window, ANY)
+        super().__init__(query, part, window, ANY, MemoryLimit(limit // len(query.parts)))
         self.detect = detect
-        self.limit = MemoryLimit(limit // len(query.parts))
         self.cell_bytes = cell_bytes(part.tables)
         self.total = empty_cells(1, query.layout, query.arithmetic)
         self.trends = 0.0
         self.stored = 0.0
         self.built = 0.0
 
-    def process(self, events: EventBatch) -> QueryRows | None:
-        """Returns the rows of the windows that these events closed. Raises `NotEnoughMemory`."""
-        rows = super().process(events)
-        self._hold_stacks()
-        return rows
-
-    def grow(self) -> None:
-        """Enlarges the stacks, if the limit is not exceeded yet. Raises `NotEnoughMemory`."""
-        self._hold_stacks()
-        super().grow()
-
-    def state(self) -> StateSize:
-        """Events in stacks and pointers between them, or the graph and the stored trends of a window when it closed."""
-        return self.limit.peak.report(StateSize(self.kept_bytes, self._kinds(0)))
+    def held(self) -> StateSize:
+        """Events in stacks and pointers between them."""
+        return StateSize(self.kept_bytes, self._kinds(0))
 
     def details(self) -> Mapping[str, float]:
         """Numbers of aggregated trends, of sub-trends that were stored for them, and of graphlets."""
@@ -134,11 +115,6 @@ class TwoStepEvaluator(StackEvaluator):
             number = size if number < size < number + 1 + number // 8 else number + 1 + number // 8
         return best
 
-    def _hold_stacks(self) -> None:
-        events, pointers = self.kept
-        what = f"keeping {events} events and {pointers} pointers between them"
-        self.limit.hold(self.kept_bytes, self._kinds(0), what)
-
     def _kinds(self, trends: float, edges: int = 0) -> dict[str, int]:
         events, pointers = self.kept
         return {"events": events, "edges": pointers + edges, "trends": round(min(trends, 2.0**62))}
@@ -149,18 +125,7 @@ class TwoStepEvaluator(StackEvaluator):
         vertices, edges = number_live(start, self.tables, self.stacks, number)
         needed = self.kept_bytes + number.nbytes + PER_VERTEX * vertices + PER_EDGE * edges
         self.limit.hold(needed, self._kinds(0, edges), f"the graph of a window of {vertices} events and {edges} edges")
-        graph = TrendGraph(
-            event=np.empty(vertices, np.int64),
-            start=np.empty(vertices, np.bool_),
-            end=np.empty(vertices, np.bool_),
-            in_ptr=np.zeros(vertices + 1, np.int64),
-            into=np.empty(edges, np.int64),
-            out_ptr=np.zeros(vertices + 1, np.int64),
-            out=np.empty(edges, np.int64),
-        )
-        lay_out(self.tables, self.stacks, number, graph)
-        reverse_edges(graph.in_ptr, graph.into, graph.out_ptr, graph.out)
-        return graph
+        return trend_graph(vertices, edges, self.tables, self.stacks, number)
 
     def _hold(self, graph: TrendGraph, needed: float, trends: float, purpose: str) -> None:
         vertices, edges = len(graph.event), len(graph.into)

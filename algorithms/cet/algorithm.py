@@ -12,7 +12,7 @@ from cepbench.algorithms.cet.aggregation import TwoStepEvaluator, unsupported_ag
 from cepbench.algorithms.cet.baseline import Baseline
 from cepbench.algorithms.cet.detector import Detector
 from cepbench.algorithms.cet.evaluator import CetEvaluator
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.memory_optimized import MemoryOptimized
 from cepbench.algorithms.cet.partitioning import METHODS, PartitionPlan, by_time, load, partition, prescribed

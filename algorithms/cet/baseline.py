@@ -21,6 +21,8 @@ from cepbench.algorithms.kernels.arrays import Codes
 from cepbench.algorithms.rows import QueryRows
 
 FIRST_WORDS = 1024
+NO_POINTERS = -1
+"""None of the kinds of pointers of `kernels.stacks`: events are kept without edges."""
 WORD = 4
 
 
@@ -31,7 +33,7 @@ class Baseline(Detector):
     O(n (y l r + y^2 l)) time and O(y l) space for n events, y trends of length l and r predicates.
     """
 
-    connected: ClassVar[bool] = False
+    pointers: ClassVar[int] = NO_POINTERS
 
     def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
         """Algorithm 3 over all vertices."""
@@ -41,18 +43,16 @@ class Baseline(Detector):
         most = (self.limit.bytes - fixed) // WORD
         ended = False
         while not ended:
-            ended = extend_trends(graph.arrays, graph.tables, graph.link, most, stored, self.work)
+            ended = extend_trends(graph.tables, graph.stacks, most, stored, self.work)
             trends = int(stored.at[MAX_TRENDS])
             kinds = {"events": size, "edges": 0, "trends": trends}
             what = f"{trends} trends after {int(stored.at[EVENT]) + 1} of {size} events of a window"
             self.limit.hold(fixed + WORD * int(stored.at[MAX_WORDS]), kinds, what)
             if not ended:
                 stored = _grown(stored)
-        terms = terms_of(graph.arrays.place[:size])
-        cursor = np.zeros(1, np.int64)
-        return self.output.collect(
-            window, size, lambda found: report_trends(cursor, graph.arrays, terms, stored, found)
-        )
+        place = graph.stacks.place[:size]
+        terms, cursor = terms_of(place), np.zeros(1, np.int64)
+        return self.output.collect(window, size, lambda found: report_trends(cursor, place, terms, stored, found))
 
 
 def _grown(stored: StoredTrends) -> StoredTrends:

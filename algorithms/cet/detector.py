@@ -13,6 +13,7 @@ from cepbench.algorithms.cet.kernels.trends import TRAVERSALS, UPDATES
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.output import Output
 from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.stacks import COMPLETE
 from cepbench.algorithms.kernels.trend_hash import Hashes, mix_positions
 from cepbench.algorithms.rows import QueryRows
 
@@ -20,8 +21,8 @@ from cepbench.algorithms.rows import QueryRows
 class Detector(ABC):
     """Detects the complete trends of one key, window by window, in its graph."""
 
-    connected: ClassVar[bool] = True
-    """Whether the detector needs a graph with edges."""
+    pointers: ClassVar[int] = COMPLETE
+    """The pointers between events of the graph (`kernels.stacks`)."""
 
     def __init__(self, limit: MemoryLimit, *, summarised: bool) -> None:
         self.limit = limit

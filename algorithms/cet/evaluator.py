@@ -1,24 +1,52 @@
-"""Detects complete event trends over time windows: the graph grows with the events, and windows close in order."""
+"""Stacks within a memory limit; and complete event trends, which a detector finds in them when a window closes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.cet.detector import Detector
 from cepbench.algorithms.cet.graph import CetGraph
-from cepbench.algorithms.kernels.arrays import readonly
-from cepbench.algorithms.rows import QueryRows, concatenate
-from cepbench.algorithms.running.batches import kernel_events
-from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.cet.limit import MemoryLimit
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.stacks import drop_before
+from cepbench.algorithms.rows import QueryRows
+from cepbench.algorithms.running.window_stacks import StackEvaluator
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import FOREVER, Window
+from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 
 
-class CetEvaluator(Evaluator):
+class LimitedEvaluator(StackEvaluator):
+    """Stacks of one key that respect a memory limit, which is checked whenever their arrays grow."""
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int, limit: MemoryLimit) -> None:
+        super().__init__(query, part, window, pointers)
+        self.limit = limit
+
+    def hold(self) -> None:
+        """Records the current state. Raises `NotEnoughMemory` if it exceeds the limit."""
+        now = self.held()
+        what = f"a graph of {now.kinds['events']} events and {now.kinds['edges']} edges"
+        self.limit.hold(now.bytes, now.kinds, what)
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        """Returns the rows of the windows that these events closed. Raises `NotEnoughMemory`."""
+        rows = super().process(events)
+        self.hold()
+        return rows
+
+    def grow(self) -> None:
+        """Enlarges the stacks, if the limit is not exceeded yet. Raises `NotEnoughMemory`."""
+        self.hold()
+        super().grow()
+
+    def state(self) -> StateSize:
+        """The peak since the last call, including the closing of windows."""
+        return self.limit.peak.report(self.held())
+
+
+class CetEvaluator(LimitedEvaluator):
     """The CET graph of one key, and a detector that reads it when a window closes.
 
     The whole state respects the detector's limit: if the graph needs the space, trends kept for the next window are
@@ -26,65 +54,32 @@ class CetEvaluator(Evaluator):
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, detector: Detector) -> None:
-        self.query, self.window, self.detector = query, window, detector
-        self.graph = CetGraph(query, part, connected=detector.connected)
-        self.low = 0
+        super().__init__(query, part, window, detector.pointers, detector.limit)
+        self.detector = detector
 
-    def process(self, events: EventBatch) -> QueryRows | None:
-        """Returns the rows of the windows that these events closed."""
-        batch, place = kernel_events(self.query.columns, events), readonly(events.position)
-        time = batch.time
-        parts: list[QueryRows] = []
-        done = 0
-        while done < len(time):
-            now = int(time[done])
-            parts += self._close(now)
-            self._open(max(self.low, self.window.first_at(now)))
-            start, end = self.window.start(self.low), self.window.end(self.low)
-            last = int(np.searchsorted(time, end, side="left"))
-            while done < last:
-                most = self.detector.limit.bytes - self.detector.bytes
-                done = self.graph.insert(done, last, batch, place, start, most)
-                self._hold_graph()
-        if events.watermark is not None:
-            parts += self._close(events.watermark)
-        return concatenate(parts) if parts else None
+    @property
+    def graph(self) -> CetGraph:
+        """The graph of all open windows."""
+        return CetGraph(self.tables, self.stacks)
 
-    def finish(self) -> QueryRows | None:
-        """Returns the rows of the windows that are still open."""
-        parts = self._close(2 * FOREVER - 1)
-        return concatenate(parts) if parts else None
+    def held(self) -> StateSize:
+        """The graph, and the trends that are kept for the next window."""
+        graph, detector = self.graph, self.detector
+        kinds = {"events": graph.vertices, "edges": graph.edges, "trends": detector.trends}
+        return StateSize(graph.bytes + detector.bytes, kinds)
 
-    def state(self) -> StateSize:
-        """The graph and stored trends: the peak since the last call, including the closing of windows."""
-        return self.detector.limit.peak.report(StateSize(self.graph.bytes + self.detector.bytes, self._kinds()))
+    def hold(self) -> None:
+        """Records the current state, without the kept trends if their space is needed. Raises `NotEnoughMemory`."""
+        if self.held().bytes > self.limit.bytes:
+            self.detector.forget()
+        super().hold()
+
+    def construct(self, k: int, latest: Ints) -> list[QueryRows]:
+        """Returns the complete trends of window k. Raises `NotEnoughMemory`."""
+        drop_before(self.window.start(k), self.stacks)  # events between two windows
+        self.hold()
+        return self.detector.detect(self.graph, k, self.window.start(k + 1))
 
     def details(self) -> Mapping[str, float]:
         """Details of the detector."""
         return self.detector.details()
-
-    def _kinds(self) -> dict[str, int]:
-        return {"events": self.graph.vertices, "edges": self.graph.edges, "trends": self.detector.trends}
-
-    def _hold_graph(self) -> None:
-        if self.graph.bytes + self.detector.bytes > self.detector.limit.bytes:
-            self.detector.forget()
-        kinds = self._kinds()
-        what = f"a graph of {kinds['events']} events and {kinds['edges']} edges"
-        self.detector.limit.hold(self.graph.bytes + self.detector.bytes, kinds, what)
-
-    def _close(self, now: int) -> list[QueryRows]:
-        """Closes all windows that end by `now` and returns their rows."""
-        parts: list[QueryRows] = []
-        while self.window.end(self.low) <= now and self.graph.vertices > 0:
-            parts += self.detector.detect(self.graph, self.low, self.window.start(self.low + 1))
-            self._open(self.low + 1)
-        return parts
-
-    def _open(self, low: int) -> None:
-        """Advances to window `low`."""
-        if low > self.low:
-            self.low = low
-            self.graph.drop_before(self.window.start(low))
-            if self.graph.vertices == 0:
-                self.detector.forget()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from cepbench.algorithms.base import NotEnoughMemory, StateSize
 from cepbench.algorithms.running.peak import Peak
 
@@ -13,7 +15,7 @@ class MemoryLimit:
         self.bytes = size
         self.peak = Peak()
 
-    def hold(self, needed: float, kinds: dict[str, int], purpose: str) -> None:
+    def hold(self, needed: float, kinds: Mapping[str, int], purpose: str) -> None:
         """Records a state of `needed` bytes. Raises `NotEnoughMemory` if it exceeds the limit."""
         if needed > self.bytes:
             shown = f"{needed:.0f}" if needed < 1e15 else f"{needed:.3g}"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepbench.algorithms.cet.kernels.cuts import mark_cuts
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.graph import cuts_of
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.partitioning.costs import NODE_BYTES
-from cepbench.algorithms.kernels.arrays import Flags, Ints
+from cepbench.algorithms.kernels.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ def stretches(graph: WindowGraph, kept: Sequence[Graphlet], expiring: int) -> li
     at both of its ends. The rest of the graphlet that expires in part, which ended with the event at position
     `expiring`, is a separate stretch if the graph can be cut there. O(|V| + |E|).
     """
-    cut = _cuts(graph)
+    cut = cuts_of(graph)
     size = len(graph.place)
     found: list[Stretch] = []
     done = int(np.searchsorted(graph.place, expiring, side="right"))
@@ -61,9 +61,3 @@ def stretches(graph: WindowGraph, kept: Sequence[Graphlet], expiring: int) -> li
     if done < size:
         found.append((done, size, None))
     return found
-
-
-def _cuts(graph: WindowGraph) -> Flags:
-    crossed, cut = np.zeros(len(graph.time) + 1, np.int64), np.empty(len(graph.time) + 1, np.bool_)
-    mark_cuts(graph, crossed, cut)
-    return cut

@@ -11,9 +11,10 @@ import numpy as np
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.algorithms.cet.detector import Detector, terms_of
 from cepbench.algorithms.cet.graph import CetGraph, restricted, window_bytes
-from cepbench.algorithms.cet.kernels.breadth_first import Graphlets, TrendTree, construct, count_trends, move_down
+from cepbench.algorithms.cet.kernels.breadth_first import Graphlets, TrendTree, construct, move_down
+from cepbench.algorithms.cet.kernels.costs import COUNTED, NODES, TRENDS, TrendCounting, count_plan
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.kernels.stitching import Stitch, stitch
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.partitioning import PartitionPlan, one_graphlet, one_per_atom
 from cepbench.algorithms.cet.partitioning.costs import NODE_BYTES, SEGMENT_BYTES
@@ -48,8 +49,10 @@ class Arranged:
             stop=np.zeros(size, np.int64),
             ways=np.zeros(size),
         )
-        self.nodes, self.trends = np.zeros(number), np.zeros(number)
-        count_trends(graph, self.graphlets, self.nodes, self.trends)
+        counted = np.empty((number, COUNTED))
+        scratch = TrendCounting(np.zeros(size), self.graphlets.ways, np.zeros(0), np.zeros(0, np.int64))
+        count_plan(self.graphlets.bounds, graph, scratch, counted)
+        self.nodes, self.trends = counted[:, NODES], counted[:, TRENDS]
 
     @property
     def bytes(self) -> float:

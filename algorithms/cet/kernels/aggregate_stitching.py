@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.cet.kernels.aggregation import TrendGraph
+from cepbench.algorithms.cet.kernels.graph import TrendGraph
 from cepbench.algorithms.kernels.arrays import Codes, Ints
 from cepbench.algorithms.kernels.cells import ONE, Cells, add, copy, sum_exceeds
 from cepbench.algorithms.kernels.compilation import inlined, kernel

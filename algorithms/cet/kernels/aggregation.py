@@ -4,111 +4,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints, Reals
+from cepbench.algorithms.cet.kernels.graph import TrendGraph
+from cepbench.algorithms.kernels.arrays import Codes, Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add_trend, begin, clear, copy, extend
 from cepbench.algorithms.kernels.compilation import inlined, kernel
-from cepbench.algorithms.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
+from cepbench.algorithms.kernels.stacks import Stacks
 from cepbench.queries.tables import Tables
-
-DEAD = -1
-FROM_START, TO_END = 1, 2
-
-
-class TrendGraph(NamedTuple):
-    """The live vertices of one window, 0..V-1 in time order, and all E edges between them.
-
-    A vertex is an event at a position, live if some trend of the window binds it; an edge leads to each vertex that can
-    follow. A trend is a path from a `start[V]` to an `end[V]` vertex.
-
-    - `event[V]`: index of the event in the stacks.
-    - out-edges of v: `out[out_ptr[v]:out_ptr[v + 1]]`, ascending; in-edges likewise: `into`, by `in_ptr`.
-    """
-
-    event: Ints
-    start: Flags
-    end: Flags
-    in_ptr: Ints
-    into: Ints
-    out_ptr: Ints
-    out: Ints
-
-
-# --- the graph of a window ------------------------------------------------------------------------------------------
-
-
-@inlined
-def _reaches(at: int, u: int, stacks: Stacks) -> bool:
-    """Whether pointer `at` leads to event u of its stack. Events before the window have been dropped."""
-    return u != NOBODY and stacks.time[u] >= stacks.floor[at]
-
-
-@inlined
-def _next_below(u: int, at: int, stacks: Stacks) -> int:
-    return NOBODY if stacks.floor[at] == ALONE else stacks.below[u]
-
-
-@kernel
-def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> tuple[int, int]:
-    """Sets `number[v]` to the event's vertex, or DEAD; returns the number of vertices and edges. O(V + E)."""
-    size = stacks.counters[EVENTS]
-    for v in range(size):
-        number[v] = 0
-        if stacks.time[v] < earliest:
-            continue
-        number[v] = FROM_START if tables.start[stacks.position[v]] else 0
-        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
-            u = stacks.target[at]
-            while _reaches(at, u, stacks):
-                number[v] |= number[u]
-                u = _next_below(u, at, stacks)
-    for v in range(size - 1, -1, -1):
-        if tables.end[stacks.position[v]] and number[v] & FROM_START:
-            number[v] |= TO_END
-        if number[v] & TO_END:
-            for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
-                u = stacks.target[at]
-                while _reaches(at, u, stacks):
-                    number[u] |= number[u] << 1 & TO_END
-                    u = _next_below(u, at, stacks)
-    vertices, edges = 0, 0
-    for v in range(size):
-        if not number[v] & TO_END:
-            number[v] = DEAD
-            continue
-        number[v] = vertices
-        vertices += 1
-        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
-            u = stacks.target[at]
-            while _reaches(at, u, stacks):
-                edges += number[u] != DEAD
-                u = _next_below(u, at, stacks)
-    return vertices, edges
-
-
-@kernel
-def lay_out(tables: Tables, stacks: Stacks, number: Ints, graph: TrendGraph) -> None:
-    """Writes the live vertices and their in-edges; O(V + E)."""
-    edges = 0
-    graph.in_ptr[0] = 0
-    for v in range(stacks.counters[EVENTS]):
-        w = number[v]
-        if w == DEAD:
-            continue
-        graph.event[w] = v
-        graph.start[w], graph.end[w] = tables.start[stacks.position[v]], tables.end[stacks.position[v]]
-        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
-            u = stacks.target[at]
-            while _reaches(at, u, stacks):
-                if number[u] != DEAD:
-                    graph.into[edges] = number[u]
-                    edges += 1
-                u = _next_below(u, at, stacks)
-        graph.in_ptr[w + 1] = edges
-
-
-# --- sub-trends of graphlets ----------------------------------------------------------------------------------------
 
 
 @inlined
@@ -196,9 +97,6 @@ def _extend(i: int, v: int, graph: TrendGraph, tables: Tables, stacks: Stacks, c
     """Appends vertex v to the trend of cell i."""
     event = graph.event[v]
     extend(cells, i, tables, stacks.position[event], stacks.ints, stacks.reals, event)
-
-
-# --- without storing ------------------------------------------------------------------------------------------------
 
 
 @kernel

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.cet.kernels.graph import VERTICES, GraphArrays, adjacent
 from cepbench.algorithms.cet.kernels.trends import TRAVERSALS, TRENDS, UPDATES, WRITTEN, FoundTrends, full
 from cepbench.algorithms.kernels.arrays import Codes, Ints
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.kernels.predicates import hold
+from cepbench.algorithms.kernels.stacks import EVENTS, Stacks
 from cepbench.algorithms.kernels.trend_hash import BASE, Hashes, finished
 from cepbench.queries.tables import Tables
 
@@ -29,17 +30,17 @@ class StoredTrends(NamedTuple):
 
 
 @kernel
-def extend_trends(graph: GraphArrays, tables: Tables, link: Ints, most: int, stored: StoredTrends, work: Ints) -> bool:
+def extend_trends(tables: Tables, stacks: Stacks, most: int, stored: StoredTrends, work: Ints) -> bool:
     """Adds all vertices in turn. False if the space runs out, or if trends exceed `most` words after an event.
 
     O(y l r) per event for y trends of length l and r predicates, and O(y^2 l) to eliminate incomplete trends. `work`
     counts tests of adjacency and new trends.
     """
     at, previous, new = stored.at, stored.previous, stored.new
-    while at[EVENT] < graph.counters[VERTICES]:
+    while at[EVENT] < stacks.counters[EVENTS]:
         if 2 * at[WORDS] + 2 > min(len(previous), len(new)):
             return False
-        size, trends = _extend_all(at[EVENT], graph, tables, link, stored, work)
+        size, trends = _extend_all(at[EVENT], tables, stacks, stored, work)
         at[MAX_WORDS] = max(at[MAX_WORDS], at[WORDS] + size)
         at[MAX_TRENDS] = max(at[MAX_TRENDS], trends)
         if at[WORDS] + size > most:
@@ -50,12 +51,10 @@ def extend_trends(graph: GraphArrays, tables: Tables, link: Ints, most: int, sto
 
 
 @inner
-def _extend_all(
-    v: int, graph: GraphArrays, tables: Tables, link: Ints, stored: StoredTrends, work: Ints
-) -> tuple[int, int]:
+def _extend_all(v: int, tables: Tables, stacks: Stacks, stored: StoredTrends, work: Ints) -> tuple[int, int]:
     """Applies the three cases to vertex v and every trend; returns the number of words and trends in `new`."""
     previous, new, words = stored.previous, stored.new, stored.at[WORDS]
-    p, size, trends, here = graph.position[v], 0, 0, 0
+    size, trends, here = 0, 0, 0
     if words == 0:
         new[0], new[1] = 1, v
         work[UPDATES] += 1
@@ -64,11 +63,8 @@ def _extend_all(
         length = previous[here]
         prefix = length  # the longest compatible prefix (Definition 4.1)
         while prefix > 0:
-            u = previous[here + prefix]
             work[TRAVERSALS] += 1
-            if graph.time[u] < graph.time[v] and adjacent(
-                u, link[graph.position[u], p], graph, tables, graph.ints, graph.reals, v
-            ):
+            if _precedes(previous[here + prefix], v, tables, stacks):
                 break
             prefix -= 1
         if prefix < length:
@@ -85,6 +81,18 @@ def _extend_all(
         work[UPDATES] += 1
         here += length + 1
     return size, trends
+
+
+@inlined
+def _precedes(u: int, v: int, tables: Tables, stacks: Stacks) -> bool:
+    """Whether v can follow u in a trend."""
+    if stacks.time[u] >= stacks.time[v]:
+        return False
+    p = stacks.position[v]
+    for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+        if tables.source[e] == stacks.position[u]:
+            return hold(tables.adjacent, e, stacks.ints, stacks.reals, u, stacks.ints, stacks.reals, v)
+    return False
 
 
 @inner
@@ -121,7 +129,7 @@ def _contains(one: int, other: int, new: Codes) -> bool:
 
 
 @kernel
-def report_trends(cursor: Ints, graph: GraphArrays, terms: Hashes, stored: StoredTrends, found: FoundTrends) -> bool:
+def report_trends(cursor: Ints, place: Ints, terms: Hashes, stored: StoredTrends, found: FoundTrends) -> bool:
     """Writes or digests the stored trends from word `cursor[0]` on; False when `found` is full. O(l) per trend."""
     here = cursor[0]
     trends, written, digest = found.size[TRENDS], found.size[WRITTEN], found.digest[0]
@@ -134,7 +142,7 @@ def report_trends(cursor: Ints, graph: GraphArrays, terms: Hashes, stored: Store
         for k in range(here + 1, here + 1 + length):
             v = stored.previous[k]
             if writing:
-                found.positions[written] = graph.place[v]
+                found.positions[written] = place[v]
                 written += 1
             else:
                 h = h * BASE + terms[v]

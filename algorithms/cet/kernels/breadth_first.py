@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.kernels.trends import TRAVERSALS, UPDATES
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.trend_hash import BASE, Hashes
@@ -60,26 +60,8 @@ class Graphlets(NamedTuple):
 
 
 @kernel
-def count_trends(graph: WindowGraph, graphlets: Graphlets, nodes: Reals, trends: Reals) -> None:
-    """Sets `nodes[k]` of each graphlet, and `trends[k]`, the number of complete trends among them. O(|V| + |E|)."""
-    ways = graphlets.ways
-    for g in range(len(graphlets.base)):
-        low, high = graphlets.bounds[g], graphlets.bounds[g + 1]
-        nodes[g], trends[g] = 0.0, 0.0
-        for v in range(low, high):
-            graphlets.home[v] = low
-            ways[v] = 1.0 if is_first(v, low, graph) else 0.0
-            if ways[v] == 0.0:
-                for e in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
-                    ways[v] += ways[graph.into[e]]
-            nodes[g] += ways[v]
-            if inner_stop(v, high, graph) == graph.out_ptr[v]:
-                trends[g] += ways[v]
-
-
-@kernel
 def construct(graph: WindowGraph, terms: Hashes, graphlets: Graphlets, tree: TrendTree, work: Ints) -> None:
-    """Constructs the trends of all fresh graphlets; sets `start` and `stop` for all. `work` counts operations.
+    """Constructs the trends of all fresh graphlets; sets `home`, `start` and `stop` for all. `work` counts operations.
 
     Each edge is traversed once, and a node is an update. O(1) per node.
     """
@@ -88,7 +70,7 @@ def construct(graph: WindowGraph, terms: Hashes, graphlets: Graphlets, tree: Tre
         low, high = graphlets.bounds[g], graphlets.bounds[g + 1]
         at = graphlets.base[g]
         for v in range(low, high):
-            start[v] = at
+            graphlets.home[v], start[v] = low, at
             at += signed(graphlets.ways[v])
             stop[v] = start[v] if graphlets.fresh[g] else at
         if graphlets.fresh[g]:

@@ -1,200 +1,127 @@
-"""The CET graph: vertices arrive in time order and get the edges that no longer path replaces (Algorithm 4)."""
+"""Graphs of a window, read from the stacks of its key: of all trends, and of complete ones, which can be cut."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
-from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, fits, keep_columns
-from cepbench.algorithms.kernels.predicates import hold
+from cepbench.algorithms.kernels.arrays import Flags, Ints
+from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
 from cepbench.queries.tables import Tables
 
-VERTICES, EDGES = 0, 1
-NO_TRANSITION = -1
+DEAD = -1
+FROM_START, TO_END = 1, 2
 
 
-class GraphArrays(NamedTuple):
-    """Vertices 0..counters[VERTICES]-1 in time order; the owner is `algorithms.cet.graph.CetGraph`.
+class TrendGraph(NamedTuple):
+    """The live vertices of one window, 0..V-1 in time order, and all E edges between them.
 
-    - `time[V]`, `position[V]` of the automaton, `place[V]` in the input, `ints[I, V]`, `reals[F, V]`.
-    - in-edges of v: `into[in_ptr[v]:in_ptr[v + 1]]`, ascending; `counters[EDGES]` in all.
-    - `black[V]`: false between calls; during a call, whether a successor precedes the new event, directly or not.
+    A vertex is an event at a position, live if some trend of the window binds it; an edge leads to each vertex that can
+    follow. A trend is a path from a `start[V]` to an `end[V]` vertex.
+
+    - `event[V]`: index of the event in the stacks.
+    - out-edges of v: `out[out_ptr[v]:out_ptr[v + 1]]`, ascending; in-edges likewise: `into`, by `in_ptr`, in any order.
+    """
+
+    event: Ints
+    start: Flags
+    end: Flags
+    in_ptr: Ints
+    into: Ints
+    out_ptr: Ints
+    out: Ints
+
+
+class WindowGraph(NamedTuple):
+    """The CET graph of a window (Definition 5.1): its live vertices, 0..V-1 in time order, and E edges between them.
+
+    A vertex is live if it is on a path from a START event to an END event of the window. A complete trend of the window
+    is a path from a vertex without in-edges to one without out-edges.
+
+    - `time[V]`, not decreasing; `place[V]`, position in the input.
+    - out-edges of v: `out[out_ptr[v]:out_ptr[v + 1]]`, ascending; in-edges likewise: `into`, by `in_ptr`.
     """
 
     time: Ints
-    position: Ints
-    place: Ints
+    out_ptr: Ints
+    out: Ints
     in_ptr: Ints
     into: Ints
-    black: Flags
-    ints: Ints
-    reals: Reals
-    counters: Ints
-
-
-@kernel
-def insert_events(
-    first: int,
-    last: int,
-    events: KernelEvents,
-    place: Ints,
-    tables: Tables,
-    link: Ints,
-    earliest: int,
-    connected: bool,
-    most: int,
-    graph: GraphArrays,
-) -> int:
-    """Inserts events first..last-1; returns the next event, which is less than `last` if space ran out.
-
-    `link[P, P]`: the transition from one position to another, or NO_TRANSITION. Events before `earliest` are in no
-    window. Without `connected`, vertices get no edges. Stops after the event with which the graph exceeds `most` bytes.
-    O(|V| + |E|) per event. A vertex that no START event reaches is not stored.
-    """
-    count = graph.counters
-    for i in range(first, last):
-        at = tables.binding_ptr[events.kind[i]]
-        if at == tables.binding_ptr[events.kind[i] + 1] or events.time[i] < earliest:
-            continue
-        p = tables.binding[at]
-        if not fits(p, i, events, tables):
-            continue
-        v = count[VERTICES]
-        if v == len(graph.time) or count[EDGES] + v > len(graph.into):
-            return i
-        before = count[EDGES]
-        if connected:
-            _connect(i, p, events, tables, link, graph)
-        if count[EDGES] == before and not tables.start[p]:
-            continue
-        graph.time[v], graph.position[v], graph.place[v] = events.time[i], p, place[i]
-        keep_columns(i, events, graph.ints, graph.reals, v)
-        graph.black[v] = False
-        graph.in_ptr[v + 1] = count[EDGES]
-        count[VERTICES] = v + 1
-        if graph_bytes(graph) > most:
-            return i + 1
-    return last
-
-
-@kernel
-def graph_bytes(graph: GraphArrays) -> int:
-    """Bytes of all vertices and edges."""
-    vertex = 33 + 8 * (graph.ints.shape[0] + graph.reals.shape[0])
-    return vertex * graph.counters[VERTICES] + 8 * graph.counters[EDGES]
+    place: Ints
 
 
 @inlined
-def adjacent(u: int, e: int, graph: GraphArrays, tables: Tables, ints: Ints, reals: Reals, i: int) -> bool:
-    """Whether transition e leads from vertex u to the event in columns `i` of `ints` and `reals`; ignores times."""
-    return e != NO_TRANSITION and hold(tables.adjacent, e, graph.ints, graph.reals, u, ints, reals, i)
+def _reaches(at: int, u: int, stacks: Stacks) -> bool:
+    """Whether pointer `at` leads to event u of its stack. Events before the window have been dropped."""
+    return u != NOBODY and stacks.time[u] >= stacks.floor[at]
 
 
-@inner
-def _connect(i: int, p: int, events: KernelEvents, tables: Tables, link: Ints, graph: GraphArrays) -> None:
-    """Adds in-edges of event i at position p from the vertices that can precede it and have no black successor.
-
-    A black vertex precedes the event, directly or over others. Vertices are visited from the last one back, and a black
-    vertex blackens its predecessors.
-    """
-    black, before = graph.black, graph.counters[EDGES]
-    size = before
-    for u in range(graph.counters[VERTICES] - 1, -1, -1):
-        if not black[u]:
-            if graph.time[u] >= events.time[i]:
-                continue
-            if not adjacent(u, link[graph.position[u], p], graph, tables, events.ints, events.reals, i):
-                continue
-            graph.into[size] = u
-            size += 1
-        black[u] = False
-        for at in range(graph.in_ptr[u], graph.in_ptr[u + 1]):
-            black[graph.into[at]] = True
-    for k in range((size - before) // 2):
-        one, other = before + k, size - 1 - k
-        graph.into[one], graph.into[other] = graph.into[other], graph.into[one]
-    graph.counters[EDGES] = size
+@inlined
+def _next_below(u: int, at: int, stacks: Stacks) -> int:
+    return NOBODY if stacks.floor[at] == ALONE else stacks.below[u]
 
 
 @kernel
-def drop_before(oldest: int, graph: GraphArrays) -> None:
-    """Drops vertices before time `oldest` with their edges and renumbers the rest; O(|V| + |E|)."""
-    count = graph.counters
-    size = count[VERTICES]
-    gone = int(np.searchsorted(graph.time[:size], oldest))
-    if gone == 0:
-        return
-    kept = 0
-    begin = graph.in_ptr[gone]
-    for v in range(gone, size):
-        w = v - gone
-        graph.time[w], graph.position[w], graph.place[w] = graph.time[v], graph.position[v], graph.place[v]
-        for c in range(graph.ints.shape[0]):
-            graph.ints[c, w] = graph.ints[c, v]
-        for c in range(graph.reals.shape[0]):
-            graph.reals[c, w] = graph.reals[c, v]
-        end = graph.in_ptr[v + 1]
-        for at in range(begin, end):
-            if graph.into[at] >= gone:
-                graph.into[kept] = graph.into[at] - gone
-                kept += 1
-        begin = end
-        graph.in_ptr[w + 1] = kept
-    count[VERTICES], count[EDGES] = size - gone, kept
-
-
-@kernel
-def number_live(tables: Tables, graph: GraphArrays, number: Ints) -> int:
-    """Sets `number[v]` to the vertex's rank among the live ones, or -1; returns their number. O(|V| + |E|)."""
-    size = graph.counters[VERTICES]
+def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> tuple[int, int]:
+    """Sets `number[v]` to the event's vertex, or DEAD; returns the number of vertices and edges. O(V + E)."""
+    size = stacks.counters[EVENTS]
     for v in range(size):
-        number[v] = 1 if tables.start[graph.position[v]] else 0
-        for at in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
-            number[v] |= number[graph.into[at]] & 1
+        number[v] = 0
+        if stacks.time[v] < earliest:
+            continue
+        number[v] = FROM_START if tables.start[stacks.position[v]] else 0
+        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+            u = stacks.target[at]
+            while _reaches(at, u, stacks):
+                number[v] |= number[u]
+                u = _next_below(u, at, stacks)
     for v in range(size - 1, -1, -1):
-        if tables.end[graph.position[v]]:
-            number[v] |= 2
-        if number[v] & 2:
-            for at in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
-                number[graph.into[at]] |= 2
-    live = 0
+        if tables.end[stacks.position[v]] and number[v] & FROM_START:
+            number[v] |= TO_END
+        if number[v] & TO_END:
+            for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+                u = stacks.target[at]
+                while _reaches(at, u, stacks):
+                    number[u] |= number[u] << 1 & TO_END
+                    u = _next_below(u, at, stacks)
+    vertices, edges = 0, 0
     for v in range(size):
-        if number[v] == 3:
-            number[v] = live
-            live += 1
-        else:
-            number[v] = -1
-    return live
+        if not number[v] & TO_END:
+            number[v] = DEAD
+            continue
+        number[v] = vertices
+        vertices += 1
+        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+            u = stacks.target[at]
+            while _reaches(at, u, stacks):
+                edges += number[u] != DEAD
+                u = _next_below(u, at, stacks)
+    return vertices, edges
 
 
 @kernel
-def count_live_edges(graph: GraphArrays, number: Ints) -> int:
-    """Number of edges between live vertices."""
+def lay_out(tables: Tables, stacks: Stacks, number: Ints, graph: TrendGraph) -> None:
+    """Writes the live vertices and their in-edges, of each vertex in the reverse order of its pointers; O(V + E)."""
     edges = 0
-    for v in range(graph.counters[VERTICES]):
-        if number[v] >= 0:
-            for at in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
-                edges += number[graph.into[at]] >= 0
-    return edges
-
-
-@kernel
-def extract_live(graph: GraphArrays, number: Ints, time: Ints, place: Ints, in_ptr: Ints, into: Ints) -> None:
-    """Writes the live vertices and their in-edges; O(|V| + |E|)."""
-    edges = 0
-    in_ptr[0] = 0
-    for v in range(graph.counters[VERTICES]):
+    graph.in_ptr[0] = 0
+    for v in range(stacks.counters[EVENTS]):
         w = number[v]
-        if w >= 0:
-            time[w], place[w] = graph.time[v], graph.place[v]
-            for at in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
-                if number[graph.into[at]] >= 0:
-                    into[edges] = number[graph.into[at]]
+        if w == DEAD:
+            continue
+        graph.event[w] = v
+        graph.start[w], graph.end[w] = tables.start[stacks.position[v]], tables.end[stacks.position[v]]
+        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+            u = stacks.target[at]
+            while _reaches(at, u, stacks):
+                if number[u] != DEAD:
+                    graph.into[edges] = number[u]
                     edges += 1
-            in_ptr[w + 1] = edges
+                u = _next_below(u, at, stacks)
+        graph.in_ptr[w + 1] = edges
+        low, high = graph.in_ptr[w], edges - 1
+        while low < high:
+            graph.into[low], graph.into[high] = graph.into[high], graph.into[low]
+            low, high = low + 1, high - 1
 
 
 @kernel
@@ -227,3 +154,26 @@ def reverse_edges(in_ptr: Ints, into: Ints, out_ptr: Ints, out: Ints) -> None:
     for v in range(size, 0, -1):
         out_ptr[v] = out_ptr[v - 1]
     out_ptr[0] = 0
+
+
+@kernel
+def mark_cuts(graph: WindowGraph, crossed: Ints, cut: Flags) -> None:
+    """Sets `cut[V + 1]`: whether vertices before v and from v on can be in different graphlets (Definition 6.2).
+
+    They cannot if they share a time stamp, or if a vertex has edges to both sides: an out-edge that ends before v and
+    one that does not, or an in-edge that begins before v and one that does not. The caller zeroes `crossed[V + 1]`.
+    O(|V| + |E|).
+    """
+    size = len(graph.time)
+    for v in range(size):
+        if graph.out_ptr[v + 1] > graph.out_ptr[v]:
+            crossed[graph.out[graph.out_ptr[v]] + 1] += 1
+            crossed[graph.out[graph.out_ptr[v + 1] - 1] + 1] -= 1
+        if graph.in_ptr[v + 1] > graph.in_ptr[v]:
+            crossed[graph.into[graph.in_ptr[v]] + 1] += 1
+            crossed[graph.into[graph.in_ptr[v + 1] - 1] + 1] -= 1
+    inside = 0
+    for v in range(size + 1):
+        inside += crossed[v]
+        ends = v == 0 or v == size
+        cut[v] = ends or (inside == 0 and graph.time[v - 1] < graph.time[v])

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cepbench.algorithms.cet.kernels.breadth_first import Graphlets, TrendTree, signed
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.kernels.trends import TRAVERSALS, TRENDS, UPDATES, WRITTEN, FoundTrends, full
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.trend_hash import Hashes, finished

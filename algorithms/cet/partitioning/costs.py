@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cepbench.algorithms.cet.graph import cuts_of
 from cepbench.algorithms.cet.kernels.costs import (
     COUNTED,
     EDGES,
@@ -20,8 +21,7 @@ from cepbench.algorithms.cet.kernels.costs import (
     count_through,
     merge_atoms,
 )
-from cepbench.algorithms.cet.kernels.cuts import mark_cuts
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.growth import wider
 
@@ -56,9 +56,7 @@ class Costs:
     def __init__(self, graph: WindowGraph) -> None:
         size = len(graph.time)
         self.graph, self.size = graph, size
-        crossed, cut = np.zeros(size + 1, np.int64), np.empty(size + 1, np.bool_)
-        mark_cuts(graph, crossed, cut)
-        self.atoms: Ints = np.flatnonzero(cut).astype(np.int64)
+        self.atoms: Ints = np.flatnonzero(cuts_of(graph)).astype(np.int64)
         self._counting = TrendCounting(np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
         count_through(graph, self._counting)
 

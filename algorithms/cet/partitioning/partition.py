@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from cepbench.algorithms.base import NotEnoughMemory
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.partitioning.balanced import balanced
 from cepbench.algorithms.cet.partitioning.branch_and_bound import branch_and_bound
 from cepbench.algorithms.cet.partitioning.costs import Costs

@@ -6,10 +6,12 @@ from typing import Any
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Algorithm, StateSize
+from cepbench.algorithms.cet.evaluator import CetEvaluator
 from cepbench.algorithms.cet.graph import CetGraph
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
-from cepbench.algorithms.kernels.arrays import readonly
-from cepbench.algorithms.running.batches import kernel_events
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
+from cepbench.algorithms.cet.limit import MemoryLimit
+from cepbench.algorithms.cet.memory_optimized import MemoryOptimized
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
@@ -68,11 +70,17 @@ def window_graph(text: str, events: Events) -> WindowGraph:
 
 def graph_of(text: str, events: EventBatch) -> tuple[CetGraph, WindowGraph]:
     """The graph of all events, and its live part."""
-    [query] = compile_workload([parse_query(text)], events.schema)
-    graph = CetGraph(query, query.parts[0])
-    given = kernel_events(query.columns, events)
-    assert graph.insert(0, len(events), given, readonly(events.position), 0, 2**62) == len(events)
+    graph = evaluator_of(text, events).graph
     return graph, graph.live()
+
+
+def evaluator_of(text: str, events: EventBatch) -> CetEvaluator:
+    """M-CET after all events, before any window closes."""
+    [query] = compile_workload([parse_query(text)], events.schema)
+    detector = MemoryOptimized(MemoryLimit(2**62), summarised=True)
+    evaluator = CetEvaluator(query, query.parts[0], WHOLE_STREAM, detector)
+    evaluator.process(events)
+    return evaluator
 
 
 def edges(graph: WindowGraph) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ from cepbench.algorithms.cet.algorithm import Cet
 from cepbench.algorithms.cet.evaluator import CetEvaluator
 from cepbench.algorithms.cet.graph import window_bytes
 from cepbench.algorithms.cet.kernels.breadth_first import CHUNK
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.partitioning import PartitionPlan
 from cepbench.algorithms.cet.partitioning.costs import Costs

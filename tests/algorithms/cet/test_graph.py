@@ -5,12 +5,10 @@ from random import Random
 
 import pytest
 
-from cepbench.algorithms.cet.graph import CetGraph, restricted
-from cepbench.algorithms.kernels.arrays import readonly
-from cepbench.algorithms.running.batches import kernel_events
-from cepbench.queries.compile import compile_workload
-from cepbench.queries.parser import parse_query
-from tests.algorithms.cet.running import edges, graph_of, window_graph
+from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.cet.graph import restricted
+from cepbench.algorithms.kernels.stacks import drop_before
+from tests.algorithms.cet.running import DETECTORS, edges, graph_of, watch, window_graph
 from tests.contract.streams import batch
 from tests.streams import golden_plans, stream
 
@@ -80,18 +78,18 @@ def test_what_follows_no_start_of_the_window_is_not_live() -> None:
     """The first A has expired, and with it the first B lost its only predecessor; the second B has another."""
     graph, live = graph_of("RETURN COMPLETE MATCHES PATTERN SEQ(A, B+)", batch(stream("A1 B2 A3 B4")))
     assert live.place.tolist() == [0, 1, 2, 3]
-    graph.drop_before(2)
+    drop_before(2, graph.stacks)
     assert graph.vertices == 3
     assert graph.live().place.tolist() == [2, 3]
     assert list(edges(graph.live())) == [(2, 3)]
 
 
-def test_events_before_the_window_are_not_inserted() -> None:
-    given = batch(stream("A1 A2 A3"))
-    [query] = compile_workload([parse_query("RETURN COMPLETE MATCHES PATTERN A+")], given.schema)
-    graph = CetGraph(query, query.parts[0])
-    assert graph.insert(0, 3, kernel_events(query.columns, given), readonly(given.position), 2, 2**62) == 3
-    assert list(edges(graph.live())) == [(1, 2)]
+@pytest.mark.parametrize("detect", DETECTORS)
+def test_events_between_two_windows_are_in_neither(detect: str) -> None:
+    text = "RETURN COMPLETE MATCHES PATTERN A+ WITHIN 2 s SLIDE 4 s"
+    seen = watch(Cet(detect), text, stream("A1 A2 A3 A4 A5 A6 A9"))
+    assert seen.matches == [[0], [3, 4], [6]]
+    assert seen.states[-1].kinds["events"] == 1
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 6), (0, 4), (2, 6), (2, 4), (4, 6)])
@@ -106,17 +104,19 @@ def test_a_part_of_a_graph_has_the_edges_inside(low: int, high: int) -> None:
 def test_bytes_are_those_of_vertices_and_edges_in_use() -> None:
     text = "RETURN COMPLETE MATCHES PATTERN A+ WHERE A.x <= NEXT(A).x"
     graph, _ = graph_of(text, batch(stream("A1/1 A2/2 A3/3 A3/3")))
-    used = [graph.arrays.time, graph.arrays.position, graph.arrays.place, graph.arrays.in_ptr, graph.arrays.black]
-    vertex = sum(array.itemsize for array in used) + 8 * (len(graph.arrays.ints) + len(graph.arrays.reals))
+    stacks = graph.stacks
+    used = [stacks.time, stacks.position, stacks.place, stacks.pointer_ptr, stacks.taken]
+    vertex = sum(array.itemsize for array in used) + 8 * (len(stacks.ints) + len(stacks.reals))
     assert (graph.vertices, graph.edges) == (4, 3)
-    assert graph.bytes == 4 * vertex + 3 * graph.arrays.into.itemsize
+    assert graph.bytes == 4 * vertex + 3 * stacks.target.itemsize
 
 
-def test_expired_vertices_take_their_edges_with_them() -> None:
+def test_edges_from_expired_vertices_lead_nowhere() -> None:
+    """They take their space until the events that they lead to expire."""
     graph, _ = graph_of("RETURN COMPLETE MATCHES PATTERN A+", batch(stream("A1 A1 A2 A2 A3 A4")))
     assert (graph.vertices, graph.edges) == (6, 7)
-    graph.drop_before(2)
-    assert (graph.vertices, graph.edges) == (4, 3)
+    drop_before(2, graph.stacks)
+    assert (graph.vertices, graph.edges) == (4, 7)
     assert list(edges(graph.live())) == [(2, 4), (3, 4), (4, 5)]
-    graph.drop_before(9)
+    drop_before(9, graph.stacks)
     assert (graph.vertices, graph.edges, graph.bytes) == (0, 0, 0)

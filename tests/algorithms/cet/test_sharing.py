@@ -8,7 +8,7 @@ import pytest
 
 from cepbench.algorithms.base import NotEnoughMemory, StateSize
 from cepbench.algorithms.cet.algorithm import Cet
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.sharing import Graphlet, stretches
 from cepbench.algorithms.oracle import TooManyMatches, answer
 from cepbench.queries.parser import parse_query
@@ -104,11 +104,14 @@ def test_windows_that_do_not_overlap_keep_nothing() -> None:
 
 
 def test_the_state_holds_the_trends_that_are_kept_for_the_next_window() -> None:
-    """Two graphlets of nine trends of two events, which share three of one event, and of six places, and the graph."""
+    """Two graphlets of nine trends of two events, which share three of one event, and of six places, and the graph.
+
+    Nine edges lead from expired events.
+    """
     late = [{"time": 6, "type": "A"}, {"time": 6, "type": "A"}, {"time": 100, "type": "A"}, {"time": 101, "type": "A"}]
     states = watch(Cet(graphlets="3"), SLIDING, groups(6, 3) + late, (18, 19, 20, 21)).states
     kept = 2 * (24 * (3 + 9) + 6 * 8)
-    assert states[2] == StateSize(33 * 14 + 8 * (3 * 9 + 2 * 3) + kept, {"events": 14, "edges": 33, "trends": 18})
+    assert states[2] == StateSize(33 * 14 + 8 * (4 * 9 + 2 * 3) + kept, {"events": 14, "edges": 42, "trends": 18})
     assert states[4] == StateSize(33 * 2 + 8, {"events": 2, "edges": 1, "trends": 0})
 
 
@@ -221,13 +224,17 @@ def test_sharing_gives_way_to_the_graph() -> None:
 
 
 def test_kept_trends_are_forgotten_when_the_graph_needs_their_memory() -> None:
-    """Kept trends take 115 KB of 130; the next 400 events, which follow none, leave room for the graph only."""
+    """Kept trends take 115 KB of 130; the next 400 events, which follow none, leave room for the graph only.
+
+    Eight edges lead from an expired event.
+    """
     text = f"{WHOLE} WHERE A.x <= NEXT(A).x WITHIN 8 s SLIDE 4 s"
     calm = [{**event, "x": 1} for event in groups_of("000011118888")]
     burst = [{"time": 12, "type": "A", "x": 0}] * 400
-    seen = watch(Cet(memory="130000"), text, calm + burst, (36, 37, 38))
-    assert seen.states[2].kinds == {"events": 34, "edges": 3 * 64, "trends": 8**4}
-    assert seen.states[3] == StateSize(41 * 432 + 8 * 3 * 64, {"events": 432, "edges": 3 * 64, "trends": 0})
+    seen = watch(Cet(memory="130000"), text, calm + burst, (36, 37, 38, 437))
+    assert seen.states[2].kinds == {"events": 34, "edges": 3 * 64 + 8, "trends": 8**4}
+    assert seen.states[3].kinds["trends"] == 8**4  # at the peak, before they are forgotten
+    assert seen.states[4] == StateSize(41 * 432 + 8 * (3 * 64 + 8), {"events": 432, "edges": 3 * 64 + 8, "trends": 0})
     assert len(seen.matches) == 1 + 8**4 + (8**4 + 400) + 400
     assert seen.peak <= 130_000
 

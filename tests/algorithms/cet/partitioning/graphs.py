@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.partitioning.costs import NODE_BYTES, SEGMENT_BYTES
 
 Edge = tuple[int, int]

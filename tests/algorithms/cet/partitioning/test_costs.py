@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.cet.kernels.costs import EDGES
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.partitioning import one_graphlet, one_per_atom
 from cepbench.algorithms.cet.partitioning.costs import MAX_ATOMS, Costs
 from tests.algorithms.cet.partitioning.graphs import (

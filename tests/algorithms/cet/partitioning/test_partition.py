@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepbench.algorithms.base import NotEnoughMemory
-from cepbench.algorithms.cet.kernels.window_graph import WindowGraph
+from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.partitioning import (
     METHODS,
     PartitionPlan,
