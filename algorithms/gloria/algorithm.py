@@ -43,8 +43,8 @@ THINNED = "gloria: a transition has too many plans to look at them all; the plan
 class Gloria(Algorithm):
     """Decides which queries share which transitions, and with whose snapshots, and executes this plan.
 
-    - `optimizer`: `gloria` (a lightest path of the Gloria graph, which is pruned safely), `exact` (a lightest path of
-      the whole graph), `greedy` (one plan of each transition, by the lightest edge), `algorithm1` (pruning and path
+    - `optimizer`: `gloria` (a lightest path of the Gloria graph), `exact` (the same, with all edges and without
+      limits of size), `greedy` (one plan of each transition, by the lightest edge), `algorithm1` (pruning and path
       search as in the paper, which miss the lightest path where transitions branch and join, docs/findings.md),
       `noprune` (the paper's NoPrune: the path search of Algorithm 1 on the whole graph), or `none`, which shares
       nothing and runs the code of COGRA, or of GRETA at event granularity.

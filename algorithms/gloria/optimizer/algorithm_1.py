@@ -1,7 +1,7 @@
 """The pruning and the path search as the paper has them (Sections 5.2 and 5.3, Algorithm 1).
 
 They find a lightest path where pools are a chain, or several that meet. Where pools branch, they may miss it
-(docs/findings.md); `elimination` and `pruning` do not.
+(docs/findings.md); `elimination` does not.
 """
 
 from __future__ import annotations
@@ -14,36 +14,24 @@ from cepbench.algorithms.gloria.optimizer.graph import NONE, Edges, GloriaGraph,
 from cepbench.algorithms.gloria.optimizer.pools import Link
 
 
-class PaperPruning:
-    """The node pruning principle: a node goes if a comparable one with fewer snapshots is nearer to all start nodes."""
+def node_pruning(here: PoolNodes, before: Sequence[PoolNodes], costs: EventCosts) -> list[int]:
+    """The nodes of a pool that stay: one goes if a comparable one with fewer snapshots is nearer to all start nodes."""
+    here.distances = distances(here, before)
+    comparable: dict[tuple[int, ...], list[int]] = {}
+    for n, node in enumerate(here.nodes):
+        comparable.setdefault(tuple(q.members for q in node), []).append(n)
+    return sorted(
+        n
+        for others in comparable.values()
+        for n in others
+        if not any(_better(here, other, n, costs) for other in others)
+    )
 
-    def __init__(self, costs: EventCosts) -> None:
-        self.costs = costs
-        self.before: list[PoolNodes] = []
 
-    def kept(self, here: PoolNodes) -> list[int]:
-        """The nodes of a pool that stay, by number; pools come in their order."""
-        here.distances = distances(here, self.before)
-        comparable: dict[tuple[int, ...], list[int]] = {}
-        for n, node in enumerate(here.nodes):
-            if here.distances[n] < NONE:
-                comparable.setdefault(tuple(q.members for q in node), []).append(n)
-        return sorted(
-            n
-            for others in comparable.values()
-            for n in others
-            if not any(self._better(here, other, n) for other in others)
-        )
-
-    def finish(self, here: PoolNodes) -> None:
-        """To be called when a pool's nodes are pruned."""
-        self.before.append(here)
-
-    def _better(self, here: PoolNodes, one: int, other: int) -> bool:
-        fewer = [self.costs.frequency(q.snapshot) for q in here.nodes[one]]
-        more = [self.costs.frequency(q.snapshot) for q in here.nodes[other]]
-        apart = [(f, m) for f, m, a, b in zip(fewer, more, here.nodes[one], here.nodes[other], strict=True) if a != b]
-        return bool(apart) and all(f < m for f, m in apart) and here.distances[one] < here.distances[other]
+def _better(here: PoolNodes, one: int, other: int, costs: EventCosts) -> bool:
+    both = zip(here.nodes[one], here.nodes[other], strict=True)
+    apart = [(costs.rates[a.snapshot], costs.rates[b.snapshot]) for a, b in both if a != b]
+    return bool(apart) and all(f < m for f, m in apart) and here.distances[one] < here.distances[other]
 
 
 def path_search(graph: GloriaGraph) -> list[int]:

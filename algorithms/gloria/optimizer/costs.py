@@ -81,10 +81,6 @@ class EventCosts(ABC):
         del rate, matched
         return inf
 
-    def frequency(self, state: int) -> float:
-        """The frequency of a type, by which snapshots are compared."""
-        return self.rates[state]
-
     def moments(self, members: Mask) -> tuple[float, float, float]:
         """The sum of the lengths of windows of some members, the sum of their squares, and the longest."""
         found = self._moments.get(members)

@@ -100,7 +100,7 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: EventCosts) -> Ite
     fewer = {
         group
         for group, snapshot in reused.items()
-        if snapshot is not None and costs.frequency(here) < costs.frequency(snapshot)
+        if snapshot is not None and costs.rates[here] < costs.rates[snapshot]
     }
     parts = _parts(pool, costs)
     modes = [(KEEP, LOCAL, MERGE) if any(group & part for group in fewer) else (KEEP, MERGE) for part in parts]

@@ -61,7 +61,7 @@ def test_without_statistics_every_type_has_one_event() -> None:
 
 
 def test_a_plan_tells_what_it_shares_and_how_it_was_found() -> None:
-    details = plan("gloria[costs=paper]", workload(*GOLDEN)).details
+    details = plan("gloria[optimizer=algorithm1,costs=paper]", workload(*GOLDEN)).details
     assert details["sharable_sets"] == 1
     assert (details["nodes"], details["pruned_nodes"]) == (1 + 2 + 3 + 1 + 4, 2)
     assert (details["shared_transitions"], details["snapshot_types"]) == (3, 1)
@@ -72,7 +72,7 @@ def test_a_plan_tells_what_it_shares_and_how_it_was_found() -> None:
 
 
 def test_the_whole_graph_is_larger_than_the_pruned_one() -> None:
-    full, pruned = (plan(f"gloria[optimizer={o},costs=paper]", workload(*GOLDEN)).details for o in ("exact", "gloria"))
+    full, pruned = (plan(f"gloria[optimizer={o},costs=paper]", workload(*GOLDEN)).details for o in ("exact", "algorithm1"))
     assert full["pruned_nodes"] == full["pruned_edges"] == 0
     assert full["nodes"] == pruned["nodes"] + 1
     assert full["graph_bytes"] > pruned["graph_bytes"]
