@@ -66,8 +66,8 @@ class PoolNodes:
 
     def reached(self) -> list[int]:
         """The nodes that have an edge from each pool before."""
-        tables = [edges.table for edges in self.entering]
-        return [n for n in range(len(self.nodes)) if all(any(row[n] < NONE for row in table) for table in tables)]
+        least = [[min(column) for column in zip(*edges.table, strict=True)] for edges in self.entering]
+        return [n for n in range(len(self.nodes)) if all(weights[n] < NONE for weights in least)]
 
     def keep(self, kept: Sequence[int]) -> None:
         """Keeps only the nodes `kept`; to be called before edges to later pools are made."""
