@@ -187,7 +187,7 @@ def _compile(
                 raise QueryError(f"the events have no attribute {attribute!r}; they have {known}")
     counted = _layout(query, schema, arithmetic, analysis)
     columns = Columns(schema)
-    parts = tuple(_part(automaton, counted, schema, columns, analysis.names) for automaton in analysis.automata)
+    parts = tuple(compile_part(automaton, counted, columns, analysis.names) for automaton in analysis.automata)
     found = clauses_of(query, analysis.names) if query.span is not None else ()
     clauses = tuple(ClausePart(clause, build_detection_tables(clause, schema, columns)) for clause in found)
     window = None if query.window is None else _window(query.window, schema)
@@ -200,10 +200,11 @@ def _compile(
     )  # fmt: skip
 
 
-def _part(automaton: Automaton, counted: Layout, schema: Schema, columns: Columns, names: Names) -> Part:
-    tables = build_tables(automaton, counted, schema, columns, names)
+def compile_part(automaton: Automaton, counted: Layout, columns: Columns, names: Names) -> Part:
+    """The tables of an automaton, and of its negations, whose attributes are added to the columns."""
+    tables = build_tables(automaton, counted, columns.schema, columns, names)
     nothing = Layout((COUNT_ALL,), (), ())
-    return Part(automaton, tables, tuple(_part(n, nothing, schema, columns, names) for n in automaton.negations))
+    return Part(automaton, tables, tuple(compile_part(n, nothing, columns, names) for n in automaton.negations))
 
 
 def _layout(query: Query, schema: Schema, arithmetic: str, analysis: Analysis) -> Layout:

@@ -39,12 +39,18 @@ LIGHTEST, NONE = "gloria", "none"
 FELL_BACK = "gloria: the search for a plan reached a limit; the plan is the greedy one"
 THINNED = "gloria: a transition has too many plans to look at them all; the plan is the best of those seen"
 
+DETAILS = (
+    "template_seconds", "graph_seconds", "search_seconds", "plan_weight", "sharable_sets", "nodes", "graph_edges",
+    "pruned_nodes", "pruned_edges", "graph_bytes", "shared_transitions", "snapshot_types", "thinned", "fell_back",
+    "left_alone",
+)  # fmt: skip
+
 
 class Gloria(Algorithm):
     """Decides which queries share which transitions, and with whose snapshots, and executes this plan.
 
-    - `optimizer`: `gloria` (a lightest path of the Gloria graph, which is pruned safely), `exact` (a lightest path of
-      the whole graph), `greedy` (one plan of each transition, by the lightest edge), `algorithm1` (pruning and path
+    - `optimizer`: `gloria` (a lightest path of the Gloria graph), `exact` (the same, with all edges and without
+      limits of size), `greedy` (one plan of each transition, by the lightest edge), `algorithm1` (pruning and path
       search as in the paper, which miss the lightest path where transitions branch and join, docs/findings.md),
       `noprune` (the paper's NoPrune: the path search of Algorithm 1 on the whole graph), or `none`, which shares
       nothing and runs the code of COGRA, or of GRETA at event granularity.
@@ -126,13 +132,8 @@ class _Planning:
 
     def __init__(self, gloria: Gloria, statistics: Statistics, limits: SearchLimits) -> None:
         self.gloria, self.statistics, self.limits = gloria, statistics, limits
-        self.details = dict.fromkeys(
-            ("template_seconds", "graph_seconds", "search_seconds", "plan_weight", "sharable_sets"), 0.0
-        )
-        self.details |= dict.fromkeys(("nodes", "graph_edges", "pruned_nodes", "pruned_edges", "graph_bytes"), 0.0)
-        self.details |= dict.fromkeys(
-            ("shared_transitions", "snapshot_types", "thinned", "fell_back", "left_alone"), 0.0
-        )
+        self.rates = {name: rate / gloria.substreams for name, rate in statistics.rates.items()}
+        self.details = dict.fromkeys(DETAILS, 0.0)
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -145,10 +146,10 @@ class _Planning:
         template = template_of(members)
         pools = pools_of(template)
         rates = rates_of([state.type for state in pools.states], self.statistics.rates)
+        rates = [rate / self.gloria.substreams for rate in rates]
         windows = [self._window(member) for member in members]
         overlaps = [member.window.overlap for member in members]
         closings = [self._closings(member) for member in members]
-        rates = [rate / self.gloria.substreams for rate in rates]
         costs = COSTS[self.gloria.costs](rates, windows, overlaps, closings)
         self.details["template_seconds"] += time.perf_counter() - started
         try:
@@ -157,22 +158,17 @@ class _Planning:
             message = f"the optimizer {self.gloria.optimizer} needs more than {limit}"
             raise PlanningTooLong(message, self.gloria.seconds) from None
         unshared_weight = self._unshared(members, costs)
-        if unshared_weight < costs.carried_out(decision.weight, sum(self._rates.values())):
+        if unshared_weight < costs.carried_out(decision.weight, sum(self.rates.values())):
             decision = replace(decision, sharing=unshared(template), weight=unshared_weight)
             self.details["left_alone"] += 1
         self._note(decision)
         return PlannedSet(tuple(members), template, decision.sharing)
 
-    @property
-    def _rates(self) -> dict[str, float]:
-        """Of each type, in a key."""
-        return {name: rate / self.gloria.substreams for name, rate in self.statistics.rates.items()}
-
     def _unshared(self, members: Sequence[SetMember], costs: EventCosts) -> float:
         """What sharing nothing costs; infinite where it is no choice: other optimizers, unknown rates, and events that
         are visited one by one, whose costs are not modeled.
         """
-        gloria, rates = self.gloria, self._rates
+        gloria, rates = self.gloria, self.rates
         if gloria.optimizer != LIGHTEST or not rates:
             return inf
         if any(kept_positions(member.automaton, gloria.granularity).any() for member in members):
@@ -195,13 +191,12 @@ class _Planning:
 
     def _note(self, decision: SharingDecision) -> None:
         numbers, details = decision.numbers, self.details
-        for name in ("nodes", "pruned_nodes", "pruned_edges", "graph_seconds", "search_seconds"):
+        for name in ("nodes", "pruned_nodes", "pruned_edges", "graph_seconds", "search_seconds", "thinned"):
             details[name] += numbers[name]
         details["graph_edges"] += numbers["edges"]  # `edges` are those that an executor visits
         details["sharable_sets"] += 1
         details["plan_weight"] += decision.weight
         details["graph_bytes"] = max(details["graph_bytes"], numbers["bytes"])
-        details["thinned"] += numbers["thinned"]
         details["fell_back"] = max(details["fell_back"], numbers["fell_back"])
         shared = [[q.snapshot for q in q_sets if q.snapshot] for q_sets in decision.sharing.transitions.values()]
         details["shared_transitions"] += sum(map(bool, shared))

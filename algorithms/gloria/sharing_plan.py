@@ -30,10 +30,6 @@ class WorkloadSharingPlan:
 
     transitions: Mapping[TypeTransition, TransitionPlan]
 
-    def q_set(self, transition: TypeTransition, member: int) -> QSet:
-        """The Q-set of a member on a transition that it has."""
-        return next(q for q in self.transitions[transition] if member in q.members)
-
     @property
     def sharing(self) -> frozenset[int]:
         """The members that share some transition."""

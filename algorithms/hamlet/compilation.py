@@ -55,11 +55,6 @@ class CompiledSet(CompiledMembers):
 
     program: HamletProgram
 
-    @property
-    def contexts(self) -> int:
-        """Queries times windows that hold an event, over the units of the group that has most."""
-        return int(self.program.template.whole["contexts"][0])
-
 
 def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> CompiledSet:
     """The merged template of a set (Section 3.1) with slots, groups and channels."""

@@ -12,13 +12,11 @@ from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.algorithms.snapshots.slots import slots_of
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
-from cepbench.queries.aggregates import COUNT_ALL, Layout
 from cepbench.queries.automaton import Automaton
 from cepbench.queries.columns import ColumnSet
-from cepbench.queries.compile import Part
-from cepbench.queries.names import Names
+from cepbench.queries.compile import Part, compile_part
 from cepbench.queries.records import Records, records_of
-from cepbench.queries.tables import Columns, Predicates, build_tables
+from cepbench.queries.tables import Columns, Predicates
 
 Row = dict[str, Any]
 """The fields of a record."""
@@ -41,7 +39,7 @@ class SetCompiler:
     ) -> None:
         columns = Columns(schema)
         self.members, self.schema, self.granularity, self.records = members, schema, granularity, tables
-        self.parts = [_compiled(m.automaton, m.query.layout, schema, columns, m.query.analysis.names) for m in members]
+        self.parts = [compile_part(m.automaton, m.query.layout, columns, m.query.analysis.names) for m in members]
         self.read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
         self.windows = list(dict.fromkeys(member.window for member in members))
         self.window = [self.windows.index(member.window) for member in members]
@@ -164,13 +162,6 @@ def records(record: type, rows: Sequence[Mapping[str, Any]]) -> Records:
 def offsets(sizes: Iterable[int]) -> list[int]:
     """Where each of some runs begins; behind them, the end of all."""
     return [0, *np.cumsum(list(sizes)).tolist()]
-
-
-def _compiled(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names) -> Part:
-    """As the query was compiled, but with the columns of the whole set."""
-    nothing = Layout((COUNT_ALL,), (), ())
-    tables = build_tables(automaton, layout, schema, columns, names)
-    return Part(automaton, tables, tuple(_compiled(n, nothing, schema, columns, names) for n in automaton.negations))
 
 
 def _negated_codes(automaton: Automaton, schema: Schema) -> set[int]:

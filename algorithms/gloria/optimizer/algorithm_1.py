@@ -1,7 +1,7 @@
 """The pruning and the path search as the paper has them (Sections 5.2 and 5.3, Algorithm 1).
 
 They find a lightest path where pools are a chain, or several that meet. Where pools branch, they may miss it
-(docs/findings.md); `elimination` and `pruning` do not.
+(docs/findings.md); `elimination` does not.
 """
 
 from __future__ import annotations
@@ -9,41 +9,31 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from cepbench.algorithms.gloria.optimizer.costs import EventCosts
-from cepbench.algorithms.gloria.optimizer.graph import NONE, Edges, GloriaGraph, PoolNodes, distances
+from cepbench.algorithms.gloria.optimizer.graph import NONE, GloriaGraph, PoolNodes, distances
 from cepbench.algorithms.gloria.optimizer.pools import Link
 
 
-class PaperPruning:
-    """The node pruning principle: a node goes if a comparable one with fewer snapshots is nearer to all start nodes."""
+def node_pruning(here: PoolNodes, before: Sequence[PoolNodes], costs: EventCosts) -> list[int]:
+    """The nodes of a pool that stay: one goes if a comparable one with fewer snapshots is nearer to all start nodes."""
+    here.distances = distances(here, before)
+    comparable: dict[tuple[int, ...], list[int]] = {}
+    for n, node in enumerate(here.nodes):
+        comparable.setdefault(tuple(q.members for q in node), []).append(n)
+    return sorted(
+        n
+        for others in comparable.values()
+        for n in others
+        if not any(_better(here, other, n, costs) for other in others)
+    )
 
-    def __init__(self, costs: EventCosts) -> None:
-        self.costs = costs
-        self.before: list[PoolNodes] = []
 
-    def kept(self, here: PoolNodes) -> list[int]:
-        """The nodes of a pool that stay, by number; pools come in their order."""
-        here.distances = distances(here, self.before)
-        comparable: dict[tuple[int, ...], list[int]] = {}
-        for n, node in enumerate(here.nodes):
-            if here.distances[n] < NONE:
-                comparable.setdefault(tuple(q.members for q in node), []).append(n)
-        return sorted(
-            n
-            for others in comparable.values()
-            for n in others
-            if not any(self._better(here, other, n) for other in others)
-        )
-
-    def finish(self, here: PoolNodes) -> None:
-        """To be called when a pool's nodes are pruned."""
-        self.before.append(here)
-
-    def _better(self, here: PoolNodes, one: int, other: int) -> bool:
-        fewer = [self.costs.frequency(q.snapshot) for q in here.nodes[one]]
-        more = [self.costs.frequency(q.snapshot) for q in here.nodes[other]]
-        apart = [(f, m) for f, m, a, b in zip(fewer, more, here.nodes[one], here.nodes[other], strict=True) if a != b]
-        return bool(apart) and all(f < m for f, m in apart) and here.distances[one] < here.distances[other]
+def _better(here: PoolNodes, one: int, other: int, costs: EventCosts) -> bool:
+    both = zip(here.nodes[one], here.nodes[other], strict=True)
+    apart = [(costs.rates[a.snapshot], costs.rates[b.snapshot]) for a, b in both if a != b]
+    return bool(apart) and all(f < m for f, m in apart) and here.distances[one] < here.distances[other]
 
 
 def path_search(graph: GloriaGraph) -> list[int]:
@@ -55,7 +45,7 @@ def path_search(graph: GloriaGraph) -> list[int]:
     search = _PathSearch(graph)
     ending = [here for here in graph.pools if here.pool.ends]
     if len({target for here in ending for (_, target), _ in here.pool.ends}) == 1:  # Case 1
-        starts = [[(here.pool.number, _least(here.distances)) for here in ending]]
+        starts = [[(here.pool.number, search.nearest(here.pool.number)) for here in ending]]
     else:  # Cases 2 and 3
         starts = [[(p, n)] for p, here in enumerate(graph.pools) for n in range(len(here.nodes))]
     best, least = [here.nodes.index(()) for here in graph.pools], NONE
@@ -72,24 +62,26 @@ class _PathSearch:
 
     def __init__(self, graph: GloriaGraph) -> None:
         self.graph = graph
-        self.edges: dict[Link, Edges] = {edges.link: edges for edges in graph.edges}
+        weights = {edges.link: edges.matrix() for edges in graph.edges}
+        to_end = [np.array(here.weights, np.float64) for here in graph.pools]
+        self.before: dict[Link, list[int]] = {}
+        self.after: dict[Link, list[int]] = {}
         for here in graph.pools:
             here.distances = distances(here, graph.pools)
-        self.to_end = [list(here.weights) for here in graph.pools]
-        for here in reversed(graph.pools):
-            found = self.to_end[here.pool.number]
             for link in here.pool.after:
-                for n in range(len(found)):
-                    found[n] += min(self._onward(link, n))
-        self.before = {link: [_least(self._backward(link, n)) for n in self._after(link)] for link in self.edges}
-        self.after = {link: [_least(self._onward(link, n)) for n in self._before(link)] for link in self.edges}
+                self.before[link] = (weights[link].T + here.distances).argmin(1).tolist()
+        for here in reversed(graph.pools):
+            for link in here.pool.after:
+                onward = weights[link] + to_end[link.after.number]
+                self.after[link] = onward.argmin(1).tolist()
+                to_end[here.pool.number] += onward.min(1)
 
     def through(self, start: Iterable[tuple[int, int]]) -> list[int]:
         """A path by the kept edges of some nodes of pools, back and forth; later ones do not change earlier ones."""
         chosen = [-1] * len(self.graph.pools)
         waiting = deque(start)
         while waiting or -1 in chosen:
-            p, n = waiting.popleft() if waiting else (chosen.index(-1), self._nearest(chosen.index(-1)))
+            p, n = waiting.popleft() if waiting else (chosen.index(-1), self.nearest(chosen.index(-1)))
             if chosen[p] >= 0:
                 continue
             chosen[p] = n
@@ -98,22 +90,6 @@ class _PathSearch:
             waiting.extend((link.after.number, self.after[link][n]) for link in pool.after)
         return chosen
 
-    def _before(self, link: Link) -> range:
-        return range(len(self.graph.pools[link.before.number].nodes))
-
-    def _after(self, link: Link) -> range:
-        return range(len(self.graph.pools[link.after.number].nodes))
-
-    def _nearest(self, p: int) -> int:
-        return _least(self.graph.pools[p].distances)
-
-    def _backward(self, link: Link, n: int) -> list[float]:
-        before = self.graph.pools[link.before.number].distances
-        return [d + self.edges[link].weight(i, n) for i, d in enumerate(before)]
-
-    def _onward(self, link: Link, n: int) -> list[float]:
-        return [d + self.edges[link].weight(n, j) for j, d in enumerate(self.to_end[link.after.number])]
-
-
-def _least(values: Sequence[float]) -> int:
-    return min(range(len(values)), key=values.__getitem__)
+    def nearest(self, p: int) -> int:
+        """The node of a pool with the least distance."""
+        return int(np.argmin(self.graph.pools[p].distances))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from math import inf
+from typing import NamedTuple
 
 Mask = int
 """A set of members: bit m is set for member m."""
@@ -20,6 +21,19 @@ def members_in(mask: Mask) -> list[int]:
     return found
 
 
+class Sums(NamedTuple):
+    """Of some members: how many they are, the sum of the lengths of their windows, that of the squares, the longest;
+    how many windows hold an event, and how many end per time unit.
+    """
+
+    members: int
+    windows: float
+    squares: float
+    longest: float
+    overlaps: int
+    closings: float
+
+
 class EventCosts(ABC):
     """Costs of the events of one type for members that reach it by one transition. States are numbered.
 
@@ -33,11 +47,11 @@ class EventCosts(ABC):
         self,
         rates: Sequence[float],
         windows: Sequence[float],
-        overlaps: Sequence[int] = (),
-        closings: Sequence[float] = (),
+        overlaps: Sequence[int],
+        closings: Sequence[float],
     ) -> None:
         self.rates, self.windows, self.overlaps, self.closings = rates, windows, overlaps, closings
-        self._moments: dict[Mask, tuple[float, float, float]] = {}
+        self._sums: dict[Mask, Sums] = {}
 
     @abstractmethod
     def start(self, state: int, members: Mask) -> float:
@@ -81,17 +95,15 @@ class EventCosts(ABC):
         del rate, matched
         return inf
 
-    def frequency(self, state: int) -> float:
-        """The frequency of a type, by which snapshots are compared."""
-        return self.rates[state]
-
-    def moments(self, members: Mask) -> tuple[float, float, float]:
-        """The sum of the lengths of windows of some members, the sum of their squares, and the longest."""
-        found = self._moments.get(members)
+    def of(self, members: Mask) -> Sums:
+        """The sums of some members."""
+        found = self._sums.get(members)
         if found is None:
-            windows = [self.windows[m] for m in members_in(members)]
-            found = sum(windows), sum([w * w for w in windows]), max(windows, default=0.0)
-            self._moments[members] = found
+            chosen = members_in(members)
+            windows = [self.windows[m] for m in chosen]
+            overlaps, closings = sum([self.overlaps[m] for m in chosen]), sum([self.closings[m] for m in chosen])
+            squares, longest = sum([w * w for w in windows]), max(windows, default=0.0)
+            found = self._sums[members] = Sums(len(chosen), sum(windows), squares, longest, overlaps, closings)
         return found
 
 
@@ -100,21 +112,21 @@ class PaperCosts(EventCosts):
 
     def start(self, state: int, members: Mask) -> float:
         """|E| for each."""
-        return self.rates[state] * self.moments(members)[0]
+        return self.rates[state] * self.of(members).windows
 
     def alone(self, source: int, target: int, members: Mask) -> float:
         """|E| |Ep| for each."""
-        return self.rates[source] * self.rates[target] * self.moments(members)[1]
+        return self.rates[source] * self.rates[target] * self.of(members).squares
 
     def shared(self, source: int, target: int, members: Mask, snapshot: int) -> float:
         """|Ep| if Ep has the snapshots, otherwise |Ep| |Es|."""
-        window = self.moments(members)[2]
+        window = self.of(members).longest
         length = 1.0 if source == snapshot else self.rates[snapshot] * window
         return self.rates[source] * window * length
 
     def evaluation(self, target: int, snapshot: int, members: Mask) -> float:
         """|E| |Es| for each."""
-        return self.rates[target] * self.rates[snapshot] * self.moments(members)[1]
+        return self.rates[target] * self.rates[snapshot] * self.of(members).squares
 
 
 def rates_of(types: Sequence[str], rates: Mapping[str, float]) -> list[float]:

@@ -20,6 +20,8 @@ from cepbench.algorithms.gloria.optimizer.limits import TablesTooLarge
 Weights = npt.NDArray[np.float64]
 MOST_ENTRIES = 2**22
 """Maximum number of entries of a table: 32 MiB."""
+LARGE = 2**18
+"""Number of entries from which removing nodes before takes less time than the table."""
 MOST_COMPARED = 2**6
 """Maximum number of nodes of a pool that are compared with one another."""
 
@@ -27,10 +29,10 @@ MOST_COMPARED = 2**6
 def lightest(graph: GloriaGraph, check: Callable[[], None], most: int = MOST_ENTRIES) -> list[int]:
     """The node of each pool on a path of least weight. Raises `TablesTooLarge`; `check` is called from time to time.
 
-    If tables would be too large, nodes that another node of their pool replaces at no cost are removed first.
+    If tables would be large, nodes that another node of their pool replaces at no cost are removed first.
     """
     try:
-        return _Elimination(graph, check, most).path()
+        return _Elimination(graph, check, min(most, LARGE)).path()
     except TablesTooLarge:
         elimination = _Elimination(graph, check, most)
         elimination.reduce()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask, members_in
+from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask
 
 EVENT, WINDOW = 0.014, 0.0072
 """Cost of an event of a member that does not share: of the event, and of each window that holds it."""
@@ -30,12 +30,6 @@ class ExecutorCosts(EventCosts):
     evaluates the sum when a window closes. Predicates on adjacent events, which make it visit events, are not modeled.
     """
 
-    def __init__(
-        self, rates: Sequence[float], windows: Sequence[float], overlaps: Sequence[int], closings: Sequence[float]
-    ) -> None:
-        super().__init__(rates, windows, overlaps, closings)
-        self._holding: dict[Mask, tuple[int, int, float]] = {}
-
     def start(self, state: int, members: Mask) -> float:
         """As an event that is not shared."""
         return self._alone(state, members)
@@ -52,17 +46,19 @@ class ExecutorCosts(EventCosts):
 
     def evaluation(self, target: int, snapshot: int, members: Mask) -> float:
         """A value for each member and window."""
-        count, windows, _ = self._held(members)
-        return self.rates[target] * (EVALUATED * count + windows * (VALUE + TERM * self._live(snapshot, members)))
+        of = self.of(members)
+        return self.rates[target] * (
+            EVALUATED * of.members + of.overlaps * (VALUE + TERM * self._live(snapshot, members))
+        )
 
     def ending(self, target: int, snapshot: int, members: Mask) -> float:
         """A value for each member when a window closes."""
         del target
-        return self._held(members)[2] * (VALUE + TERM * self._live(snapshot, members))
+        return self.of(members).closings * (VALUE + TERM * self._live(snapshot, members))
 
     def making(self, state: int, members: Mask) -> float:
         """A snapshot keeps a value for each member and window."""
-        return self.rates[state] * WINDOW * self._held(members)[1]
+        return self.rates[state] * WINDOW * self.of(members).overlaps
 
     def renewed(self, source: int, target: int, members: Mask) -> float:
         """The cost of evaluating the expressions."""
@@ -71,7 +67,7 @@ class ExecutorCosts(EventCosts):
 
     def carried_out(self, weight: float, rate: float) -> float:
         """A set passes over the stream once, and closes the windows of all members."""
-        return weight + SET * rate + CLOSING * self._held((1 << len(self.overlaps)) - 1)[2]
+        return weight + SET * rate + CLOSING * self.of((1 << len(self.overlaps)) - 1).closings
 
     def unshared(self, rate: float, matched: Sequence[float]) -> float:
         """Lanes pass over the stream once for each member."""
@@ -81,17 +77,8 @@ class ExecutorCosts(EventCosts):
         )
 
     def _alone(self, state: int, members: Mask) -> float:
-        count, windows, _ = self._held(members)
-        return self.rates[state] * (EVENT * count + WINDOW * windows)
+        of = self.of(members)
+        return self.rates[state] * (EVENT * of.members + WINDOW * of.overlaps)
 
     def _live(self, snapshot: int, members: Mask) -> float:
-        return self.rates[snapshot] * self.moments(members)[2]
-
-    def _held(self, members: Mask) -> tuple[int, int, float]:
-        """The numbers of members, of windows that hold an event, and of windows that close per time unit."""
-        found = self._holding.get(members)
-        if found is None:
-            chosen = members_in(members)
-            closing = sum(self.closings[m] for m in chosen)
-            found = self._holding[members] = len(chosen), sum(self.overlaps[m] for m in chosen), closing
-        return found
+        return self.rates[snapshot] * self.of(members).longest

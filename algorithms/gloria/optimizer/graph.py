@@ -47,11 +47,6 @@ class Edges:
                 found[p] = (distances[i] + base, i)
         return found
 
-    @property
-    def void(self) -> bool:
-        """Whether edges do not depend on the plan of the pool before: no Q-set continues, and all bases are equal."""
-        return self.profiles == [()] and len(set(self.base)) == 1
-
     def __len__(self) -> int:
         """Number of edges."""
         having = [len(row) - row.count(NONE) for row in self.table]
@@ -68,6 +63,11 @@ class PoolNodes:
     entering: list[Edges]
     leaving: dict[Link, Edges] = field(default_factory=dict)
     distances: list[float] = field(default_factory=list)
+
+    def reached(self) -> list[int]:
+        """The nodes that have an edge from each pool before."""
+        least = [[min(column) for column in zip(*edges.table, strict=True)] for edges in self.entering]
+        return [n for n in range(len(self.nodes)) if all(weights[n] < NONE for weights in least)]
 
     def keep(self, kept: Sequence[int]) -> None:
         """Keeps only the nodes `kept`; to be called before edges to later pools are made."""

@@ -100,7 +100,7 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: EventCosts) -> Ite
     fewer = {
         group
         for group, snapshot in reused.items()
-        if snapshot is not None and costs.frequency(here) < costs.frequency(snapshot)
+        if snapshot is not None and costs.rates[here] < costs.rates[snapshot]
     }
     parts = _parts(pool, costs)
     modes = [(KEEP, LOCAL, MERGE) if any(group & part for group in fewer) else (KEEP, MERGE) for part in parts]
@@ -120,7 +120,7 @@ def _parts(pool: Pool, costs: EventCosts) -> list[Mask]:
     parts = [link.common for link in pool.before] + [1 << m for m in members_in(starting)]
     if len(parts) <= MOST_PARTS:
         return parts
-    parts.sort(key=lambda part: costs.moments(part)[2])
+    parts.sort(key=lambda part: costs.of(part).longest)
     found = [0] * FEW_PARTS
     for n, part in enumerate(parts):
         found[n * FEW_PARTS // len(parts)] |= part

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 
-from cepbench.algorithms.gloria.optimizer.algorithm_1 import PaperPruning, path_search
+from cepbench.algorithms.gloria.optimizer.algorithm_1 import node_pruning, path_search
 from cepbench.algorithms.gloria.optimizer.costs import EventCosts, members_in
 from cepbench.algorithms.gloria.optimizer.elimination import lightest
 from cepbench.algorithms.gloria.optimizer.graph import (
@@ -24,7 +24,6 @@ from cepbench.algorithms.gloria.optimizer.graph import (
 from cepbench.algorithms.gloria.optimizer.limits import SearchLimitReached, SearchLimits, TablesTooLarge
 from cepbench.algorithms.gloria.optimizer.nodes import Node, Profile, generated, profile, reused
 from cepbench.algorithms.gloria.optimizer.pools import Pool, Pools
-from cepbench.algorithms.gloria.optimizer.pruning import Pruning
 from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
 
 OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
@@ -67,7 +66,6 @@ class Construction:
         """The graph (Sections 5.1 and 5.2). Raises `SearchLimitReached`."""
         built: list[PoolNodes] = []
         full = self.optimizer in WHOLE
-        pruning = PRUNING[self.optimizer](self.costs)
         kept_edges = 0
         for pool in self.pools.pools:
             self.limits.check()
@@ -77,13 +75,11 @@ class Construction:
             here = nodes_of(pool, self._few(nodes, entering), entering, self.costs)
             edges = sum(map(len, entering))
             self._count(here, edges, kept_edges)
-            kept = pruning.kept(here)
-            self.counts["pruned_nodes"] += len(here.nodes) - len(kept)
-            here.keep(kept)
+            if not full:
+                self._prune(here, built)
             kept_edges += edges if full else len(here.nodes) * len(entering)
             here.leaving = {link: leave(here, link, self.costs, full) for link in pool.after}
             built.append(here)
-            pruning.finish(here)
         self.counts["pruned_edges"] = self.counts["edges"] - kept_edges
         return GloriaGraph(built)
 
@@ -113,6 +109,14 @@ class Construction:
         self.counts["thinned"] += 1
         return [*nodes[: room - 1], ()] if () not in nodes[:room] else nodes[:room]
 
+    def _prune(self, here: PoolNodes, built: Sequence[PoolNodes]) -> None:
+        """Removes nodes without a consistent edge from some pool before them, and those that the paper prunes."""
+        generated_nodes = len(here.nodes)
+        here.keep(here.reached())
+        if self.optimizer == "algorithm1":
+            here.keep(node_pruning(here, built, self.costs))
+        self.counts["pruned_nodes"] += generated_nodes - len(here.nodes)
+
     def _count(self, here: PoolNodes, edges: int, kept_edges: int) -> None:
         self.counts["nodes"] += len(here.nodes)
         self.counts["edges"] += edges
@@ -120,27 +124,6 @@ class Construction:
         kept = self.counts["nodes"] - self.counts["pruned_nodes"]
         size = kept * NODE + self.counts["q_sets"] * Q_SET + (kept_edges + edges) * EDGE
         self.counts["bytes"] = max(self.counts["bytes"], size)
-
-
-class _NoPruning:
-    """Keeps every node."""
-
-    def __init__(self, costs: EventCosts) -> None:
-        del costs
-
-    def kept(self, here: PoolNodes) -> list[int]:
-        return list(range(len(here.nodes)))
-
-    def finish(self, here: PoolNodes) -> None:
-        return
-
-
-PRUNING: Mapping[str, Callable[[EventCosts], Pruning | PaperPruning | _NoPruning]] = {
-    "gloria": Pruning,
-    "exact": _NoPruning,
-    "algorithm1": PaperPruning,
-    "noprune": _NoPruning,
-}
 
 
 def optimize(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -126,11 +126,11 @@ def _cells(template: GloriaTemplate, states: Mapping[TypeState, int]) -> list[Ce
 
 def _circles(transitions: Sequence[Edge]) -> list[tuple[Edge, ...]]:
     """The transitions within each strongly connected component of one member's states."""
+    if all(source < target for source, target in transitions):
+        return []
     reach: dict[int, set[int]] = {}
     for source, target in transitions:
         reach.setdefault(source, set()).add(target)
-    if not _cyclic(reach):
-        return []
     closed = {state: _reached(state, reach) for state in reach}
     found: dict[frozenset[int], list[Edge]] = {}
     for source, target in transitions:
@@ -138,23 +138,6 @@ def _circles(transitions: Sequence[Edge]) -> list[tuple[Edge, ...]]:
             component = frozenset(s for s in closed[source] if source in closed.get(s, ()))
             found.setdefault(component, []).append((source, target))
     return [tuple(sorted(edges)) for edges in found.values()]
-
-
-def _cyclic(reach: Mapping[int, set[int]]) -> bool:
-    entering: dict[int, int] = {}
-    for targets in reach.values():
-        for target in targets:
-            entering[target] = entering.get(target, 0) + 1
-    free = [state for state in reach if state not in entering]
-    done = 0
-    while free:
-        state = free.pop()
-        done += 1
-        for target in reach.get(state, ()):
-            entering[target] -= 1
-            if not entering[target]:
-                free.append(target)
-    return done < len(reach.keys() | entering.keys())
 
 
 def _reached(state: int, reach: Mapping[int, set[int]]) -> set[int]:
@@ -167,7 +150,8 @@ def _reached(state: int, reach: Mapping[int, set[int]]) -> set[int]:
 
 
 def _linked(template: GloriaTemplate, states: Mapping[TypeState, int], cells: Iterable[Cell]) -> list[Pool]:
-    start, end = ({states[s]: _mask(ms) for s, ms in having.items() if s in states} for having in _bounds(template))
+    bounds = template.start, template.end
+    start, end = ({states[s]: _mask(ms) for s, ms in having.items() if s in states} for having in bounds)
     pools = []
     leaving: dict[int, list[tuple[Pool, int]]] = {}
     for number, (transitions, members, kleene) in enumerate(cells):
@@ -200,11 +184,6 @@ def _circular(left: set[Pool]) -> set[Pool]:
         if kept == left:
             return left
         left = kept
-
-
-def _bounds(template: GloriaTemplate) -> Iterator[Mapping[TypeState, frozenset[int]]]:
-    yield template.start
-    yield template.end
 
 
 def _mask(members: Iterable[int]) -> Mask:

@@ -64,7 +64,7 @@ def test_the_plan_is_the_lightest_of_all(first: int) -> None:
 
 @pytest.mark.parametrize("costs", [PaperCosts, ExecutorCosts])
 @pytest.mark.parametrize("first", range(0, CASES, EACH))
-def test_pruning_loses_no_lightest_plan_of_larger_workloads(first: int, costs: type[EventCosts]) -> None:
+def test_no_lightest_plan_of_larger_workloads_is_lost(first: int, costs: type[EventCosts]) -> None:
     for seed in range(first, first + EACH):
         random = Random(seed)
         graph = graph_of(random_sequences(random, 6, 5), random, (1.0, 2.0, 4.0), costs)
@@ -73,13 +73,6 @@ def test_pruning_loses_no_lightest_plan_of_larger_workloads(first: int, costs: t
         assert gloria.numbers["nodes"] <= full.numbers["nodes"]
         for paths in ("algorithm1", "noprune"):
             assert graph.decision(paths).weight >= gloria.weight * (1 - 1e-9)
-
-
-def test_pruning_foresees_which_snapshots_the_last_pool_reuses() -> None:
-    """Few workloads need it: two of several thousand random ones."""
-    patterns = ["SEQ(A, B, A, C)", "SEQ(A, B, A, C)", "SEQ(A, B?, C)", "SEQ(A, B?, C)"]
-    graph = Graph(patterns, dict.fromkeys("ABC", 1), None, ExecutorCosts)
-    assert graph.decision("gloria").weight == pytest.approx(graph.decision("exact").weight, rel=1e-9)
 
 
 SHAPES = ("SEQ({0}, {1}, {2})", "SEQ({0}, ({1})+, {2})", "(SEQ({0}, {1}))+", "SEQ({3}, (SEQ({0}, {1}))+, {2})",
@@ -103,7 +96,7 @@ def random_graph(random: Random, costs: type[EventCosts] = PaperCosts) -> Graph:
 
 @pytest.mark.parametrize("costs", [PaperCosts, ExecutorCosts])
 @pytest.mark.parametrize("first", range(0, CASES, EACH))
-def test_pruning_loses_no_lightest_plan_of_any_workload(first: int, costs: type[EventCosts]) -> None:
+def test_no_lightest_plan_of_any_workload_is_lost(first: int, costs: type[EventCosts]) -> None:
     for seed in range(first, first + EACH):
         graph = random_graph(Random(seed), costs)
         assert graph.decision("gloria").weight == pytest.approx(graph.decision("exact").weight, rel=1e-9), seed

@@ -41,7 +41,7 @@ def rows(executor: SetExecutor) -> NDArray[Any]:
 
 def values(executor: SetExecutor, snapshot: int) -> dict[str, int]:
     """The value of a snapshot per query, whose only window is the whole stream."""
-    cells = rows(executor)[VALUES : VALUES + executor.compiled.contexts, snapshot]
+    cells = rows(executor)[VALUES : VALUES + int(executor.compiled.program.template.whole["contexts"][0]), snapshot]
     return {f"q{n}": int(value) for n, value in enumerate(cells, start=1)}
 
 
