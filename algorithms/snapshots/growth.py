@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
-from cepbench.algorithms.snapshots.kernels.template import Template, VertexQueue
+from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
 from cepbench.algorithms.snapshots.sets import CompiledMembers
-from cepbench.queries.records import Records, records_of
+from cepbench.queries.records import records_of
 
 FIRST_ROOM = 64
 """Events, and cells, that there is room for at first."""
-
-_Queue = TypeVar("_Queue", bound=Any)
 
 
 @dataclass
@@ -29,7 +28,7 @@ class SetState(ABC):
 
     compiled: CompiledMembers
     arithmetic: str
-    totals: Any = field(init=False)
+    totals: SetTotals = field(init=False)
 
     @property
     def counts(self) -> Any:
@@ -40,38 +39,36 @@ class SetState(ABC):
         """The given number of cells with the channels of the set."""
         return empty_cells(count, self.compiled.channels.layout, self.arithmetic)
 
-    def fresh_totals(self, template: Template, cells: int, counts: Records) -> dict[str, Any]:
-        """The fields of `SetTotals` before the first event."""
-        opened = np.zeros(len(template.window), records_of(OpenRecord))
+    def fresh_totals(self, template: Template, cells: int, counts: type) -> SetTotals:
+        """Totals before the first event, with one record of `counts`."""
+        opened, count = np.zeros(len(template.window), records_of(OpenRecord)), np.zeros(1, records_of(counts))
         opened["high"] = -1
-        counts["now"] = counts["edge"] = -1
-        return {
-            "cells": self.cells(cells),
-            "pending": np.zeros(len(template.slot), records_of(PendingRecord)),
-            "seen": np.full(len(self.compiled.negations), -1, np.int64),
-            "open": opened,
-            "counts": counts,
-        }
+        count["now"] = count["edge"] = -1
+        pending = np.zeros(len(template.slot), records_of(PendingRecord))
+        seen = np.full(len(self.compiled.negations), -1, np.int64)
+        return SetTotals(self.cells(cells), pending, seen, opened, count)
 
-    def fresh_vertices(self, record: type, lists: int) -> dict[str, Any]:
-        """The fields of an empty `VertexQueue` with the given number of lists."""
-        return {
-            "event": np.zeros(0, records_of(record)),
-            "last": np.full(lists, -1, np.int64),
-            **self.fresh_columns(),
-            "cells": self.cells(0),
-        }
+    def fresh_vertices(self, record: type, lists: int) -> VertexQueue:
+        """An empty queue with the given number of lists."""
+        columns, event = self.compiled.columns, np.zeros(0, records_of(record))
+        ints, reals = np.zeros((len(columns.ints), 0), np.int64), np.zeros((len(columns.reals), 0), np.float64)
+        return VertexQueue(event, np.full(lists, -1, np.int64), ints, reals, self.cells(0))
 
-    def fresh_columns(self) -> dict[str, Any]:
-        """Empty arrays for the attributes of kept events."""
-        columns = self.compiled.columns
-        return {
-            "ints": np.zeros((len(columns.ints), 0), np.int64),
-            "reals": np.zeros((len(columns.reals), 0), np.float64),
-        }
+    def largest(self, buffered: int = 0) -> StateSize:
+        """The largest state since the last call, that of now with so many `buffered` events included."""
+        self.note(buffered)
+        counts = self.counts
+        kinds = {name: int(counts[f"peak_{name}"]) for name in ("events", "aggregates", "snapshots")}
+        found = StateSize(int(counts["peak"]), kinds)
+        counts["peak"] = 0
+        return found
+
+    @abstractmethod
+    def note(self, buffered: int) -> None:
+        """Notes the state if it is the largest since the last report."""
 
 
-def with_room(vertices: _Queue, counts: Any, more: int, cells: int) -> _Queue:
+def with_room(vertices: VertexQueue, counts: Any, more: int, cells: int) -> VertexQueue:
     """A compact queue, with space for the given number of further vertices and of their cells.
 
     Its capacity at least doubles the number of live vertices, so that it is not compacted too often.

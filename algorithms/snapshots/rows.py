@@ -7,7 +7,7 @@ import numpy as np
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.rows import AggregateRows
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.kernels.rows import ClosedRecord, MemberRows
+from cepbench.algorithms.snapshots.kernels.template import ClosedRecord, MemberRows
 from cepbench.queries.records import records_of
 
 ROWS = 1024
