@@ -17,7 +17,7 @@ from cepbench.algorithms.gloria.kernels.state import (
 )
 from cepbench.algorithms.gloria.kernels.windows import note_state
 from cepbench.algorithms.kernels.growth import widened
-from cepbench.algorithms.snapshots.growth import FIRST_ROOM, SetState, compact_vertices, more_cells, with_room
+from cepbench.algorithms.snapshots.growth import FIRST_ROOM, SetState, more_cells
 from cepbench.algorithms.snapshots.kernels.records import PendingRecord, VertexRecord
 from cepbench.queries.records import records_of
 
@@ -61,7 +61,6 @@ class PlanState(SetState):
 
     def make_room(self) -> None:
         """Makes room for all that the next event may leave behind."""
-        compact_vertices(self.counts, self.vertices)
         counts = self.counts
         short = counts["used_cells"] + counts["more_cells"] - len(self.shared.cells.over)
         if short > 0:
@@ -71,8 +70,7 @@ class PlanState(SetState):
         if short > 0:
             self.shared = widened(self.shared, ("times",), max(int(short), len(self.shared.times), FIRST_ROOM))
         counts["more_cells"] = counts["more_times"] = 0
-        more, cells = int(counts["more_vertices"]), int(counts["more_vertex_cells"])
-        self.vertices = with_room(self.vertices, counts, more, cells)
+        self.widen_vertices(int(counts["more_vertices"]), int(counts["more_vertex_cells"]))
 
     def note(self, buffered: int = 0) -> None:
         """As `SetState.note`."""

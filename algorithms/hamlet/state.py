@@ -21,7 +21,7 @@ from cepbench.algorithms.hamlet.kernels.state import (
 from cepbench.algorithms.hamlet.kernels.windows import note_state
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.growth import widened, wider
-from cepbench.algorithms.snapshots.growth import FIRST_ROOM, SetState, compact_vertices, shift, with_room
+from cepbench.algorithms.snapshots.growth import FIRST_ROOM, SetState
 from cepbench.queries.records import records_of
 
 FIRST_SNAPSHOTS = 8
@@ -58,13 +58,12 @@ class HamletSetState(SetState):
 
     def make_room(self, size: int) -> None:
         """Makes room for all that a burst of `size` events may leave behind."""
-        compact_vertices(self.counts, self.vertices)
-        self._compact_graphlets()
         counts, program = self.counts, self.compiled.program
         kept = int(program.template.kind["kept"].max(initial=0))
         cells = size * kept * int(program.template.whole["most"][0]) + int(counts["more_expressions"])
         kept += int(program.groups.group["stores"].any())
-        self.vertices = with_room(self.vertices, counts, size * kept, cells)
+        self.widen_vertices(size * kept, cells)
+        self._compact_graphlets()
         counts["more_expressions"] = 0
         room = len(self.graphlets.snapshot)
         if counts["snapshots"] + size + 1 > room:
@@ -87,7 +86,7 @@ class HamletSetState(SetState):
             counts["graphlets"], counts["oldest_graphlet"] = size - gone, 0
         gone, size = int(counts["oldest_snapshot"]), int(counts["snapshots"])
         if gone:
-            shift((shared.snapshot,), gone, size)
+            shared.snapshot[: size - gone] = shared.snapshot[gone:size].copy()
             for array in self._rows():
                 array[:, : size - gone] = array[:, gone:size].copy()
             event["first"] -= gone

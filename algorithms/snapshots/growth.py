@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
@@ -29,6 +27,7 @@ class SetState(ABC):
     compiled: CompiledMembers
     arithmetic: str
     totals: SetTotals = field(init=False)
+    vertices: VertexQueue = field(init=False)
 
     @property
     def counts(self) -> Any:
@@ -67,53 +66,38 @@ class SetState(ABC):
     def note(self, buffered: int) -> None:
         """Notes the state if it is the largest since the last report."""
 
+    def widen_vertices(self, more: int, cells: int) -> None:
+        """Makes the queue of vertices compact, with space for so many further ones and for so many cells of theirs.
 
-def with_room(vertices: VertexQueue, counts: Any, more: int, cells: int) -> VertexQueue:
-    """A compact queue, with space for the given number of further vertices and of their cells.
+        Its capacity at least doubles the number of live vertices, so that it is not compacted too often.
+        """
+        counts = self.counts
+        self._compact_vertices(int(counts["oldest_vertex"]), int(counts["vertices"]), int(counts["vertex_cells"]))
+        room = len(self.vertices.event)
+        short = 2 * int(counts["vertices"]) + more - room
+        if short > 0:
+            self.vertices = widened(self.vertices, ("event", "ints", "reals"), max(short, room, FIRST_ROOM))
+        room = len(self.vertices.cells.over)
+        short = 2 * int(counts["vertex_cells"]) + cells - room
+        if short > 0:
+            self.vertices = self.vertices._replace(cells=more_cells(self.vertices.cells, max(short, room, FIRST_ROOM)))
 
-    Its capacity at least doubles the number of live vertices, so that it is not compacted too often.
-    """
-    short = 2 * int(counts["vertices"]) + more - len(vertices.event)
-    if short > 0:
-        vertices = widened(vertices, ("event", "ints", "reals"), max(short, len(vertices.event), FIRST_ROOM))
-    room = len(vertices.cells.over)
-    short = 2 * int(counts["vertex_cells"]) + cells - room
-    if short > 0:
-        vertices = vertices._replace(cells=more_cells(vertices.cells, max(short, room, FIRST_ROOM)))
-    return vertices
-
-
-def compact_vertices(counts: Any, vertices: VertexQueue) -> None:
-    """Drops the vertices, and their cells, that have left all windows."""
-    gone, size, stop = int(counts["oldest_vertex"]), int(counts["vertices"]), int(counts["vertex_cells"])
-    if gone == 0:
-        return
-    first = int(vertices.event["cell"][gone]) if gone < size else stop
-    shift((vertices.event, vertices.ints, vertices.reals), gone, size)
-    shift_cells(vertices.cells, first, stop)
-    vertices.event["cell"][: size - gone] -= first
-    renumber((vertices.event["before"][: size - gone], vertices.last), gone)
-    counts["vertices"], counts["oldest_vertex"], counts["vertex_cells"] = size - gone, 0, stop - first
+    def _compact_vertices(self, gone: int, size: int, stop: int) -> None:
+        """Drops the first `gone` of `size` vertices, which have left all windows, and their part of `stop` cells."""
+        counts, vertices = self.counts, self.vertices
+        if gone == 0:
+            return
+        first = int(vertices.event["cell"][gone]) if gone < size else stop
+        for array in (vertices.event, vertices.ints, vertices.reals):
+            array[..., : size - gone] = array[..., gone:size].copy()
+        for cells in vertices.cells:
+            cells[: stop - first] = cells[first:stop].copy()
+        vertices.event["cell"][: size - gone] -= first
+        for numbers in (vertices.event["before"][: size - gone], vertices.last):
+            np.maximum(numbers - gone, -1, out=numbers)
+        counts["vertices"], counts["oldest_vertex"], counts["vertex_cells"] = size - gone, 0, stop - first
 
 
 def more_cells(cells: Cells, more: int) -> Cells:
     """With more cells, which kernels clear before they read them."""
     return widened(cells, cells._fields, more, axis=0)
-
-
-def shift(arrays: Sequence[NDArray[Any]], gone: int, size: int) -> None:
-    """Moves entries `gone` to `size` to the begin of the last axis."""
-    for array in arrays:
-        array[..., : size - gone] = array[..., gone:size].copy()
-
-
-def shift_cells(cells: Cells, gone: int, size: int) -> None:
-    """Moves cells `gone` to `size` to the begin."""
-    for array in cells:
-        array[: size - gone] = array[gone:size].copy()
-
-
-def renumber(arrays: Sequence[NDArray[np.int64]], gone: int) -> None:
-    """Numbers of entries, once the first `gone` are; -1 for those."""
-    for array in arrays:
-        np.maximum(array - gone, -1, out=array)
