@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cepbench.algorithms.gloria.channels import channels_of
 from cepbench.algorithms.gloria.kernels.program import (
     NONE,
     ContextRecord,
@@ -34,6 +33,7 @@ from cepbench.algorithms.gloria.plan import PlannedSet, part_of
 from cepbench.algorithms.gloria.sharing_plan import QSet
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition
 from cepbench.algorithms.online.granularity import EVENT
+from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.compilation import Row, SetCompiler, cell_bytes_of, records
 from cepbench.algorithms.snapshots.kernels.records import NegationRecord, TransitionRecord, WindowRecord
 from cepbench.algorithms.snapshots.members import SetMember, anonymous
@@ -95,7 +95,8 @@ def _compile_set(planned: PlannedSet, schema: Schema, granularity: str) -> Compi
     """The template and the plan of a set as tables."""
     compiler = _Compiler(planned, schema, granularity)
     parts = [part.tables for part in compiler.parts]
-    channels, weights = channels_of(parts, planned.template.states, compiler.order)
+    channels = MemberChannels.of_members(parts, planned.template.states)
+    weights = channels.weights_of_states(planned.template.states, compiler.order)
     program = GloriaProgram(compiler.tables(cell_bytes_of(weights)), compiler.predicates, weights)
     return CompiledPlan(planned.members, compiler.read, channels, compiler.negations, program, compiler.masks)
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.gloria.compilation import CompiledPlan
 from cepbench.algorithms.gloria.kernels.state import (
     Expressions,
@@ -14,15 +13,12 @@ from cepbench.algorithms.gloria.kernels.state import (
     GroupState,
     InletState,
     OutletState,
-    TemplateCells,
-    VisitedEvents,
-    VisitedRecord,
     WorkRecord,
 )
 from cepbench.algorithms.gloria.kernels.windows import note_state
 from cepbench.algorithms.kernels.growth import widened
-from cepbench.algorithms.snapshots.growth import FIRST_ROOM, SetState, compact_vertices, more_cells, with_room
-from cepbench.algorithms.snapshots.kernels.records import PendingRecord
+from cepbench.algorithms.snapshots.growth import FIRST_ROOM, SetState, more_cells
+from cepbench.algorithms.snapshots.kernels.records import PendingRecord, VertexRecord
 from cepbench.queries.records import records_of
 
 
@@ -34,15 +30,8 @@ class PlanState(SetState):
 
     def __post_init__(self) -> None:
         tables = self.compiled.program.tables
-        totals = self.fresh_totals(tables, int(tables.whole["cells"][0]), np.zeros(1, records_of(WorkRecord)))
-        self.totals = TemplateCells(
-            **totals,
-            passed=np.zeros(len(tables.test), np.bool_),
-            wanted=np.zeros(len(tables.position), np.bool_),
-            stamp=np.zeros(len(tables.state), np.int64),
-        )
-        lists = len(tables.position) + len(tables.outlet)
-        self.vertices = VisitedEvents(**self.fresh_vertices(VisitedRecord, lists))
+        self.totals = self.fresh_totals(tables, int(tables.whole["cells"][0]), WorkRecord)
+        self.vertices = self.fresh_vertices(VertexRecord, len(tables.position) + len(tables.outlet))
         self.shared = self._new_expressions()
 
     @property
@@ -65,11 +54,13 @@ class PlanState(SetState):
             pending=np.zeros(len(tables.outlet), records_of(PendingRecord)),
             masks=np.zeros(self.compiled.masks, np.bool_),
             ending=np.zeros(len(tables.ending), np.int64),
+            passed=np.zeros(len(tables.test), np.bool_),
+            wanted=np.zeros(len(tables.position), np.bool_),
+            stamp=np.zeros(len(tables.state), np.int64),
         )
 
     def make_room(self) -> None:
         """Makes room for all that the next event may leave behind."""
-        compact_vertices(self.counts, self.vertices)
         counts = self.counts
         short = counts["used_cells"] + counts["more_cells"] - len(self.shared.cells.over)
         if short > 0:
@@ -79,17 +70,11 @@ class PlanState(SetState):
         if short > 0:
             self.shared = widened(self.shared, ("times",), max(int(short), len(self.shared.times), FIRST_ROOM))
         counts["more_cells"] = counts["more_times"] = 0
-        more, cells = int(counts["more_vertices"]), int(counts["more_vertex_cells"])
-        self.vertices = with_room(self.vertices, counts, more, cells)
+        self.widen_vertices(int(counts["more_vertices"]), int(counts["more_vertex_cells"]))
 
-    def largest(self) -> StateSize:
-        """The largest state since the last call, that of now included."""
-        counts, tables = self.counts, self.compiled.program.tables
+    def note(self, buffered: int = 0) -> None:
+        """As `SetState.note`."""
+        tables = self.compiled.program.tables
         note_state(
             tables.whole, tables.window, tables.group, self.totals.open, self.shared.group, self.totals.counts
         )  # fmt: skip
-        cells = int(counts["peak_windows"] // tables.whole[0]["cell_bytes"]) + int(counts["peak_coefficients"])
-        kinds = {"events": counts["peak_vertices"], "aggregates": cells, "snapshots": counts["peak_snapshots"]}
-        found = StateSize(int(counts["peak"]), {name: int(count) for name, count in kinds.items()})
-        counts["peak"] = 0
-        return found

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.rows import AggregateRows
+from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.queries.aggregates import COUNT_ALL, Layout
 from cepbench.queries.tables import Tables, Weights
 
 FAMILIES = ("ring", "real", "least")
-BY_COUNT = -1
-"""The column of a channel that counts events."""
-_COUNT = -2
-"""That of COUNT(*)."""
+
+
+@dataclass
+class _Channel:
+    """A channel: its column, the states whose events count for it or do not, and the members that add it up."""
+
+    column: int
+    counts: dict[Hashable, bool] = field(default_factory=dict)
+    members: set[int] = field(default_factory=set)
+
+    def takes(self, m: int, column: int, counts: dict[Hashable, bool]) -> bool:
+        """Whether a member can use this channel: at common states, events count for both channels or for neither."""
+        known = self.counts
+        return column == self.column and m not in self.members and all(known.get(s, c) == c for s, c in counts.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,22 +44,31 @@ class MemberChannels:
     bound: tuple[tuple[NDArray[np.bool_], ...], ...]
 
     @staticmethod
-    def of_members(tables: Sequence[Tables]) -> MemberChannels:
-        """The fewest channels such that no two of one member are the same."""
+    def of_members(tables: Sequence[Tables], states: Sequence[Sequence[Hashable]] = ()) -> MemberChannels:
+        """The fewest channels such that no two of one member are the same.
+
+        Where members have positions in common, `states` of each, they share a channel if they sum the same column at
+        all states that both have. The first channel of each member, and of all, is COUNT(*).
+        """
+        own = states or [[(m, p) for p in range(len(table.start))] for m, table in enumerate(tables)]
+        bound = tuple(tuple(getattr(table, family).bound for family in FAMILIES) for table in tables)
         columns: list[tuple[int, ...]] = []
         of: list[list[tuple[int, ...]]] = [[] for _ in tables]
-        for family in FAMILIES:
-            known: dict[tuple[int, int], int] = {}
+        for f, family in enumerate(FAMILIES):
+            known: list[_Channel] = []
             for m, table in enumerate(tables):
-                seen: Counter[int] = Counter()
-                own = []
+                chosen = []
                 for c, column in enumerate(getattr(table, family).column.tolist()):
-                    key = _COUNT if family == "ring" and c == 0 else column
-                    own.append(known.setdefault((key, seen[key]), len(known)))
-                    seen[key] += 1
-                of[m].append(tuple(own))
-            columns.append(tuple(max(column, BY_COUNT) for column, _ in known))
-        bound = tuple(tuple(getattr(table, family).bound for family in FAMILIES) for table in tables)
+                    counts = dict(zip(own[m], bound[m][f][c].tolist(), strict=True))
+                    fitting = (n for n, k in enumerate(known) if k.takes(m, column, counts))
+                    n = next(fitting, len(known))
+                    if n == len(known):
+                        known.append(_Channel(column))
+                    known[n].counts |= counts
+                    known[n].members.add(m)
+                    chosen.append(n)
+                of[m].append(tuple(chosen))
+            columns.append(tuple(channel.column for channel in known))
         return MemberChannels(tuple(columns), tuple(map(tuple, of)), bound)
 
     @property
@@ -56,18 +76,38 @@ class MemberChannels:
         """A layout with as many channels, for cells."""
         return Layout(*((COUNT_ALL,) * len(columns) for columns in self.columns))
 
-    def weights(self, positions: Sequence[int], groups: Sequence[Sequence[int]]) -> tuple[Weights, Weights, Weights]:
+    def weights(self, positions: Sequence[int], groups: Sequence[Sequence[int]]) -> Weighing:
         """Which positions count for which channel; behind them, one for each group, where any of its positions does."""
-        found = []
-        for f, columns in enumerate(self.columns):
-            bound = np.zeros((len(columns), positions[-1] + len(groups)), np.bool_)
-            for m, own in enumerate(self.of):
-                for c, channel in enumerate(own[f]):
-                    bound[channel, positions[m] : positions[m + 1]] |= self.bound[m][f][c]
+        own = self._bound([range(*run) for run in pairwise(positions)], positions[-1] + len(groups))
+        for bound in own:
             for g, units in enumerate(groups):
                 bound[:, positions[-1] + g] = bound[:, list(units)].any(axis=1)
-            found.append(Weights(bound, np.array(columns, np.int64)))
-        return found[0], found[1], found[2]
+        return self._weights(own)
+
+    def weights_of_states(self, states: Sequence[Sequence[Hashable]], order: Sequence[Hashable]) -> Weighing:
+        """The states in `order` whose events count for which channel.
+
+        Behind them, every channel counts: so do the coefficients of an expression, wherever its events come from.
+        """
+        number = {state: s for s, state in enumerate(order)}
+        own = self._bound([[number[state] for state in found] for found in states], len(order) + 1)
+        for bound in own:
+            bound[:, -1] = True
+        own[0][0] = False  # COUNT(*), for which no event counts
+        return self._weights(own)
+
+    def _bound(self, places: Sequence[Sequence[int]], size: int) -> list[NDArray[np.bool_]]:
+        """By family bool[channels, size]: whether a channel counts at the places of the members' positions."""
+        found = [np.zeros((len(columns), size), np.bool_) for columns in self.columns]
+        for m, own in enumerate(self.of):
+            for f, bound in enumerate(found):
+                for c, channel in enumerate(own[f]):
+                    bound[channel, list(places[m])] |= self.bound[m][f][c]
+        return found
+
+    def _weights(self, bound: Sequence[NDArray[np.bool_]]) -> Weighing:
+        columns = (np.array(found, np.int64) for found in self.columns)
+        return Weighing(*map(Weights, bound, columns))
 
     def rows(self, m: int, window: NDArray[np.int64], cells: Cells, chosen: NDArray[np.int64]) -> AggregateRows:
         """Some cells as rows of a member, with its own channels."""

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
-from cepbench.algorithms.snapshots.kernels.template import Template, VertexQueue
+from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
 from cepbench.algorithms.snapshots.sets import CompiledMembers
-from cepbench.queries.records import Records, records_of
+from cepbench.queries.records import records_of
 
 FIRST_ROOM = 64
 """Events, and cells, that there is room for at first."""
-
-_Queue = TypeVar("_Queue", bound=Any)
 
 
 @dataclass
@@ -29,7 +26,8 @@ class SetState(ABC):
 
     compiled: CompiledMembers
     arithmetic: str
-    totals: Any = field(init=False)
+    totals: SetTotals = field(init=False)
+    vertices: VertexQueue = field(init=False)
 
     @property
     def counts(self) -> Any:
@@ -40,83 +38,66 @@ class SetState(ABC):
         """The given number of cells with the channels of the set."""
         return empty_cells(count, self.compiled.channels.layout, self.arithmetic)
 
-    def fresh_totals(self, template: Template, cells: int, counts: Records) -> dict[str, Any]:
-        """The fields of `SetTotals` before the first event."""
-        opened = np.zeros(len(template.window), records_of(OpenRecord))
+    def fresh_totals(self, template: Template, cells: int, counts: type) -> SetTotals:
+        """Totals before the first event, with one record of `counts`."""
+        opened, count = np.zeros(len(template.window), records_of(OpenRecord)), np.zeros(1, records_of(counts))
         opened["high"] = -1
-        counts["now"] = counts["edge"] = -1
-        return {
-            "cells": self.cells(cells),
-            "pending": np.zeros(len(template.slot), records_of(PendingRecord)),
-            "seen": np.full(len(self.compiled.negations), -1, np.int64),
-            "open": opened,
-            "counts": counts,
-        }
+        count["now"] = count["edge"] = -1
+        pending = np.zeros(len(template.slot), records_of(PendingRecord))
+        seen = np.full(len(self.compiled.negations), -1, np.int64)
+        return SetTotals(self.cells(cells), pending, seen, opened, count)
 
-    def fresh_vertices(self, record: type, lists: int) -> dict[str, Any]:
-        """The fields of an empty `VertexQueue` with the given number of lists."""
-        return {
-            "event": np.zeros(0, records_of(record)),
-            "last": np.full(lists, -1, np.int64),
-            **self.fresh_columns(),
-            "cells": self.cells(0),
-        }
+    def fresh_vertices(self, record: type, lists: int) -> VertexQueue:
+        """An empty queue with the given number of lists."""
+        columns, event = self.compiled.columns, np.zeros(0, records_of(record))
+        ints, reals = np.zeros((len(columns.ints), 0), np.int64), np.zeros((len(columns.reals), 0), np.float64)
+        return VertexQueue(event, np.full(lists, -1, np.int64), ints, reals, self.cells(0))
 
-    def fresh_columns(self) -> dict[str, Any]:
-        """Empty arrays for the attributes of kept events."""
-        columns = self.compiled.columns
-        return {
-            "ints": np.zeros((len(columns.ints), 0), np.int64),
-            "reals": np.zeros((len(columns.reals), 0), np.float64),
-        }
+    def largest(self, buffered: int = 0) -> StateSize:
+        """The largest state since the last call, that of now with so many `buffered` events included."""
+        self.note(buffered)
+        counts = self.counts
+        kinds = {name: int(counts[f"peak_{name}"]) for name in ("events", "aggregates", "snapshots")}
+        found = StateSize(int(counts["peak"]), kinds)
+        counts["peak"] = 0
+        return found
 
+    @abstractmethod
+    def note(self, buffered: int) -> None:
+        """Notes the state if it is the largest since the last report."""
 
-def with_room(vertices: _Queue, counts: Any, more: int, cells: int) -> _Queue:
-    """A compact queue, with space for the given number of further vertices and of their cells.
+    def widen_vertices(self, more: int, cells: int) -> None:
+        """Makes the queue of vertices compact, with space for so many further ones and for so many cells of theirs.
 
-    Its capacity at least doubles the number of live vertices, so that it is not compacted too often.
-    """
-    short = 2 * int(counts["vertices"]) + more - len(vertices.event)
-    if short > 0:
-        vertices = widened(vertices, ("event", "ints", "reals"), max(short, len(vertices.event), FIRST_ROOM))
-    room = len(vertices.cells.over)
-    short = 2 * int(counts["vertex_cells"]) + cells - room
-    if short > 0:
-        vertices = vertices._replace(cells=more_cells(vertices.cells, max(short, room, FIRST_ROOM)))
-    return vertices
+        Its capacity at least doubles the number of live vertices, so that it is not compacted too often.
+        """
+        counts = self.counts
+        self._compact_vertices(int(counts["oldest_vertex"]), int(counts["vertices"]), int(counts["vertex_cells"]))
+        room = len(self.vertices.event)
+        short = 2 * int(counts["vertices"]) + more - room
+        if short > 0:
+            self.vertices = widened(self.vertices, ("event", "ints", "reals"), max(short, room, FIRST_ROOM))
+        room = len(self.vertices.cells.over)
+        short = 2 * int(counts["vertex_cells"]) + cells - room
+        if short > 0:
+            self.vertices = self.vertices._replace(cells=more_cells(self.vertices.cells, max(short, room, FIRST_ROOM)))
 
-
-def compact_vertices(counts: Any, vertices: VertexQueue) -> None:
-    """Drops the vertices, and their cells, that have left all windows."""
-    gone, size, stop = int(counts["oldest_vertex"]), int(counts["vertices"]), int(counts["vertex_cells"])
-    if gone == 0:
-        return
-    first = int(vertices.event["cell"][gone]) if gone < size else stop
-    shift((vertices.event, vertices.ints, vertices.reals), gone, size)
-    shift_cells(vertices.cells, first, stop)
-    vertices.event["cell"][: size - gone] -= first
-    renumber((vertices.event["before"][: size - gone], vertices.last), gone)
-    counts["vertices"], counts["oldest_vertex"], counts["vertex_cells"] = size - gone, 0, stop - first
+    def _compact_vertices(self, gone: int, size: int, stop: int) -> None:
+        """Drops the first `gone` of `size` vertices, which have left all windows, and their part of `stop` cells."""
+        counts, vertices = self.counts, self.vertices
+        if gone == 0:
+            return
+        first = int(vertices.event["cell"][gone]) if gone < size else stop
+        for array in (vertices.event, vertices.ints, vertices.reals):
+            array[..., : size - gone] = array[..., gone:size].copy()
+        for cells in vertices.cells:
+            cells[: stop - first] = cells[first:stop].copy()
+        vertices.event["cell"][: size - gone] -= first
+        for numbers in (vertices.event["before"][: size - gone], vertices.last):
+            np.maximum(numbers - gone, -1, out=numbers)
+        counts["vertices"], counts["oldest_vertex"], counts["vertex_cells"] = size - gone, 0, stop - first
 
 
 def more_cells(cells: Cells, more: int) -> Cells:
     """With more cells, which kernels clear before they read them."""
     return widened(cells, cells._fields, more, axis=0)
-
-
-def shift(arrays: Sequence[NDArray[Any]], gone: int, size: int) -> None:
-    """Moves entries `gone` to `size` to the begin of the last axis."""
-    for array in arrays:
-        array[..., : size - gone] = array[..., gone:size].copy()
-
-
-def shift_cells(cells: Cells, gone: int, size: int) -> None:
-    """Moves cells `gone` to `size` to the begin."""
-    for array in cells:
-        array[: size - gone] = array[gone:size].copy()
-
-
-def renumber(arrays: Sequence[NDArray[np.int64]], gone: int) -> None:
-    """Numbers of entries, once the first `gone` are; -1 for those."""
-    for array in arrays:
-        np.maximum(array - gone, -1, out=array)

@@ -7,7 +7,7 @@ import numpy as np
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.rows import AggregateRows
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.kernels.rows import ClosedRecord, MemberRows
+from cepbench.algorithms.snapshots.kernels.template import ClosedRecord, MemberRows
 from cepbench.queries.records import records_of
 
 ROWS = 1024
@@ -30,7 +30,9 @@ class RowBuffer:
     def take(self, size: int) -> None:
         """Takes the first `size` rows out of the buffer."""
         if size > 0:
-            self.found.append(MemberRows(self.arrays.closed[:size].copy(), _first(self.arrays.cells, size)))
+            ring, over, real, least = self.arrays.cells
+            cells = Cells(ring[:size].copy(), over[:size].copy(), real[:size].copy(), least[:size].copy())
+            self.found.append(MemberRows(self.arrays.closed[:size].copy(), cells))
 
     def take_all(self) -> MemberAnswers:
         """All rows taken since the last call: divided among members once, of which there may be as many as rows."""
@@ -45,9 +47,3 @@ class RowBuffer:
             m: self.channels.rows(m, closed["window"], cells, chosen)
             for m, chosen in zip(numbers.tolist(), np.split(order, first[1:]), strict=True)
         }
-
-
-def _first(cells: Cells, size: int) -> Cells:
-    """A copy of the first of some cells."""
-    ring, over, real, least = cells
-    return Cells(ring[:size].copy(), over[:size].copy(), real[:size].copy(), least[:size].copy())

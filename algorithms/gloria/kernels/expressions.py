@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.gloria.kernels.program import GloriaTables, QSetRecord
-from cepbench.algorithms.gloria.kernels.state import Expressions, GroupState, TemplateCells
+from cepbench.algorithms.gloria.kernels.state import Expressions, GroupState
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, begin, is_empty
 from cepbench.algorithms.kernels.cells import add as unite
@@ -13,6 +13,7 @@ from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.cells import copy as put
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.snapshots.kernels.cells import Index, Weighing, append
+from cepbench.algorithms.snapshots.kernels.template import SetTotals
 from cepbench.queries.records import Records
 
 FIRST_ROOM = 8
@@ -70,7 +71,7 @@ def first_in(group: GroupState, times: Ints, start: int) -> int:
 
 
 @inner
-def new_snapshot(g: int, time: int, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> int:
+def new_snapshot(g: int, time: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> int:
     """The number of a further snapshot of group g, in no expression yet; its values are to be set."""
     group, known = shared.group[g], tables.group[g]
     s = group.count
@@ -83,7 +84,7 @@ def new_snapshot(g: int, time: int, tables: GloriaTables, totals: TemplateCells,
 
 
 @inner
-def snapshot_of_one(g: int, time: int, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> int:
+def snapshot_of_one(g: int, time: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> int:
     """The snapshot of group g that is one trend for each member in each open window: an event that starts trends.
 
     It is made once between two times at which windows open.
@@ -104,7 +105,7 @@ def snapshot_of_one(g: int, time: int, tables: GloriaTables, totals: TemplateCel
 
 
 @inner
-def make_room(g: int, more: Index, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> bool:
+def make_room(g: int, more: Index, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
     """Makes room for `more` snapshots of group g; False if the caller has to widen the arrays first.
 
     Snapshots that no window has any more make room for new ones; a group that has too many moves behind all others.
@@ -144,7 +145,7 @@ def _move(
 
 @inner
 def forget_before(group: GroupState, known: QSetRecord, tables: GloriaTables, opened: Records, times: Ints) -> None:
-    """Drops the snapshots of a group that have left all windows of its members; `opened` as `TemplateCells.open`."""
+    """Drops the snapshots of a group that have left all windows of its members; `opened` as `SetTotals.open`."""
     floor = np.int64(2**62)
     for n in range(known.window, known.window_end):
         w = tables.lists[n]

@@ -6,15 +6,17 @@ import numpy as np
 
 from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, clear_run, first_in
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, NONE, GloriaProgram, GloriaTables, ReadRecord
-from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells, VisitedEvents
+from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.arrays import Flags, Ints
+from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import reach as reach_alone
-from cepbench.algorithms.snapshots.kernels.alone import visit
-from cepbench.algorithms.snapshots.kernels.cells import add, fits, follows
+from cepbench.algorithms.snapshots.kernels.cells import fits, follows
 from cepbench.algorithms.snapshots.kernels.counts import evaluate_counts
-from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
+from cepbench.algorithms.snapshots.kernels.products import evaluate
+from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
+from cepbench.algorithms.snapshots.kernels.vertices import add_expression, visit
 from cepbench.queries.tables import Predicates
 
 NOBODY, SOME, ALL = 0, 1, 2
@@ -22,14 +24,14 @@ NOBODY, SOME, ALL = 0, 1, 2
 
 @inlined
 def match(
-    i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: TemplateCells
+    i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, shared: Expressions
 ) -> bool:
-    """Sets `TemplateCells.passed` to the members that event i matches at state s; False if it matches none."""
+    """Sets `Expressions.passed` to the members that event i matches at state s; False if it matches none."""
     state, found = tables.state[s], False
     for c in range(state.test, state.test_end):
         test = tables.test[c]
         passed = not test.selective or fits(predicates, test.predicates, events.ints, events.reals, i)
-        totals.passed[c] = passed
+        shared.passed[c] = passed
         found |= passed
     return found
 
@@ -48,8 +50,8 @@ def matching(first: int, stop: int, lists: Ints, passed: Flags) -> int:
 
 @inlined
 def bring(
-    i: int, n: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: TemplateCells,
-    vertices: VisitedEvents, shared: Expressions,
+    i: int, n: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: SetTotals,
+    vertices: VertexQueue, shared: Expressions,
 ) -> None:  # fmt: skip
     """Sums the expressions by which event i is reached at inlet n, once for all members of its group.
 
@@ -75,8 +77,8 @@ def bring(
 
 @inner
 def _visit_alike(
-    i: int, r: int, to: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: TemplateCells,
-    vertices: VisitedEvents, shared: Expressions,
+    i: int, r: int, to: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: SetTotals,
+    vertices: VertexQueue, shared: Expressions,
 ) -> bool:  # fmt: skip
     """Adds the expressions of the events that event i follows by link r to those from cell `to` on.
 
@@ -98,20 +100,10 @@ def _visit_alike(
                 return False
             if yes:
                 counts.edges += 1
-                _add_vertex(v, to, oldest, vertices, totals, shared)
+                counts.additions += vertex.size
+                add_expression(v, shared.cells, to, oldest, vertices, counts_only(shared.cells))
         v = vertex.before
     return True
-
-
-@inlined
-def _add_vertex(
-    v: int, to: int, oldest: int, vertices: VisitedEvents, totals: TemplateCells, shared: Expressions
-) -> None:
-    """Adds the expression of vertex v to that which begins with snapshot `oldest` at cell `to`."""
-    vertex = vertices.event[v]
-    for k in range(max(oldest - vertex.first, 0), vertex.size):
-        add(shared.cells, to + vertex.first + k - oldest, vertices.cells, vertex.cell + k)
-    totals.counts[0].additions += vertex.size
 
 
 @inlined
@@ -149,7 +141,7 @@ def _add_values(
     value: int,
     p: int,
     program: GloriaProgram,
-    totals: TemplateCells,
+    totals: SetTotals,
     shared: Expressions,
     only: bool,
     modular: bool,
@@ -196,8 +188,8 @@ def _add_values_apart(
 
 @inner
 def _visit_shared(
-    i: int, read: ReadRecord, events: KernelEvents, program: GloriaProgram, totals: TemplateCells,
-    vertices: VisitedEvents,
+    i: int, read: ReadRecord, events: KernelEvents, program: GloriaProgram, totals: SetTotals,
+    vertices: VertexQueue,
     shared: Expressions,
 ) -> None:  # fmt: skip
     """Sums the expressions of the events that event i follows for one member, in the row EXPRESSION of their group."""
@@ -210,5 +202,6 @@ def _visit_shared(
             program.predicates, read.predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i
         ):
             counts.edges += 1
-            _add_vertex(v, to, group.oldest, vertices, totals, shared)
+            counts.additions += vertices.event[v].size
+            add_expression(v, shared.cells, to, group.oldest, vertices, counts_only(shared.cells))
         v = vertices.event[v].before

@@ -15,13 +15,15 @@ from cepbench.algorithms.gloria.kernels.expressions import (
 )
 from cepbench.algorithms.gloria.kernels.inlets import ALL, NOBODY, matching
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, GloriaProgram, GloriaTables
-from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells, VisitedEvents
+from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.gloria.kernels.windows import mark_after
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.cells import add
 from cepbench.algorithms.snapshots.kernels.counts import add_counts, clear_cell, copy_cell
+from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
+from cepbench.algorithms.snapshots.kernels.vertices import keep
 
 NOTHING, REUSED, AGAIN, SNAPSHOT, EACH = range(5)
 """What becomes of an event: nothing; it continues with the expression that reaches it; it has the same snapshot as the
@@ -29,19 +31,19 @@ event before; one of its own; and, at an ending, each member has its value."""
 
 
 @inlined
-def choose(o: int, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> bool:
+def choose(o: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
     """Chooses what becomes of an event at outlet o; True if the trends that reach its members are needed."""
     outlet, found, lists = tables.outlet[o], shared.outlet[o], tables.lists
-    group, matched = shared.group[outlet.group], matching(outlet.test, outlet.test_end, tables.lists, totals.passed)
+    group, matched = shared.group[outlet.group], matching(outlet.test, outlet.test_end, tables.lists, shared.passed)
     found.mode = SNAPSHOT
     if matched == NOBODY:
         found.mode = NOTHING
     elif outlet.local:
-        stamp = totals.stamp[outlet.state]
+        stamp = shared.stamp[outlet.state]
         same = outlet.steady and found.last >= group.oldest
         same = same and found.stamp == stamp and found.opened == totals.counts[0].opened
         for n in range(outlet.test_end - outlet.test):
-            passed = totals.passed[lists[outlet.test + n]]
+            passed = shared.passed[lists[outlet.test + n]]
             same = same and shared.masks[outlet.mask + n] == passed
             shared.masks[outlet.mask + n] = passed
         found.stamp, found.opened = stamp, totals.counts[0].opened
@@ -52,15 +54,15 @@ def choose(o: int, tables: GloriaTables, totals: TemplateCells, shared: Expressi
     if found.mode != SNAPSHOT:
         return False
     for n in range(outlet.share, outlet.share_end):
-        totals.wanted[tables.share[n].place] = True
+        shared.wanted[tables.share[n].place] = True
     return True
 
 
 @inlined
-def choose_ending(n: int, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> bool:
+def choose_ending(n: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
     """As `choose`, at ending n."""
     ending = tables.ending[n]
-    matched = matching(ending.test, ending.test_end, tables.lists, totals.passed)
+    matched = matching(ending.test, ending.test_end, tables.lists, shared.passed)
     if matched == NOBODY:
         shared.ending[n] = NOTHING
         return False
@@ -69,13 +71,13 @@ def choose_ending(n: int, tables: GloriaTables, totals: TemplateCells, shared: E
         return False
     shared.ending[n] = EACH
     for place in range(ending.place, ending.place_end):
-        totals.wanted[tables.lists[place]] = True
+        shared.wanted[tables.lists[place]] = True
     return True
 
 
 @inner
 def reuse(
-    i: int, s: int, n: int, start: bool, to: int, events: KernelEvents, program: GloriaProgram, totals: TemplateCells,
+    i: int, s: int, n: int, start: bool, to: int, events: KernelEvents, program: GloriaProgram, totals: SetTotals,
     shared: Expressions, only: bool,
 ) -> int:  # fmt: skip
     """Appends event i at state s to the expression that reaches inlet n, and adds it to row `to`; returns its length.
@@ -133,7 +135,7 @@ def let_out(
     if outlet.kept:
         _keep(i, o, first, size, events, tables, totals, state.vertices, shared)
     if at_once:
-        mark_after(s, tables.state, tables.lists, totals.stamp)
+        mark_after(s, tables.state, tables.lists, shared.stamp)
     elif not shared.pending[o].marked:
         shared.pending[o].marked = True
         shared.pending[counts.shared].touched = o
@@ -142,7 +144,7 @@ def let_out(
 
 @inlined
 def _snapshot(
-    i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: TemplateCells, shared: Expressions, only: bool
+    i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: SetTotals, shared: Expressions, only: bool
 ) -> int:
     """The number of a new snapshot of what reaches event i at outlet o, for the members that it matches."""
     outlet = tables.outlet[o]
@@ -151,7 +153,7 @@ def _snapshot(
     for n in range(outlet.share, outlet.share_end):
         share = tables.share[n]
         place = tables.position[share.place]
-        span, matched = tables.window[place.window].span, totals.passed[place.test]
+        span, matched = tables.window[place.window].span, shared.passed[place.test]
         low, high = totals.open[place.window].low, totals.open[place.window].high
         for k in range(low, high + 1):
             cell = cell_of(group, share.value + k % span, s)
@@ -164,29 +166,24 @@ def _snapshot(
 
 @inlined
 def _keep(
-    i: int, o: int, first: int, size: int, events: KernelEvents, tables: GloriaTables, totals: TemplateCells,
-    vertices: VisitedEvents, shared: Expressions,
+    i: int, o: int, first: int, size: int, events: KernelEvents, tables: GloriaTables, totals: SetTotals,
+    vertices: VertexQueue, shared: Expressions,
 ) -> None:  # fmt: skip
     """Keeps event i with its expression, for those that visit it."""
-    counts, group = totals.counts[0], shared.group[tables.outlet[o].group]
-    v, last = counts.vertices, len(tables.position) + o
-    counts.vertices += 1
+    group = shared.group[tables.outlet[o].group]
+    v = keep(i, len(tables.position) + o, size, events, totals, vertices)
     vertex = vertices.event[v]
-    vertex.time, vertex.before, vertex.cell = events.time[i], vertices.last[last], counts.vertex_cells
     vertex.first, vertex.size = first, size
-    vertices.last[last] = v
-    keep_columns(i, events, vertices.ints, vertices.reals, v)
-    copy_run(vertices.cells, counts.vertex_cells, shared.cells, cell_of(group, EXPRESSION, first), size)
-    counts.vertex_cells += size
+    copy_run(vertices.cells, vertex.cell, shared.cells, cell_of(group, EXPRESSION, first), size)
 
 
 @inlined
-def end_each(n: int, tables: GloriaTables, totals: TemplateCells) -> None:
+def end_each(n: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> None:
     """Adds the trends of the members of ending n, which are in the cells of their places, to what is final."""
     ending, cells = tables.ending[n], totals.cells
     for at in range(ending.place, ending.place_end):
         place = tables.position[tables.lists[at]]
-        if totals.passed[place.test]:
+        if shared.passed[place.test]:
             span = tables.window[place.window].span
             low, high = totals.open[place.window].low, totals.open[place.window].high
             for k in range(low, high + 1):

@@ -225,7 +225,7 @@ class StateSlotRecord(SlotRecord):
 
 
 class TemplateRecord:
-    """The set as a whole: windows that may be open, over all members; cells of `TemplateCells`; `negated` or not.
+    """The set as a whole: windows that may be open, over all members; cells of `SetTotals`; `negated` or not.
 
     Bytes of a vertex without cells, and of a cell. `bound`: the number under which each channel counts.
     """

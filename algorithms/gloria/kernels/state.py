@@ -6,89 +6,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
+from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import Cells
-from cepbench.algorithms.snapshots.kernels.records import VertexRecord
+from cepbench.algorithms.snapshots.kernels.records import ProgressRecord
+from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
 from cepbench.queries.records import Records
 
 
-class WorkRecord:
+class WorkRecord(ProgressRecord):
     """Where the state is, and work that is counted.
 
-    - `now`: current time; `edge`: the next time at which a window begins or ends; `opened`: how often windows did.
-    - `touched`: slots, and `shared`: outlets, that have events at the current time.
-    - Ends of the queue of `vertices`, and of their cells. Used cells of groups, and times of their snapshots; what
-      there was no room for.
-    - `peak`: the most bytes since the last report, and what they consist of; `peak_windows` are bytes.
-    - `visits`: events times the states that they are put into; `edges`: events before that are visited; `additions` of
-      coefficients; `evaluations` of expressions, for one query and window; snapshots, and those of them for an event
-      that some members of its group match, or extend after other events than the others do.
+    - `opened`: how often windows did; `shared`: outlets that have events at the current time.
+    - Used cells of groups, and times of their snapshots; what there was no room for.
+    - `additions` of coefficients; `evaluations` of expressions, for one query and window; snapshots, and those of them
+      for an event that some members of its group match, or extend after other events than the others do.
     """
 
-    now: int
-    edge: int
     opened: int
-    touched: int
     shared: int
-    vertices: int
-    oldest_vertex: int
-    vertex_cells: int
     used_cells: int
     used_times: int
     more_cells: int
     more_times: int
     more_vertices: int
     more_vertex_cells: int
-    peak: int
-    peak_windows: int
-    peak_vertices: int
-    peak_snapshots: int
-    peak_coefficients: int
-    visits: int
-    edges: int
     additions: int
     evaluations: int
     snapshots: int
     event_snapshots: int
-
-
-class TemplateCells(NamedTuple):
-    """Aggregates of the open windows.
-
-    `cells`: first those to work with, one per place of a state and window: the trends that *reach* it; then those of
-    slots and of members. `pending[S]`; `seen[J]`: negation starts known; `open[W]`; `counts[1]`; `passed`: whether the
-    event matches each test; `wanted`: whether a place needs the trends that reach it; `stamp`: by state, how often what
-    leads there has changed.
-    """
-
-    cells: Cells
-    pending: Records
-    seen: Ints
-    open: Records
-    counts: Records
-    passed: Flags
-    wanted: Flags
-    stamp: Ints
-
-
-class VisitedRecord(VertexRecord):
-    """An event at a place, or at an outlet: the cells of that are coefficients of `size` snapshots from `first` on."""
-
-    first: int
-    size: int
-
-
-class VisitedEvents(NamedTuple):
-    """Events that later ones visit, in time order.
-
-    `event[V]`; `last[P + O]` of places, then of outlets; `ints[I, V]`, `reals[F, V]`.
-    """
-
-    event: Records
-    last: Ints
-    ints: Ints
-    reals: Reals
-    cells: Cells
 
 
 class GroupState:
@@ -135,7 +80,8 @@ class Expressions(NamedTuple):
     """Coefficients and values of snapshots; `cells` and `times` hold those of all groups.
 
     `group[G]`, `inlet[I]`, `outlet[O]`, `pending[O]`; `masks`: the classes that snapshots were for; `ending[E]`: what
-    becomes of an event at an ending.
+    becomes of an event at an ending; `passed`: whether the event matches each test; `wanted`: whether a place needs the
+    trends that reach it; `stamp`: by state, how often what leads there has changed.
     """
 
     cells: Cells
@@ -146,11 +92,14 @@ class Expressions(NamedTuple):
     pending: Records
     masks: Flags
     ending: Ints
+    passed: Flags
+    wanted: Flags
+    stamp: Ints
 
 
 class GloriaState(NamedTuple):
-    """The state of a sharable set."""
+    """The state of a sharable set; `vertices` has the lists of places, then of outlets."""
 
-    totals: TemplateCells
-    vertices: VisitedEvents
+    totals: SetTotals
+    vertices: VertexQueue
     shared: Expressions

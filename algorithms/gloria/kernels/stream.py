@@ -24,7 +24,7 @@ from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import deliver
 from cepbench.algorithms.snapshots.kernels.cells import Index
-from cepbench.algorithms.snapshots.kernels.rows import MemberRows
+from cepbench.algorithms.snapshots.kernels.template import MemberRows
 from cepbench.queries.tables import Predicates
 
 DONE, OUTPUT, ROOM = range(3)
@@ -65,7 +65,7 @@ def run_events(
             return i, written, ROOM
         at_once = kind.single and not tables.whole[0].negated and i + 1 < size and events.time[i + 1] > time
         for s in range(kind.state, kind.state_end):
-            if match(i, s, events, tables, program.predicates, state.totals):
+            if match(i, s, events, tables, program.predicates, state.shared):
                 counts.visits += 1
                 known = tables.state[s]
                 wanted = known.plain
@@ -105,11 +105,11 @@ def _reach(
     i: int, s: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool, modular: bool
 ) -> None:
     """Computes the trends that event i extends at the places of state s that need them."""
-    tables, totals = program.tables, state.totals
+    tables, shared = program.tables, state.shared
     for p in range(tables.state[s].place, tables.state[s].place_end):
         place = tables.position[p]
-        totals.wanted[p] = (totals.wanted[p] or place.plain) and totals.passed[place.test]
-        if totals.wanted[p]:
+        shared.wanted[p] = (shared.wanted[p] or place.plain) and shared.passed[place.test]
+        if shared.wanted[p]:
             reach(i, p, events, program, state, only, modular)
 
 
@@ -136,7 +136,7 @@ def _deliver(
     tables, totals, shared = program.tables, state.totals, state.shared
     known = tables.state[s]
     for p in range(known.place, known.place_end):
-        if totals.wanted[p]:
+        if shared.wanted[p]:
             place = tables.position[p]
             at, low, high = place.value, totals.open[place.window].low, totals.open[place.window].high
             if not only:
@@ -147,12 +147,12 @@ def _deliver(
                 and at_once
                 and place.feed < place.feed_end
             ):
-                mark_after(s, tables.state, tables.lists, totals.stamp)
+                mark_after(s, tables.state, tables.lists, shared.stamp)
     for n in range(known.ending, known.ending_end):
         if shared.ending[n] == EACH:
-            end_each(n, tables, totals)
+            end_each(n, tables, totals, shared)
     for p in range(known.place, known.place_end):
-        totals.wanted[p] = False
+        shared.wanted[p] = False
 
 
 @inlined

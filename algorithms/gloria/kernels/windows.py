@@ -12,13 +12,20 @@ from cepbench.algorithms.gloria.kernels.expressions import (
     forget_before,
 )
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables
-from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, TemplateCells
+from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
-from cepbench.algorithms.snapshots.kernels.panes import next_edge
-from cepbench.algorithms.snapshots.kernels.rows import MemberRows
-from cepbench.algorithms.snapshots.kernels.windows import any_ends, close_member, ends, forget_vertices, opened_at
+from cepbench.algorithms.snapshots.kernels.products import evaluate
+from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals
+from cepbench.algorithms.snapshots.kernels.windows import (
+    any_ends,
+    close_member,
+    ends,
+    forget_vertices,
+    next_edge,
+    note_size,
+    opened_at,
+)
 from cepbench.algorithms.snapshots.kernels.windows import commit as commit_slots
 from cepbench.queries.records import Records
 
@@ -30,22 +37,17 @@ def note_state(
     """Notes the state if it is the largest since the last report.
 
     `whole`, `window` and `known` as `whole`, `window` and `group` in `GloriaTables`, `opened` and `count` as `open` and
-    `counts` in `TemplateCells`, `group` as in `Expressions`.
+    `counts` in `SetTotals`, `group` as in `Expressions`.
     """
     sizes, counts = whole[0], count[0]
-    windows, snapshots, coefficients = np.int64(0), np.int64(0), np.int64(0)
-    for w in range(len(window)):
-        windows += (opened[w].high - opened[w].low + 1) * window[w].bytes
+    snapshots, coefficients = np.int64(0), counts.vertex_cells
     for g in range(len(group)):
         live = group[g].count - group[g].oldest
         snapshots += live
         coefficients += live * known[g].rows
     vertices = counts.vertices - counts.oldest_vertex
-    coefficients += counts.vertex_cells
-    size = windows + vertices * sizes.vertex_bytes + coefficients * sizes.cell_bytes + snapshots * 8
-    if size > counts.peak:
-        counts.peak, counts.peak_windows, counts.peak_vertices = size, windows, vertices
-        counts.peak_snapshots, counts.peak_coefficients = snapshots, coefficients
+    size = vertices * sizes.vertex_bytes + coefficients * sizes.cell_bytes + snapshots * 8
+    note_size(size, vertices, coefficients, snapshots, sizes.cell_bytes, window, opened, count)
 
 
 @inlined
@@ -56,7 +58,7 @@ def note(tables: GloriaTables, state: GloriaState) -> None:
 
 
 @inner
-def commit(negated: Ints, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> None:
+def commit(negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> None:
     """Lets later events see the trends that ended at the current time, and empties what negated events forbid.
 
     `negated[J]`: as a row of `KernelEvents.negated`.
@@ -65,9 +67,9 @@ def commit(negated: Ints, tables: GloriaTables, totals: TemplateCells, shared: E
     for j in range(len(negated)):
         if negated[j] > totals.seen[j]:
             for n in range(tables.negation[j].void, tables.negation[j].void_end):
-                mark_after(tables.slot[tables.lists[n]].state, tables.state, tables.lists, totals.stamp)
+                mark_after(tables.slot[tables.lists[n]].state, tables.state, tables.lists, shared.stamp)
     for n in range(counts.touched):
-        mark_after(tables.slot[totals.pending[n].touched].state, tables.state, tables.lists, totals.stamp)
+        mark_after(tables.slot[totals.pending[n].touched].state, tables.state, tables.lists, shared.stamp)
     commit_slots(negated, tables, totals)
     for n in range(counts.shared):
         o = shared.pending[n].touched
@@ -79,7 +81,7 @@ def commit(negated: Ints, tables: GloriaTables, totals: TemplateCells, shared: E
         add_run(shared.cells, sums, fresh, live)
         clear_run(shared.cells, fresh, live)
         counts.additions += live
-        mark_after(outlet.state, tables.state, tables.lists, totals.stamp)
+        mark_after(outlet.state, tables.state, tables.lists, shared.stamp)
     counts.shared = 0
 
 
@@ -121,7 +123,7 @@ def close_until(
 
 
 @inner
-def _finish(m: int, k: int, program: GloriaProgram, totals: TemplateCells, shared: Expressions, modular: bool) -> None:
+def _finish(m: int, k: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, modular: bool) -> None:
     """Adds the trends that end in a member's window k, as expressions of its endings, to what is final."""
     tables = program.tables
     window, row = tables.window[tables.member[m].window], k % tables.window[tables.member[m].window].span
@@ -139,7 +141,7 @@ def _finish(m: int, k: int, program: GloriaProgram, totals: TemplateCells, share
 
 
 @inner
-def arrive(now: int, negated: Ints, tables: GloriaTables, totals: TemplateCells, shared: Expressions) -> None:
+def arrive(now: int, negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> None:
     """Moves on to the time of an event, after windows were closed until then: opens windows."""
     counts = totals.counts[0]
     if now > counts.now:

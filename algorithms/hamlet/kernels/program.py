@@ -46,7 +46,7 @@ class SetRecord:
     """The set as a whole.
 
     - `most`: windows that hold an event, of one member; `open`: windows that may be open, over all members; `cells`:
-      those of `Totals`.
+      those of `SetTotals`.
     - `contexts`: units times windows that hold an event, in the group that has most; `rows`: those of
       `GraphletStore.cells`.
     - `longest`: the kind of the longest windows.

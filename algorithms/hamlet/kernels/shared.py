@@ -6,13 +6,12 @@ import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, HamletProgram
 from cepbench.algorithms.hamlet.kernels.snapshots import end_graphlet, event_snapshot, graphlet_snapshot
-from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
-from cepbench.algorithms.hamlet.kernels.visiting import add_expression
+from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, HamletState
 from cepbench.algorithms.hamlet.kernels.windows import note
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import begin, counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.cells import (
     add_run,
     append_run,
@@ -23,7 +22,7 @@ from cepbench.algorithms.snapshots.kernels.cells import (
     fits_class,
     follows,
 )
-from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell
+from cepbench.algorithms.snapshots.kernels.vertices import add_expression, keep
 from cepbench.queries.tables import Predicates
 
 NOBODY, SOME, ALL = 0, 1, 2
@@ -57,7 +56,7 @@ def propagate_shared(
     counts, cells, group = totals.counts[0], graphlets.cells, groups.group[g]
     stored, loops, selective, own = _needs(g, program, state)
     base, graphlet, most = counts.snapshots, counts.graphlets, len(graphlets.snapshot)
-    begin_at = counts.stored
+    begin_at = counts.vertices
     oldest = counts.oldest_snapshot if loops else base
     for u in range(len(graphlets.unit)):
         graphlets.among[graphlet, u] = graphlets.unit[u].now and groups.unit[u].group == g
@@ -82,9 +81,9 @@ def propagate_shared(
         counts.visits += 1
         alike = matched == ALL and not own
         if alike and loops:
-            alike = _alike_before(i, g, oldest, graphlet, events, program, totals, graphlets)
+            alike = _alike_before(i, g, oldest, graphlet, events, program, state)
         elif alike and program.template.whole[0].every:
-            _visit_graphlet(begin_at, oldest, events.time[i], totals, graphlets)
+            _visit_graphlet(begin_at, oldest, events.time[i], state)
         elif alike:
             copy_run(cells, row, sums, counts.snapshots - oldest)
         if alike:
@@ -95,14 +94,14 @@ def propagate_shared(
             event_snapshot(g, i, x, oldest, events, matches, program, state, modular)
         add_run(cells, fresh, row, counts.snapshots - oldest)
         if stored:
-            _store(i, g, graphlet, oldest, events, totals, graphlets)
+            _store(i, g, graphlet, oldest, events, program, state)
     counts.now = shown
     note(size, program.template, totals)
     waits = events.time[first] == counts.last or stop == len(events.time) or events.time[stop] == shown
     if not waits:  # no other event has the time of the last ones
         add_run(cells, sums, fresh, counts.snapshots - oldest)
     end_graphlet(g, oldest, waits, program, totals, graphlets, modular)
-    if not stored:
+    if counts.vertices == begin_at:  # nothing refers to them later
         counts.snapshots = base
         counts.graphlets = graphlet
 
@@ -122,7 +121,8 @@ def fits_expressions(
     if not stored:
         return True
     before = counts.snapshots - (counts.oldest_snapshot if loops else counts.snapshots) + 1
-    room, created = len(state.graphlets.expressions.over) - counts.expressions, np.int64(size)
+    alone = size * program.template.kind[events.kind[first]].kept * program.template.whole[0].most
+    room, created = len(state.vertices.cells.over) - counts.vertex_cells - alone, np.int64(size)
     if size * before + size * (size + 1) // 2 <= room:
         return True
     sharing, kind = state.graphlets.sharing, events.kind[first]
@@ -184,32 +184,26 @@ def _match(
 
 @inner
 def _alike_before(
-    i: int,
-    g: int,
-    oldest: int,
-    graphlet: int,
-    events: KernelEvents,
-    program: HamletProgram,
-    totals: Totals,
-    graphlets: GraphletStore,
+    i: int, g: int, oldest: int, graphlet: int, events: KernelEvents, program: HamletProgram, state: HamletState
 ) -> bool:
     """Whether event i follows the same events for all that share; if so ROW is the sum of their expressions."""
-    groups, counts, cells, now = program.groups, totals.counts[0], graphlets.cells, events.time[i]
-    most = len(graphlets.snapshot)
-    clear(cells, ROW * most + oldest, counts.snapshots - oldest)
-    v = graphlets.group[g].last
-    while v >= counts.oldest_stored:
-        if graphlets.event[v].time < now:
+    groups, graphlets, vertices = program.groups, state.graphlets, state.vertices
+    counts, cells, now = state.totals.counts[0], graphlets.cells, events.time[i]
+    row = ROW * len(graphlets.snapshot) + oldest
+    clear(cells, row, counts.snapshots - oldest)
+    v = vertices.last[len(program.template.position) + g]
+    while v >= counts.oldest_vertex:
+        if vertices.event[v].time < now:
             yes, no = False, False
             for c in range(groups.group[g].alike, groups.group[g].alike_end):
                 if graphlets.sharing[c] > 0:
                     e = groups.alike[c].loop
                     if e == NONE:
-                        after = graphlets.event[v].graphlet == graphlet  # earlier ones are in the snapshot
+                        after = vertices.event[v].graphlet == graphlet  # earlier ones are in the snapshot
                     else:
                         after = follows(
-                            program.predicates, program.template.transition[e].predicates, graphlets.ints,
-                            graphlets.reals, v, events.ints, events.reals, i,
+                            program.predicates, program.template.transition[e].predicates, vertices.ints,
+                            vertices.reals, v, events.ints, events.reals, i,
                         )  # fmt: skip
                     if after:
                         yes = True
@@ -219,43 +213,38 @@ def _alike_before(
                 return False
             if yes:
                 counts.edges += 1
-                add_expression(v, oldest, graphlets)
-        v = graphlets.event[v].before
+                add_expression(v, cells, row, oldest, vertices, counts_only(cells))
+        v = vertices.event[v].before
     return True
 
 
 @inlined
-def _visit_graphlet(first: int, oldest: int, now: int, totals: Totals, graphlets: GraphletStore) -> None:
-    """Sets ROW to the sum of the expressions of a graphlet's events before `now`, from stored event `first` on.
+def _visit_graphlet(first: int, oldest: int, now: int, state: HamletState) -> None:
+    """Sets ROW to the sum of the expressions of a graphlet's events before `now`, from vertex `first` on.
 
     Those of earlier graphlets are in its snapshot. O(n s) for n events.
     """
-    counts, cells, kept = totals.counts[0], graphlets.cells, graphlets.expressions
-    only, row = counts_only(cells), int(ROW) * len(graphlets.snapshot)
-    for s in range(oldest, counts.snapshots):
-        clear_cell(cells, row + s, only)
+    counts, cells = state.totals.counts[0], state.graphlets.cells
+    only, row = counts_only(cells), ROW * len(state.graphlets.snapshot) + oldest
+    clear_run(cells, row, counts.snapshots - oldest)
     v = first
-    while v < counts.stored and graphlets.event[v].time < now:
-        event = graphlets.event[v]
-        for s in range(event.first, event.stop):
-            add_cell(cells, row + s, kept, event.cell + s - event.first, only)
+    while v < counts.vertices and state.vertices.event[v].time < now:
+        add_expression(v, cells, row, oldest, state.vertices, only)
         v += 1
     counts.edges += v - first
 
 
 @inner
 def _store(
-    i: int, g: int, graphlet: int, oldest: int, events: KernelEvents, totals: Totals, graphlets: GraphletStore
+    i: int, g: int, graphlet: int, oldest: int, events: KernelEvents, program: HamletProgram, state: HamletState
 ) -> None:
     """Keeps event i with its expression, for those that visit it."""
-    counts, cells, most = totals.counts[0], graphlets.cells, len(graphlets.snapshot)
-    v = counts.stored
+    counts, row = state.totals.counts[0], ROW * len(state.graphlets.snapshot) + oldest
+    size = counts.snapshots - oldest
+    v = keep(i, len(program.template.position) + g, size, events, state.totals, state.vertices)
+    event = state.vertices.event[v]
+    event.graphlet, event.first, event.size = graphlet, oldest, size
     counts.stored += 1
-    event = graphlets.event[v]
-    event.time, event.before, event.graphlet = events.time[i], graphlets.group[g].last, graphlet
-    event.first, event.stop, event.cell = oldest, counts.snapshots, counts.expressions
-    counts.expressions += counts.snapshots - oldest
-    graphlets.group[g].last = v
-    keep_columns(i, events, graphlets.ints, graphlets.reals, v)
-    for s in range(oldest, counts.snapshots):
-        copy(graphlets.expressions, event.cell + s - oldest, cells, ROW * most + s)
+    counts.expressions += size
+    for n in range(size):
+        copy(state.vertices.cells, event.cell + n, state.graphlets.cells, row + n)

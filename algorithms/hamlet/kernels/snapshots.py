@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
-from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState, Totals
+from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState
 from cepbench.algorithms.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import begin, counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.alone import reach, wait
+from cepbench.algorithms.snapshots.kernels.alone import feed, mark, reach
 from cepbench.algorithms.snapshots.kernels.cells import Index, append_run, clear, copy, fits_class, is_empty
-from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell, copy_cell
-from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
+from cepbench.algorithms.snapshots.kernels.counts import clear_cell, copy_cell
+from cepbench.algorithms.snapshots.kernels.products import evaluate
+from cepbench.algorithms.snapshots.kernels.template import SetTotals
 
 
 @inlined
-def _new_snapshot(g: int, time: int, totals: Totals, graphlets: GraphletStore) -> int:
+def _new_snapshot(g: int, time: int, totals: SetTotals, graphlets: GraphletStore) -> int:
     """The number of a further snapshot, of which no expression has a part yet."""
     counts, most = totals.counts[0], len(graphlets.snapshot)
     s, only = counts.snapshots, counts_only(graphlets.cells)
@@ -118,7 +119,7 @@ def event_snapshot(
 
 @inner
 def end_graphlet(
-    g: int, oldest: int, waits: bool, program: HamletProgram, totals: Totals, graphlets: GraphletStore, modular: bool
+    g: int, oldest: int, waits: bool, program: HamletProgram, totals: SetTotals, graphlets: GraphletStore, modular: bool
 ) -> None:
     """Ends a graphlet: its sums, evaluated for each query and window, are what later graphlets see of it.
 
@@ -141,11 +142,6 @@ def end_graphlet(
                     reached, row, graphlets.cells, row * most + oldest,
                     (groups.unit[u].value + k % span) * most + oldest, stop - oldest, program.weights, p, modular,
                 )  # fmt: skip
-            for n in range(position.feed, position.feed_end):
-                add_cell(reached, template.slot[template.lists[n]].cell + k % span, reached, np.int64(SUMS), only)
-            if position.direct:
-                add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(SUMS), only)
-            if waits:
-                wait(p, k % span, FRESH, template, totals, only)
-                if position.direct:
-                    add_cell(reached, template.member[position.member].final + k % span, reached, np.int64(FRESH), only)
+                feed(p, k % span, row, row == SUMS, template, totals, only)
+        if waits:
+            mark(p, template, totals)

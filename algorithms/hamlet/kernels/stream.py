@@ -17,7 +17,7 @@ from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, note
 from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.rows import MemberRows
+from cepbench.algorithms.snapshots.kernels.template import MemberRows
 from cepbench.algorithms.snapshots.kernels.windows import commit, void
 from cepbench.queries.records import Records
 
@@ -127,17 +127,16 @@ def run_bursts(
 def _fits(size: int, g: int, kept: int, template: TemplateTables, groups: Groups, state: HamletState) -> bool:
     """Whether there is room for all that a burst may leave behind but expressions, with `kept` vertices per event."""
     counts, graphlets = state.totals.counts[0], state.graphlets
-    if counts.vertices + size * kept > len(state.vertices.event):
-        return False
     if counts.vertex_cells + size * kept * template.whole[0].most > len(state.vertices.cells.over):
+        return False
+    kept += g != NONE and groups.group[g].stores
+    if counts.vertices + size * kept > len(state.vertices.event):
         return False
     if g == NONE:
         return True
     group = groups.group[g]
     several = group.alike_end - group.alike > 1 or groups.alike[group.alike].loop != NONE
     most = size + 1 if several else 1  # one snapshot if the events are alike for all
-    if group.stores and counts.stored + size > len(graphlets.event):
-        return False
     return counts.snapshots + most <= len(graphlets.snapshot) and counts.graphlets < len(graphlets.among)
 
 
@@ -225,14 +224,14 @@ def _known(
         one.reads += windows * (template.position[p].enter_end - template.position[p].enter)
         one.separate |= one.selects and state.vertices.last[p] >= counts.oldest_vertex
         if one.visits:
-            live = max(counts.stored - counts.oldest_stored, counts.vertices - counts.oldest_vertex)
+            live = max(counts.stored, counts.vertices - counts.oldest_vertex - counts.stored)
             before = max(before, live + burst.size // 2)
-    state.graphlets.group[burst.group].in_window += burst.size
+    state.graphlets.in_window[burst.group] += burst.size
     return KnownBurst(
         burst.size,
         group.reference - group.alike,
         burst.mixed,
         before,
-        state.graphlets.group[burst.group].in_window,
+        state.graphlets.in_window[burst.group],
         counts.snapshots - counts.oldest_snapshot,
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
-from cepbench.algorithms.hamlet.kernels.state import ROW, GraphletStore, HamletState, Totals
+from cepbench.algorithms.hamlet.kernels.state import ROW, HamletState
+from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.alone import floor_of, visit
-from cepbench.algorithms.snapshots.kernels.cells import add, clear, follows
-from cepbench.algorithms.snapshots.kernels.evaluation import evaluate
+from cepbench.algorithms.snapshots.kernels.cells import clear, follows
+from cepbench.algorithms.snapshots.kernels.products import evaluate
+from cepbench.algorithms.snapshots.kernels.vertices import add_expression, floor_of, visit
 
 
 @inner
@@ -26,15 +27,7 @@ def visit_all(
     unit = template.position[template.transition[e].source].unit
     if unit != NONE:
         floor = floor_of(i, e, low, events, template)
-        _visit_shared(i, e, unit, low, high, floor, events, program, state.totals, state.graphlets, modular)
-
-
-@inlined
-def add_expression(v: int, oldest: int, graphlets: GraphletStore) -> None:
-    """Adds the expression of stored event v to ROW, from snapshot `oldest` on."""
-    event, row = graphlets.event[v], np.int64(ROW) * len(graphlets.snapshot)
-    for s in range(max(oldest, event.first), event.stop):
-        add(graphlets.cells, row + s, graphlets.expressions, event.cell + s - event.first)
+        _visit_shared(i, e, unit, low, high, floor, events, program, state, modular)
 
 
 @inlined
@@ -47,33 +40,33 @@ def _visit_shared(
     floor: int,
     events: KernelEvents,
     program: HamletProgram,
-    totals: Totals,
-    graphlets: GraphletStore,
+    state: HamletState,
     modular: bool,
 ) -> None:
     """As `visit`, for the events of the shared graphlets that unit u took part in: their expressions are summed."""
-    template, counts, cells = program.template, totals.counts[0], graphlets.cells
+    template, totals, vertices, graphlets = program.template, state.totals, state.vertices, state.graphlets
+    counts, cells = totals.counts[0], graphlets.cells
     unit, which = program.groups.unit[u], template.transition[e].predicates
-    p, g = unit.position, unit.group
-    most, now = len(graphlets.snapshot), events.time[i]
+    p, most, now = unit.position, len(graphlets.snapshot), events.time[i]
     first, stop = counts.oldest_snapshot, np.int64(0)
-    v = graphlets.group[g].last
-    while v >= counts.oldest_stored and graphlets.event[v].time >= floor:
+    to = ROW * most + first
+    v = vertices.last[len(template.position) + unit.group]
+    while v >= counts.oldest_vertex and vertices.event[v].time >= floor:
         if (
-            graphlets.event[v].time < now
-            and graphlets.among[graphlets.event[v].graphlet, u]
-            and follows(program.predicates, which, graphlets.ints, graphlets.reals, v, events.ints, events.reals, i)
+            vertices.event[v].time < now
+            and graphlets.among[vertices.event[v].graphlet, u]
+            and follows(program.predicates, which, vertices.ints, vertices.reals, v, events.ints, events.reals, i)
         ):
             counts.edges += 1
             if stop == 0:
                 stop = counts.snapshots
-                clear(cells, ROW * most + first, stop - first)
-            add_expression(v, first, graphlets)
-        v = graphlets.event[v].before
+                clear(cells, to, stop - first)
+            add_expression(v, cells, to, first, vertices, counts_only(cells))
+        v = vertices.event[v].before
     span = template.window[template.position[p].window].span
     if stop > 0:
         for k in range(low, high + 1):
             evaluate(
-                totals.cells, k - low, cells, ROW * most + first, (unit.value + k % span) * most + first, stop - first,
+                totals.cells, k - low, cells, to, (unit.value + k % span) * most + first, stop - first,
                 program.weights, p, modular,
             )  # fmt: skip

@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import Groups, TemplateTables
-from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState, Totals
+from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.snapshots.kernels.cells import Index, clear
-from cepbench.algorithms.snapshots.kernels.panes import next_edge
-from cepbench.algorithms.snapshots.kernels.rows import MemberRows
+from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals
 from cepbench.algorithms.snapshots.kernels.windows import (
     any_ends,
     close_member,
     commit,
     ends,
     forget_vertices,
+    next_edge,
+    note_size,
     opened_at,
 )
 from cepbench.queries.records import Records
@@ -26,25 +27,21 @@ from cepbench.queries.records import Records
 def note_state(buffered: Index, whole: Records, window: Records, opened: Records, count: Records) -> None:
     """Notes the state if it is the largest since the last report.
 
-    `whole` and `window` as in `TemplateTables`, `opened` and `count` as `open` and `counts` in `Totals`.
+    `whole` and `window` as in `TemplateTables`, `opened` and `count` as `open` and `counts` in `SetTotals`.
     """
     sizes, counts = whole[0], count[0]
-    windows = np.int64(0)
-    for w in range(len(window)):
-        windows += (opened[w].high - opened[w].low + 1) * window[w].bytes
-    vertices = counts.vertices - counts.oldest_vertex
-    stored, snapshots = counts.stored - counts.oldest_stored, counts.snapshots - counts.oldest_snapshot
-    size = windows + vertices * sizes.vertex_bytes + buffered * sizes.event_bytes
-    expressions = counts.expressions - counts.oldest_expression
-    size += stored * sizes.stored_bytes + (expressions + snapshots * sizes.contexts) * sizes.cell_bytes
-    if size > counts.peak:
-        counts.peak, counts.peak_windows, counts.peak_vertices = size, windows, vertices
-        counts.peak_stored, counts.peak_snapshots, counts.peak_buffered = stored, snapshots, buffered
-        counts.peak_expressions = expressions
+    snapshots, stored = counts.snapshots - counts.oldest_snapshot, counts.stored
+    vertices = counts.vertices - counts.oldest_vertex - stored
+    shared = counts.expressions + snapshots * sizes.contexts
+    size = vertices * sizes.vertex_bytes + stored * sizes.stored_bytes + buffered * sizes.event_bytes
+    note_size(
+        size + shared * sizes.cell_bytes, vertices + stored + buffered, vertices * sizes.most + shared, snapshots,
+        sizes.cell_bytes, window, opened, count,
+    )  # fmt: skip
 
 
 @inlined
-def note(buffered: int, template: TemplateTables, totals: Totals) -> None:
+def note(buffered: int, template: TemplateTables, totals: SetTotals) -> None:
     """As `note_state`."""
     note_state(np.int64(buffered), template.whole, template.window, totals.open, totals.counts)
 
@@ -73,29 +70,30 @@ def close_until(
                 size = close_member(m, k, negated, template, totals, state.vertices, rows, size)
             opened[w].low += 1
             if w == template.whole[0].longest:
-                for g in range(len(state.graphlets.group)):
-                    state.graphlets.group[g].in_window *= max(0.0, 1.0 - window.slide / window.within)
-    _forget(forget_vertices(template, totals, state.vertices), totals, state.graphlets)
+                for g in range(len(state.graphlets.in_window)):
+                    state.graphlets.in_window[g] *= max(0.0, 1.0 - window.slide / window.within)
+    _forget(template, state)
     return size
 
 
 @inlined
-def _forget(oldest: np.int64, totals: Totals, graphlets: GraphletStore) -> None:
-    """Drops snapshots and graphlets that have left all windows, the oldest of which begins at time `oldest`."""
-    counts = totals.counts[0]
-    while counts.oldest_stored < counts.stored and graphlets.event[counts.oldest_stored].time < oldest:
-        counts.oldest_stored += 1
-    while counts.oldest_snapshot < counts.snapshots and graphlets.snapshot[counts.oldest_snapshot].time < oldest:
+def _forget(template: TemplateTables, state: HamletState) -> None:
+    """Drops kept events, snapshots and graphlets that have left all windows."""
+    counts, vertices, snapshot = state.totals.counts[0], state.vertices, state.graphlets.snapshot
+    first = counts.oldest_vertex
+    oldest = forget_vertices(template, state.totals, vertices)
+    for v in range(first, counts.oldest_vertex):
+        if vertices.event[v].size > 0:
+            counts.stored -= 1
+            counts.expressions -= vertices.event[v].size
+            counts.oldest_graphlet = vertices.event[v].graphlet + 1
+    while counts.oldest_snapshot < counts.snapshots and snapshot[counts.oldest_snapshot].time < oldest:
         counts.oldest_snapshot += 1
-    counts.oldest_graphlet, counts.oldest_expression = counts.graphlets, counts.expressions
-    if counts.oldest_stored < counts.stored:
-        counts.oldest_graphlet = graphlets.event[counts.oldest_stored].graphlet
-        counts.oldest_expression = graphlets.event[counts.oldest_stored].cell
 
 
 @inner
 def arrive(
-    now: int, negated: Ints, template: TemplateTables, groups: Groups, totals: Totals, graphlets: GraphletStore
+    now: int, negated: Ints, template: TemplateTables, groups: Groups, totals: SetTotals, graphlets: GraphletStore
 ) -> None:
     """Moves on to the time of an event, after windows were closed until then: opens windows.
 

@@ -16,9 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, is_empty, product_exceeds, sum_exceeds
-from cepbench.algorithms.kernels.compilation import inlined
-from cepbench.algorithms.snapshots.kernels.cells import Weighing
+from cepbench.algorithms.kernels.cells import (
+    ONE,
+    ZERO,
+    Cells,
+    counts_only,
+    is_empty,
+    product_exceeds,
+    sum_exceeds,
+)
+from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.snapshots.kernels.cells import Index, Weighing
+from cepbench.algorithms.snapshots.kernels.counts import evaluate_counts
 
 
 @inlined
@@ -62,3 +71,20 @@ def add_product(to: Cells, i: int, cells: Cells, s: int, v: int, weights: Weighi
         to.least[i, c] = min(to.least[i, c], cells.least[v, c])
         if weights.least.bound[c, p]:
             to.least[i, c] = min(to.least[i, c], cells.least[s, c])
+
+
+@inner
+def evaluate(
+    to: Cells, i: int, cells: Cells, coefficient: Index, value: Index, count: Index, weights: Weighing, p: int,
+    modular: bool,
+) -> None:  # fmt: skip
+    """Adds to cell i the value of an expression: `count` coefficients times the values of their snapshots. O(s).
+
+    For position p, or what else has that number in `weights`. Rows of values may be stale where a coefficient is
+    empty: those of snapshots that the query does not share.
+    """
+    if counts_only(to):
+        evaluate_counts(to, i, cells, coefficient, value, count, modular)
+        return
+    for n in range(count):
+        add_product(to, i, cells, int(coefficient) + n, int(value) + n, weights, p, modular)

@@ -93,14 +93,40 @@ class SlotRecord:
 
 
 class VertexRecord:
-    """An event that later ones visit, the vertex `before` it at its position (below the oldest: none), and its cells.
+    """An event that later ones visit, the vertex `before` it in its list (below the oldest: none), and its cells.
 
-    Its trends in window k are cell `cell + k % span`.
+    At a position its trends in window k are cell `cell + k % span`, and `size` is 0. Where an event is shared, cell
+    `cell + s - first` is its coefficient of snapshot s, for `size` snapshots from `first` on.
     """
 
     time: int
     before: int
     cell: int
+    first: int
+    size: int
+
+
+class ProgressRecord:
+    """Where the state of a set is, and its largest size.
+
+    - `now`: current time; `edge`: the next time at which a window begins or ends; `touched`: slots with pending cells.
+    - Ends of the queue of `vertices` and of their cells; the queue leaves at its oldest end.
+    - `peak`: the most bytes since the last report, with the events, aggregates and snapshots of that time.
+    - `visits`: events times what they are put into; `edges`: events before that are visited.
+    """
+
+    now: int
+    edge: int
+    touched: int
+    vertices: int
+    oldest_vertex: int
+    vertex_cells: int
+    peak: int
+    peak_events: int
+    peak_aggregates: int
+    peak_snapshots: int
+    visits: int
+    edges: int
 
 
 class OpenRecord:

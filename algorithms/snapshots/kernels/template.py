@@ -1,8 +1,8 @@
-"""What kernels read of the template of any sharable set, and what they write of its members that share nothing."""
+"""What kernels read of the template of any sharable set, and what they write of its members and of kept events."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
@@ -28,38 +28,43 @@ class Template(Protocol):
     def lists(self) -> Ints: ...
 
 
-class SetTotals(Protocol):
+class SetTotals(NamedTuple):
     """Aggregates of the open windows.
 
-    `cells`: of events to work with, of slots and of members, where their records say; `pending[S]`; `seen[J]`: negation
-    starts known; `open[W]`; `counts[1]`: a record with `now`, `edge`, `touched` slots that have pending cells, `edges`
-    that were visited, and the ends of the queue of `vertices` and of their cells.
+    `cells`: those to work with, the trends that *reach* an event window by window, of slots and of members, as their
+    records say; `pending[S]`; `seen[J]`: negation starts known; `open[W]`; `counts[1]`: a record with the fields of
+    `ProgressRecord`.
     """
 
-    @property
-    def cells(self) -> Cells: ...
-    @property
-    def pending(self) -> Records: ...
-    @property
-    def seen(self) -> Ints: ...
-    @property
-    def open(self) -> Records: ...
-    @property
-    def counts(self) -> Records: ...
+    cells: Cells
+    pending: Records
+    seen: Ints
+    open: Records
+    counts: Records
 
 
-class VertexQueue(Protocol):
-    """Events that later ones visit, in time order; those of a position are linked: `event[V]`, `last[P]`; attributes
-    `ints[I, V]`, `reals[F, V]`.
+class VertexQueue(NamedTuple):
+    """Events that later ones visit, in time order of each list: one per position, behind those what a system shares.
+
+    `event[V]` with attributes `ints[I, V]`, `reals[F, V]`, linked by list from `last[L]` on; `cells` as `event` says.
     """
 
-    @property
-    def event(self) -> Records: ...
-    @property
-    def last(self) -> Ints: ...
-    @property
-    def ints(self) -> Ints: ...
-    @property
-    def reals(self) -> Reals: ...
-    @property
-    def cells(self) -> Cells: ...
+    event: Records
+    last: Ints
+    ints: Ints
+    reals: Reals
+    cells: Cells
+
+
+class ClosedRecord:
+    """A closed `window` of a member."""
+
+    member: int
+    window: int
+
+
+class MemberRows(NamedTuple):
+    """Rows of closed windows: `closed[N]` and a cell each."""
+
+    closed: Records
+    cells: Cells

@@ -8,9 +8,8 @@ from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.snapshots.kernels.cells import add, clear, copy, is_empty
-from cepbench.algorithms.snapshots.kernels.rows import MemberRows
-from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
+from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy, is_empty
+from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals, Template, VertexQueue
 from cepbench.queries.records import Records
 
 
@@ -43,6 +42,18 @@ def commit(negated: Ints, template: Template, totals: SetTotals) -> None:
             unite(cells, slot.cell + row, cells, slot.pending + row)
             empty(cells, slot.pending + row)
     counts.touched = 0
+
+
+@inner
+def next_edge(time: int, window: Records) -> int:
+    """The first time after `time` at which some window begins or ends: the next edge of a pane that matters."""
+    edge = 2**63 - 1
+    for w in range(len(window)):
+        within, slide = window[w].within, window[w].slide
+        edge = min(edge, (time // slide + 1) * slide)
+        last = (time - within) // slide + 1
+        edge = min(edge, max(last, 0) * slide + within)
+    return edge
 
 
 @inlined
@@ -106,6 +117,20 @@ def _add_valid_ends(
         if vertices.event[v].time // slide >= k:
             add(totals.cells, final, vertices.cells, vertices.event[v].cell + row)
         v = vertices.event[v].before
+
+
+@inlined
+def note_size(
+    size: int, events: int, aggregates: int, snapshots: Index, cell_bytes: int, window: Records, opened: Records,
+    count: Records,
+) -> None:  # fmt: skip
+    """Notes the state if it is the largest since the last report: so many bytes and parts beside the open windows."""
+    windows, counts = np.int64(0), count[0]
+    for w in range(len(window)):
+        windows += (opened[w].high - opened[w].low + 1) * window[w].bytes
+    if windows + size > counts.peak:
+        counts.peak, counts.peak_events, counts.peak_snapshots = windows + size, events, snapshots
+        counts.peak_aggregates = aggregates + windows // cell_bytes
 
 
 @inlined

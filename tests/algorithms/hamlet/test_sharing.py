@@ -219,17 +219,20 @@ def test_a_query_leaves_the_others_and_joins_them_again(script: tuple[str, ...],
 
 
 @pytest.mark.parametrize(
-    ("sharing", "most"), [(Sharing("static"), 10 * 600), (Sharing(decide=apart), 0)], ids=["static", "apart"]
+    ("sharing", "most"), [(Sharing("static"), 10 * 600), (Sharing(decide=apart), 2 * 500)], ids=["static", "apart"]
 )
 def test_room_for_expressions_is_made_once_it_is_decided_who_shares(sharing: Sharing, most: int) -> None:
-    """As much as events that only one query matches need: five of 500, and no room for 125,000 coefficients."""
+    """As much as events that only one query matches need: five of 500, beside a cell per query of an event.
+
+    There is no room for 125,000 coefficients.
+    """
     text = f"A0/1 {' '.join(f'B{time}/{int(time % 100 == 0)}' for time in range(1, 501))} A900/1"
     where = "B.x <= NEXT(B).x"
     queries = [f"COUNT(*) PATTERN SEQ(A, B+) WHERE {where}", f"COUNT(*) PATTERN SEQ(A, B+) WHERE {where} AND B.x < 1"]
     made = executor(queries, text, sharing)
     [one] = made.sets
     assert made.details()["event_snapshots"] == (0 if sharing.decide else 5)
-    assert len(one.state.graphlets.expressions.over) <= most
+    assert len(one.state.vertices.cells.over) <= most
 
 
 @pytest.mark.parametrize(
