@@ -26,9 +26,9 @@ from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, separated, s
 from cepbench.algorithms.gloria.sharing_plan import unshared
 from cepbench.algorithms.gloria.template import states_of, template_of
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES, kept_positions
-from cepbench.algorithms.online.trends import trend_lanes, unsupported_under_any
+from cepbench.algorithms.online.trends import unsupported_under_any
 from cepbench.algorithms.options import Option
-from cepbench.algorithms.running.lanes import lanes_of
+from cepbench.algorithms.snapshots.keys import operator_of_sets
 from cepbench.algorithms.snapshots.members import SetMember, members_of
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
@@ -116,10 +116,16 @@ class Gloria(Algorithm):
         )
 
     def operator(self, plan: Plan) -> Operator:
-        """With lanes if no queries share, otherwise key by key."""
+        """With lanes if no queries share, or if keys have few events and no paper's plan was asked for; else by key."""
         assert isinstance(plan, GloriaPlan)
-        lanes = None if plan.sets else lanes_of(plan, partial(trend_lanes, granularity=self.granularity))
-        return lanes or super().operator(plan)
+        ours = self.costs == "executor" and self.granularity == COARSEST
+        return operator_of_sets(
+            plan,
+            super().operator(plan),
+            self.granularity,
+            shares=bool(plan.sets),
+            weighs_keys=ours and self.optimizer == LIGHTEST,
+        )
 
     def executor(self, plan: Plan) -> Executor:
         """Carries the plan out."""

@@ -8,12 +8,11 @@ from typing import ClassVar
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
-from cepbench.algorithms.hamlet.sharing import Sharing, few_events
+from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
-from cepbench.algorithms.online.trends import trend_lanes, unsupported_under_any
+from cepbench.algorithms.online.trends import unsupported_under_any
 from cepbench.algorithms.options import Option
-from cepbench.algorithms.running.chosen import ChosenByCost
-from cepbench.algorithms.running.lanes import lanes_of
+from cepbench.algorithms.snapshots.keys import operator_of_sets
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
@@ -26,7 +25,7 @@ class Hamlet(Algorithm):
     """Aggregates the trends of all queries online; those with a Kleene sub-pattern E+ in common share bursts of E.
 
     - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), and shares nothing if a stream
-      has many keys with few events each (`sharing.few_events`); `static` shares all that can be shared; `never` shares
+      has many keys with few events each (`snapshots.keys`); `static` shares all that can be shared; `never` shares
       nothing: it runs the code of COGRA, or of GRETA at event granularity.
     - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
       no predicate selects one by one are sums.
@@ -74,19 +73,14 @@ class Hamlet(Algorithm):
     def operator(self, plan: Plan) -> Operator:
         """With lanes if no queries share, or if keys have few events and `sharing` may decide so; else key by key."""
         assert isinstance(plan, HamletPlan)
-        by_key, lanes = super().operator(plan), lanes_of(plan, partial(trend_lanes, granularity=self.granularity))
-        if lanes is None or not plan.sets:
-            return lanes or by_key
-        if not self._leaves_small_keys:
-            return by_key
-        prefers_lanes = partial(few_events, len(plan.workload))
-        return ChosenByCost(plan.workload.schema, by_key, lanes, prefers_lanes, "without_sharing")
-
-    @property
-    def _leaves_small_keys(self) -> bool:
-        """Whether bursts are decided by the times of this executor, and nobody asks for the decisions."""
-        ours = self.benefit == "executor" and self.granularity == COARSEST
-        return self.sharing == "dynamic" and ours and not self.trace
+        ours = self.benefit == "executor" and self.granularity == COARSEST and not self.trace
+        return operator_of_sets(
+            plan,
+            super().operator(plan),
+            self.granularity,
+            shares=bool(plan.sets),
+            weighs_keys=ours and self.sharing == "dynamic",
+        )
 
     def executor(self, plan: Plan) -> Executor:
         """Decides burst by burst which queries share it."""

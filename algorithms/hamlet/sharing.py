@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepbench.algorithms.base import KeyedBatch
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, ClassRecord
 from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DYNAMIC, GIVEN, STATIC, Decisions
 from cepbench.algorithms.kernels.arrays import Flags
@@ -19,18 +18,8 @@ COSTS = BenefitCosts(
 )  # fmt: skip
 """Fitted by `benchmarks/hamlet.py costs` to the times of sharing everything and nothing."""
 
-PER_KEY = 50_000
-"""Events times queries of a key in a batch with which sharing makes up for the fixed cost of an executor for the key
-(measured: `benchmarks/hamlet.py keys`)."""
-
 Decide = Callable[[int], Sequence[bool]]
 """Returns for each of so many units of a burst's group, in order, whether it shares the burst."""
-
-
-def few_events(queries: int, batch: KeyedBatch) -> bool:
-    """Whether the first events have several keys, and too few of each for sharing to pay off."""
-    keys = len(batch.keys)
-    return keys > 1 and len(batch.events) * queries < PER_KEY * keys
 
 
 @dataclass(frozen=True)
