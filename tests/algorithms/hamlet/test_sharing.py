@@ -1,6 +1,6 @@
 """What sharing saves, what is told of it, and counts that only some of the sharing queries cannot hold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,12 +11,7 @@ from cepbench.algorithms.hamlet.plan import plan_of
 from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import make
-from cepbench.events.batch import EventBatch
-from cepbench.events.statistics import Statistics
-from cepbench.pipeline.jobs import prepare
-from cepbench.pipeline.loop import Loop, into
 from cepbench.queries.compile import compile_workload
-from cepbench.queries.model import Query
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference, rows_of
 from cepbench.verification.evaluators import run
@@ -233,36 +228,3 @@ def test_room_for_expressions_is_made_once_it_is_decided_who_shares(sharing: Sha
     [one] = made.sets
     assert made.details()["event_snapshots"] == (0 if sharing.decide else 5)
     assert len(one.state.vertices.cells.over) <= most
-
-
-@pytest.mark.parametrize(
-    ("keys", "specification", "shares"),
-    [
-        (1, "hamlet", True),
-        (40, "hamlet", False),
-        (2, "hamlet", True),
-        (40, "hamlet[sharing=static]", True),
-        (40, "hamlet[trace=5]", True),
-        (40, "hamlet[benefit=paper]", True),
-        (40, "hamlet[granularity=event]", True),
-    ],
-)
-def test_nothing_is_shared_where_keys_have_few_events(keys: int, specification: str, shares: bool) -> None:
-    """2,000 events and 60 queries: 120,000 for sharing to save, of which a key needs 50,000."""
-    events = batch([{"time": time, "type": "AB"[time % 40 > 0], "g": time // 40 % keys} for time in range(2000)])
-    queries = [parse_query(f"q{n}: RETURN g, COUNT(*) PATTERN SEQ({'AB'[n % 2]}, B+) GROUP-BY g") for n in range(60)]
-    expected, _ = keyed("cogra", queries, events)
-    found, details = keyed(specification, queries, events)
-    assert found == expected
-    assert ("bursts" in details) == shares
-
-
-def keyed(specification: str, queries: Sequence[Query], events: EventBatch) -> tuple[str, Mapping[str, float]]:
-    """Digest and details of an operator on all keys."""
-    algorithm = make(specification)
-    prepared = prepare(queries, algorithm, events.schema, "modular", Statistics())
-    answer = AnswerBuilder(prepared.workload)
-    loop = Loop(prepared.jobs[0], algorithm.operator(prepared.jobs[0].plan), into(answer))
-    loop.process(events)
-    loop.finish()
-    return answer.digest(), loop.details()
