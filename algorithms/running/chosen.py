@@ -16,7 +16,8 @@ from cepbench.events.schema import Schema
 class ChosenByCost(Operator):
     """Runs the `usual` operator, or the `other` one where a function of the first events prefers it.
 
-    `name`: the detail that has the number of operators that chose the other one.
+    Batches without events decide nothing. `schema`: that of the events; `name`: the detail that has the number of
+    operators that chose the other one.
     """
 
     def __init__(
@@ -58,7 +59,11 @@ class ChosenByCost(Operator):
             one.finish()
 
     def idle(self) -> Operator:
-        return (self.chosen or self.both[0]).idle()
+        """One that chooses as this one does: the two may have different overheads."""
+        if self.chosen is not None:
+            return self.chosen.idle()
+        usual, other = (one.idle() for one in self.both)
+        return ChosenByCost(self._schema, usual, other, self._prefers_other, self._name)
 
 
 def _any_event(schema: Schema) -> EventBatch:

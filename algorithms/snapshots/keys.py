@@ -15,7 +15,10 @@ PER_KEY = 50_000
 
 
 def operator_of_sets(plan: Plan, by_key: Operator, granularity: str, *, shares: bool, weighs_keys: bool) -> Operator:
-    """The operator of a plan that `shares` or not; if it `weighs_keys`, the first events decide whether it does."""
+    """The operator of a plan that `shares` or not; if it `weighs_keys`, the first events decide whether it does.
+
+    `by_key` carries the plan out with an executor per key. It is the only choice for queries without lanes.
+    """
     lanes = lanes_of(plan, partial(trend_lanes, granularity=granularity))
     if lanes is None or (shares and not weighs_keys):
         return by_key

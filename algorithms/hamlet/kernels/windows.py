@@ -78,7 +78,10 @@ def close_until(
 
 @inlined
 def _forget(template: TemplateTables, state: HamletState) -> None:
-    """Drops kept events, snapshots and graphlets that have left all windows."""
+    """Drops kept events, snapshots and graphlets that have left all windows.
+
+    The events of a graphlet leave together, since bursts are cut where windows begin.
+    """
     counts, vertices, snapshot = state.totals.counts[0], state.vertices, state.graphlets.snapshot
     first = counts.oldest_vertex
     oldest = forget_vertices(template, state.totals, vertices)

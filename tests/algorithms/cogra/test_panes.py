@@ -261,6 +261,19 @@ def test_auto_loads_the_kernels_of_both_ways() -> None:
     assert operator.chosen is None
 
 
+@pytest.mark.parametrize("window", ["WITHIN 50 s SLIDE 50 s", "WITHIN 3000 s SLIDE 50 s"])
+def test_the_idle_baseline_of_auto_has_the_overhead_of_its_choice(window: str) -> None:
+    events = batch([{"time": time, "type": "AB"[time % 2]} for time in range(1000)])
+    operator = operator_of(f"RETURN COUNT(*) PATTERN (SEQ(A+, B))+ {window}", events)
+    idle = operator.idle().idle()
+    for one in (operator, idle):
+        one.process(KeyedBatch.of_one_key(events))
+    assert isinstance(operator, ChosenByCost)
+    assert isinstance(idle, ChosenByCost)
+    assert operator.chosen is not None
+    assert type(idle.chosen) is type(operator.chosen.idle())
+
+
 def test_auto_weighs_the_sides_of_and_that_panes_evaluate() -> None:
     """What has predicates on adjacent events saves nothing by panes."""
     events = batch([{"time": time, "type": "AB"[time % 2], "x": time} for time in range(1000)])
