@@ -9,11 +9,6 @@ import click
 from cepbench.cli.options import plugins
 from cepbench.cli.progress import bar
 
-FIRST = ("cogra", "cet", "sase", "mcep", "aseq", "spass")
-"""Those with most kernels first; the other algorithms share these, and would compile them once more beside them."""
-BY_QUERY = ("cogra",)
-"""Algorithms with a large kernel for each kind of query, which several processes compile."""
-
 
 @click.command("compile")
 @click.argument("algorithms", metavar="[ALGORITHM]...", nargs=-1)
@@ -34,19 +29,16 @@ def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     from cepbench.algorithms.kernels.compilation import common_marker
     from cepbench.algorithms.registry import algorithms as all_algorithms
     from cepbench.algorithms.registry import make
-    from cepbench.pipeline.warmup import COMMON, warm_up_common
+    from cepbench.pipeline.warmup import warm_up_common
 
     made = [make(name) for name in algorithms or [kind.name for kind in all_algorithms() if not kind.starts]]
-    made.sort(key=lambda algorithm: FIRST.index(algorithm.name) if algorithm.name in FIRST else len(FIRST))
     arithmetics = ("modular", "float") if arithmetic == "both" else (arithmetic,)
-    work = [
-        (algorithm, one, queries)
-        for one in arithmetics
-        for algorithm in made
-        for queries in ([(query,) for query in COMMON] if algorithm.name in BY_QUERY else [COMMON])
-    ]
+    work = [(algorithm, one) for one in arithmetics for algorithm in made]
+    # Neighbors share kernels, as A-Seq and Sharon do. This order separates them, so that each kernel is compiled once.
+    work = [*work[::2], *work[1::2]]
+
     spawned = multiprocessing.get_context("spawn")
-    with bar("step") as shown, ProcessPoolExecutor(min(os.cpu_count() or 1, len(work)), spawned) as pool:
+    with bar("algorithm") as shown, ProcessPoolExecutor(min(os.cpu_count() or 1, len(work)), spawned) as pool:
         shown.total = len(work)
         for _ in pool.map(warm_up_common, *zip(*work, strict=True)):
             shown.update()

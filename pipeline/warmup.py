@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,10 +39,10 @@ COMMON = (
 """Queries whose kernels are those that most queries need."""
 
 
-def warm_up_common(algorithm: Algorithm, arithmetic: str = "modular", queries: Sequence[str] = COMMON) -> None:
-    """Warms up for those of the common queries that an algorithm supports, with counts of an arithmetic."""
+def warm_up_common(algorithm: Algorithm, arithmetic: str = "modular") -> None:
+    """Warms up for the common queries that an algorithm supports, with counts of an arithmetic."""
     schema = Schema(("A", "B", "C"), (Attribute("x", Kind.INT),), "s", ())
-    for query in map(parse_query, queries):
+    for query in map(parse_query, COMMON):
         if algorithm.refusal(query) is None:
             for job in prepare((query,), algorithm, schema, arithmetic, Statistics()).jobs:
                 warm_up(algorithm, job.plan)

@@ -49,9 +49,7 @@ def test_only_all_algorithms_together_are_marked(tmp_path, monkeypatch, cepbench
 def test_each_arithmetic_has_kernels_of_its_own(cepbench, monkeypatch, tmp_path):
     done = []
     monkeypatch.setattr("cepbench.cli.compile.ProcessPoolExecutor", Here)
-    monkeypatch.setattr(
-        "cepbench.pipeline.warmup.warm_up_common", lambda made, arithmetic, queries: done.append(arithmetic)
-    )
+    monkeypatch.setattr("cepbench.pipeline.warmup.warm_up_common", lambda made, arithmetic: done.append(arithmetic))
     marker = tmp_path / "marker"
     monkeypatch.setattr("cepbench.algorithms.kernels.compilation.common_marker", lambda: marker)
     assert cepbench("compile", "--arithmetic", "float").status == 0
