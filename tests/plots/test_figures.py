@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
 
 from cepbench.experiments.figure import figure as figure_of
 from cepbench.experiments.load import experiments, load
@@ -42,12 +43,18 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> list[Results]:
     return list(load_results(folder))
 
 
+@pytest.fixture(scope="module")
+def drawings(everything: list[Results]) -> list[Figure]:
+    """Of all of them, as on one page."""
+    look = all_styles(everything)
+    return [draw(found.figure, found.records, look) for found in everything]
+
+
 @pytest.mark.full
-def test_an_algorithm_looks_alike_in_all_figures(everything: list[Results]) -> None:
+def test_an_algorithm_looks_alike_in_all_figures(everything: list[Results], drawings: list[Figure]) -> None:
     assert len(everything) == len(experiments())
     look = all_styles(everything)
-    for found in everything:
-        drawing = draw(found.figure, found.records, look)
+    for found, drawing in zip(everything, drawings, strict=True):
         named = {name: look[name] for name in found.figure.algorithms}
         assert len(set(named.values())) == len(named), found.figure.experiment
         lines = {line.get_gid(): line for axes in drawing.axes for line in axes.lines}
@@ -77,9 +84,9 @@ def test_what_differs_in_limits_only_looks_alike() -> None:
 
 
 @pytest.mark.full
-def test_panels_are_told_apart_in_words(everything: list[Results]) -> None:
-    for found in everything:
-        titles = [axes.get_title(loc="left") for axes in draw(found.figure, found.records).axes if axes.get_visible()]
+def test_panels_are_told_apart_in_words(everything: list[Results], drawings: list[Figure]) -> None:
+    for found, drawing in zip(everything, drawings, strict=True):
+        titles = [axes.get_title(loc="left") for axes in drawing.axes if axes.get_visible()]
         assert [title for title in titles if " = " in title and not found.figure.facet] == []
 
 

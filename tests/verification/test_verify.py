@@ -232,9 +232,8 @@ def test_reasons_are_counted() -> None:
 
 
 @pytest.mark.full
-def test_an_algorithm_that_refuses_everything_is_not_clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepbench.verification.coverage.PATIENCE", 5)
-    assert not verify_subject(subject(right, lambda _: "nothing"), 1, 1).clean
+def test_an_algorithm_that_refuses_everything_is_not_clean() -> None:
+    assert not verify_subject(subject(right, lambda _: "nothing"), 1, 1, patience=5).clean
 
 
 def any_aggregates(query: Query) -> str | None:

@@ -70,7 +70,7 @@ def test_random_streams_in_as_little_memory_as_may_do(partition: str, seed: int)
         except NotEnoughMemory:
             return
         assert difference(expected, frame) is None
-        memory = memory * 4 // 5
+        memory = memory * 2 // 3
     assert not expected
 
 

@@ -1,6 +1,6 @@
 """COGRA by panes: the answers of the oracle and of plain COGRA, overflow included, at a cost of its own.
 
-60 random cases against the oracle and 300 against plain COGRA by default; `CEPBENCH_PANES_CASES=5000` for as many.
+30 random cases against the oracle and 150 against plain COGRA by default; `CEPBENCH_PANES_CASES=5000` for as many.
 """
 
 import os
@@ -30,7 +30,7 @@ from tests.contract.streams import batch
 
 PANES = "cogra[windows=panes]"
 CASES = int(os.environ.get("CEPBENCH_PANES_CASES", "0"))
-EACH = 100
+EACH = 50
 
 
 def executor_of(specification: str, query: str, events: EventBatch, arithmetic: str = "modular") -> Executor:
@@ -89,13 +89,13 @@ def assert_equal(expected: AggregateRows | None, found: AggregateRows | None) ->
 
 @pytest.mark.full
 def test_random_cases_get_the_answers_of_the_oracle() -> None:
-    report = verify_subject(subject_of(make(PANES)), CASES or 60, seed=31, thorough=bool(CASES))
+    report = verify_subject(subject_of(make(PANES)), CASES or 30, seed=31, thorough=bool(CASES))
     assert report.clean, str(report)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("patterns", [PATTERNS, NEGATED], ids=["plain", "negated"])
-@pytest.mark.parametrize("first", range(0, CASES or 300, EACH))
+@pytest.mark.parametrize("first", range(0, CASES or 150, EACH))
 def test_random_streams_get_the_rows_of_plain_cogra(first: int, patterns: tuple[str, ...]) -> None:
     answered = 0
     for seed in range(first, first + EACH):
