@@ -60,21 +60,19 @@ NEVER_DUE = 2 * FOREVER - 1
 class DetectionExecutor(Executor):
     """Feeds batches to the kernels, grows their arrays, and reports each match of a query once.
 
-    `queries[p]` is the query of pattern p; `counts` belong to queries that count trends in windows, `totals` to queries
-    that count the matches they detect. O(pairs of rows that meet) time, O(live rows and events) space.
+    `counts` belong to queries that count trends in windows, `totals` to queries that count the matches they detect.
+    O(pairs of rows that meet) time, O(live rows and events) space.
     """
 
-    def __init__(
-        self, workload: Workload, tables: EngineTables, queries: NDArray[np.int64], windows: Mapping[int, Window]
-    ) -> None:
-        self.tables, self.queries = tables, queries
+    def __init__(self, workload: Workload, tables: EngineTables, windows: Mapping[int, Window]) -> None:
+        self.tables = tables
         self.distinct = {query.index: DistinctMatches(query) for query in workload if query.index not in windows}
         self.counts = {index: WindowCounts(window, workload.arithmetic) for index, window in windows.items()}
         detecting = [query for query in workload if query.index not in windows]
         self.totals = {query.index: count for query in detecting if (count := match_counter(query)) is not None}
         self.by_events = {query.index: query.window is not None and query.window.counts_events for query in workload}
         self.state_arrays = new_state(tables)
-        self.output = new_output(len(queries))
+        self.output = new_output(len(tables.queries))
         self.now = 0
         self._failed = (NOBODY, NOBODY)
         self._found: list[tuple[NDArray[np.int64], MatchRows]] = []
@@ -246,7 +244,7 @@ class DetectionExecutor(Executor):
 
     def _by_query(self, pattern: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
         """For each query, in order, the indices of its rows, given the pattern of each row."""
-        query = self.queries[pattern]
+        query = self.tables.queries[pattern]
         order = np.argsort(query, kind="stable")
         ends = [0, *(np.flatnonzero(np.diff(query[order])) + 1).tolist(), len(order)]
         return [(int(query[order[begin]]), order[begin:end]) for begin, end in pairwise(ends)]

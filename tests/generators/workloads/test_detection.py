@@ -50,7 +50,7 @@ def test_defaults_are_those_of_the_paper() -> None:
     counts = [len(pattern.conditions) for pattern in found]
     assert set(counts) == {2, 3}
     assert np.mean(counts) == pytest.approx(2.5, abs=0.2)
-    assert {condition.comparison.left_attribute for one in found for condition in one.conditions} == {"difference"}
+    assert {condition.comparison.left.attribute for one in found for condition in one.conditions} == {"difference"}
     assert {one.window for one in found} == {15 * 60}
     assert len({name for one in found for name in types_of(one)}) > 350
 
@@ -70,7 +70,7 @@ def test_events_of_a_closure_have_a_condition_of_their_own_if_asked() -> None:
     kleene = [element for one in found for element in one.elements if element.kleene]
     assert len(kleene) > 20
     for element in kleene:
-        assert {(one.attribute, one.constant) for one in element.filters} == {("score", 0.2)}
+        assert {(one.operand.attribute, one.constant) for one in element.filters} == {("score", 0.2)}
     assert not any(element.filters for one in found for element in one.elements if not element.kleene)
 
 
