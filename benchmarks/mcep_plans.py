@@ -51,9 +51,10 @@ def expected_rows(plan: MultiPlan, costs: EngineCosts, duration: float) -> float
     nodes: dict[int, tuple[int, int, int]] = {}
     for pattern, local in plan.plans.items():
         for operands, node in local.places:
+            if node not in local.nodes:
+                continue
             window = max(plan.table[pattern].window, nodes[node][2] if node in nodes else 0)
             nodes[node] = pattern, operands, window
-    nodes = {node: nodes[node] for node in plan.states}
     return sum(
         duration / window * costs.made(plan.table.of(pattern, operands), window)
         for pattern, operands, window in nodes.values()

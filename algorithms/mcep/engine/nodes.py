@@ -77,11 +77,8 @@ class EngineNodes:
         self.plan, self.table, self.clauses = plan, plan.table, clauses
         self.nodes: list[EngineNode] = []
         self.absent: dict[tuple[int, int], int] = {}
-        first = self.plan.first_places()
-        order = self.plan.in_order()
         made: dict[int, int] = {}
-        for number in order:
-            pattern, mask = first[number]
+        for number, (pattern, mask) in sorted(plan.first_places().items()):
             local = self.plan.plans[pattern]
             parts = local.parts(mask)
             if parts:
@@ -90,7 +87,7 @@ class EngineNodes:
                 made[number] = self._join(pattern, mask, sides)
             else:
                 made[number] = self._leaf(pattern, mask)
-        for number in order:
+        for number in plan.in_order():
             node = self.nodes[made[number]]
             node.reach = self.plan.window(number) - (1 if node.counts else 0)
         for number, patterns in self.plan.finals().items():

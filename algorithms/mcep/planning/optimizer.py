@@ -112,8 +112,8 @@ def planned(
     details |= {
         "cost": plan.cost,
         "inner_cost": plan.inner_cost,
-        "nodes": float(len(plan.states)),
-        "shared_nodes": float(sum(plan.users(node) > 1 for node in plan.states)),
+        "nodes": float(len(plan)),
+        "shared_nodes": float(sum(plan.users(node) > 1 for node in plan.in_order())),
         "plan_seconds": time.perf_counter() - begin,
     }
     return PlannedPatterns(plan, trace, details)

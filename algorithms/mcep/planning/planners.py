@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from random import Random
 
 from cepbench.algorithms.mcep.planning.costs import CostModel
@@ -17,7 +18,7 @@ from cepbench.algorithms.mcep.planning.generators import (
     greedy_order,
 )
 from cepbench.algorithms.mcep.planning.graph import SharedChoice
-from cepbench.algorithms.mcep.planning.plans import LocalPlan, MultiPlan
+from cepbench.algorithms.mcep.planning.plans import MAX_KEPT, LocalPlan, MultiPlan
 from cepbench.algorithms.mcep.planning.subpatterns import mask_of, operands_of
 from cepbench.events.errors import CepbenchError
 
@@ -59,11 +60,12 @@ class LocalPlanner:
 
         `given`: their operands; `within`: all joins in them.
         """
-        left = [1 << operand for operand in operands_of(self.table[pattern].everything & ~sum(given))]
-        parts = (sum(given), *left) if self.plan.orders else tuple(sorted([*given, *left]))
-        joins = self._joins.get((pattern, parts))
+        key = pattern, tuple(given)
+        joins = self._joins.get(key)
         if joins is None:
-            joins = self._joins[pattern, parts] = self._generated(pattern, parts, self.table[pattern].window)
+            left = [1 << operand for operand in operands_of(self.table[pattern].everything & ~sum(given))]
+            parts = [sum(given), *left] if self.plan.orders else sorted([*given, *left])
+            joins = self._joins[key] = self._generated(pattern, parts, self.table[pattern].window)
         return self.plan.local(pattern, (*within, *joins))
 
     def sharing(self, choice: SharedChoice, random: Random) -> list[LocalPlan]:
@@ -77,7 +79,7 @@ class LocalPlanner:
         found = []
         for pattern, mask in choice.masks:
             given = [mask] if mask else []
-            within = _renamed(joins, dict(enumerate(self.table.places(pattern, mask)))) if mask else []
+            within = list(_renamed(joins, self.table.places(pattern, mask))) if mask else []
             if not self.plan.orders and random.random() < 0.5:
                 for kept in self._shared_subtrees(pattern, mask):
                     given.append(kept)
@@ -101,8 +103,9 @@ class LocalPlanner:
             pattern, mask = choice.masks[0]
             leaves = [1 << operand for operand in operands_of(mask)]
             joins = self._generated(pattern, [0, *leaves] if self.plan.orders else leaves, window)
-            place = {operand: i for i, operand in enumerate(self.table.places(pattern, mask))}
-            found = self._shared[choice.sub, window] = tuple(_renamed(joins, place))
+            places = self.table.places(pattern, mask)
+            new = tuple(places.index(one) if one in places else 0 for one in range(len(self.table[pattern])))
+            found = self._shared[choice.sub, window] = _renamed(joins, new)
         return found
 
     def _shared_subtrees(self, pattern: int, mask: int) -> list[int]:
@@ -116,8 +119,11 @@ class LocalPlanner:
         return found
 
 
-def _renamed(joins: Joins, new: dict[int, int]) -> list[Join]:
-    """The same joins with other numbers for their operands."""
-    return [
-        (mask_of([new[one] for one in operands_of(a)]), mask_of([new[one] for one in operands_of(b)])) for a, b in joins
-    ]
+@lru_cache(maxsize=MAX_KEPT)
+def _renamed(joins: Joins, new: tuple[int, ...]) -> Joins:
+    """The same joins with operand `new[i]` instead of i."""
+
+    def renamed(mask: int) -> int:
+        return mask_of([new[one] for one in operands_of(mask)])
+
+    return tuple((renamed(a), renamed(b)) for a, b in joins)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from math import fsum
 
 from cepbench.algorithms.mcep.planning.costs import CostModel
@@ -38,22 +37,18 @@ class LocalPlan:
     """How one pattern is evaluated: `steps` are the joins of its tree or, from prefix to prefix, of its order.
 
     `places` are the nodes with the set of operands that each one binds, children first; the last one is the final
-    state. A node occurs in two places if the pattern contains a sub-pattern twice.
+    state. A node occurs in two places if the pattern contains a sub-pattern twice. `nodes`: those which are no buffers.
     """
 
     pattern: int
     steps: Joins
     places: tuple[tuple[int, int], ...]
+    nodes: frozenset[int]
 
     @property
     def root(self) -> int:
         """The node whose instances are the pattern's matches, without checks of negation and window."""
         return self.places[-1][1]
-
-    @cached_property
-    def nodes(self) -> frozenset[int]:
-        """The nodes in all places."""
-        return frozenset(node for _, node in self.places)
 
     def parts(self, mask: int) -> tuple[int, ...]:
         """The operands that each child binds of the node that binds `mask`; none for a leaf."""
@@ -67,7 +62,7 @@ class MultiPlan:
     the buffer of its next operand. Otherwise it is a multitree, in which patterns share subtrees (Section 5).
 
     The cost of a plan is the sum of the instances of its nodes, each in the largest window of the patterns that use it;
-    buffers cost nothing. Time of a change is O(m) for a pattern of m operands, regardless of the number of patterns.
+    buffers are not counted. Time of a change is O(m) for a pattern of m operands, regardless of the number of patterns.
     """
 
     def __init__(self, costs: CostModel, *, orders: bool = False) -> None:
@@ -89,15 +84,17 @@ class MultiPlan:
         found = self._made.get(key)
         if found is None:
             made: dict[int, int] = {}
-            for operand in range(len(self.table[pattern])):
-                buffered = self.orders and steps and 1 << operand != steps[0][0]
-                made[1 << operand] = self._node(pattern, 0, 1 << operand, (), BUFFER if buffered else owner)
+            leaves = [1 << operand for operand in range(len(self.table[pattern]))]
+            buffers = {leaf for leaf in leaves if leaf != steps[0][0]} if self.orders and steps else set()
+            for leaf in leaves:
+                made[leaf] = self._node(pattern, 0, leaf, (), BUFFER if leaf in buffers else owner)
             for left, right in steps:
                 children = (made[left], made[right]) if made[left] <= made[right] else (made[right], made[left])
                 made[left | right] = self._node(pattern, left, right, children, owner)
             if len(self._made) >= MAX_KEPT:
                 self._made.clear()
-            found = self._made[key] = LocalPlan(pattern, steps, tuple(made.items()))
+            nodes = frozenset(node for mask, node in made.items() if mask not in buffers)
+            found = self._made[key] = LocalPlan(pattern, steps, tuple(made.items()), nodes)
         return found
 
     @property
@@ -105,10 +102,9 @@ class MultiPlan:
         """Cost_ord^multi or Cost_tree^multi: the correctly rounded sum over all nodes. O(nodes)."""
         return fsum(self.prices.values())
 
-    @property
-    def states(self) -> list[int]:
-        """The nodes in use that store instances, children before their parents: all but buffers."""
-        return [node for node in self.in_order() if self.nodes.items[node].owner != BUFFER]
+    def __len__(self) -> int:
+        """The number of nodes in use."""
+        return len(self.prices)
 
     def window(self, node: int) -> int:
         """The largest window of the patterns that use a node (Section 3.1)."""
@@ -135,7 +131,7 @@ class MultiPlan:
         return fsum(price for node, price in self.prices.items() if node not in finals)
 
     def first_places(self) -> dict[int, tuple[int, int]]:
-        """By node in use: the first pattern that uses it, and the operands that it binds there.
+        """By node in use or buffer: the first pattern that uses it, and the operands that it binds there.
 
         This pattern describes the node for an engine, since the node means the same to all of its users: the instances
         of a sub-pattern, by place (`SubPatternTable.places`).
@@ -152,8 +148,6 @@ class MultiPlan:
 
     def price(self, node: int, window: int) -> float:
         """The cost of a node in a window of given length, as in the pattern for which it was first made."""
-        if self.nodes.items[node].owner == BUFFER:
-            return 0.0
         return self.costs.price(self.nodes.items[node].sub, window) + self.costs.pairs(*self._sides[node], window)
 
     def exchange(self, fresh: Iterable[LocalPlan]) -> float:

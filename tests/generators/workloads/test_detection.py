@@ -126,7 +126,7 @@ def test_cores_are_shared_whole_and_come_at_any_place() -> None:
     table = SubPatternTable(found)
     graph = MultiPatternGraph(table, range(len(found)))
     for first, second in list(combinations(range(20), 2))[::7]:
-        assert max(one.first.bit_count() for one in graph.maximal(first, second)) == 3
+        assert max(mine.bit_count() for _, mine, _ in graph.common(first, second)) == 3
     common = frozenset.intersection(*(frozenset(types_of(one)) for one in found))
     places = {tuple(i for i, element in enumerate(one.elements) if element.type in common) for one in found}
     assert len(places) > 8

@@ -62,7 +62,7 @@ def test_the_trivial_plan_shares_and_reorders_nothing(shape: str) -> None:
     plan = unshared(costs, [0, 1], shape, reordered=False)
     leaves = 30 if shape == "orders" else 60
     assert plan.cost == 2 * (leaves + 300 + 6000)
-    assert all(plan.users(node) == 1 for node in plan.states)
+    assert all(plan.users(node) == 1 for node in plan.in_order())
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -77,7 +77,7 @@ def test_prefixes_are_shared_without_reordering() -> None:
     """Figure 3 (c): the first state or states of the patterns as they are written."""
     costs = costs_of(table_of("SEQ(A, B, C, D)", "SEQ(A, B, E)", "SEQ(B, A)"), RATES)
     plan = shared(costs, range(3), "orders")
-    assert len(plan.states) == 4 + 1 + 2
+    assert len(plan) == 4 + 1 + 2
 
 
 def sub_patterns(plan: MultiPlan) -> set[str]:

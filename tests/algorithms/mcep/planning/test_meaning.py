@@ -64,7 +64,7 @@ def interpreted(plan: MultiPlan, events: list[dict[str, Any]]) -> dict[int, set[
             kind = pattern.elements[operand].type
             fresh = [position for position, event in enumerate(events) if event["type"] == kind]
             bound = [old | {operand: position} for old in bound for position in fresh if position not in old.values()]
-        window = plan.window(node)
+        window = plan.window(node) if node in plan.windows else 0  # a buffer has single events
         instances[node] = {
             tuple(one[operand] for operand in places) for one in bound if matches(pattern, one, window, events)
         }

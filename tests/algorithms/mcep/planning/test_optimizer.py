@@ -30,7 +30,7 @@ def test_every_strategy_plans_every_pattern(strategy: str, shape: str) -> None:
     check(found.plan, range(10))
     assert found.plan.orders == (shape == "orders")
     assert found.details["cost"] == found.plan.cost == pytest.approx(recomputed_cost(found.plan))
-    assert found.details["nodes"] == len(found.plan.states)
+    assert found.details["nodes"] == len(found.plan)
     assert bool(found.trace) == (strategy in SEARCHES)
     if found.trace:
         assert found.details["search_steps"] == 200

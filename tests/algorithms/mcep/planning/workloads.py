@@ -128,7 +128,8 @@ def check(plan: MultiPlan, patterns: Sequence[int]) -> None:
             node, parts = plan.nodes.items[number], local.parts(mask)
             assert node.owner in (SHARED, BUFFER, pattern)
             assert node.sub == plan.table.of(pattern, mask)
-            assert plan.window(number) >= plan.table[pattern].window
+            assert (number in local.nodes) == (node.owner != BUFFER)
+            assert node.owner == BUFFER or plan.window(number) >= plan.table[pattern].window
             assert len(parts) == 2 * (mask.bit_count() > 1)
             assert sum(parts) in (0, mask)
             assert node.children == tuple(sorted(made[part] for part in parts))
@@ -143,7 +144,7 @@ def recomputed_cost(plan: MultiPlan) -> float:
     seen: dict[int, tuple[int, int, int]] = {}
     for pattern, local in plan.plans.items():
         for mask, node in local.places:
-            if node not in plan.states:
+            if node not in local.nodes:
                 continue
             window = max(plan.table[pattern].window, seen[node][2] if node in seen else 0)
             seen[node] = pattern, mask, window
