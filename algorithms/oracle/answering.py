@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from cepbench.algorithms.oracle.aggregating import Key, aggregated, row_head
-from cepbench.algorithms.oracle.detecting import DetectionMeaning, detect, detection_meaning, detection_needs
+from cepbench.algorithms.oracle.detecting import DetectionMeaning, detect, detection_meaning
 from cepbench.algorithms.oracle.matching import Match, MatchSearch, trend
 from cepbench.algorithms.oracle.names import Meaning, meaning_of
 from cepbench.algorithms.oracle.stream import StreamEvent, stream_of, substreams, value_of, windows
@@ -104,15 +104,13 @@ def check_attributes(meaning: Meaning | DetectionMeaning, stream: Sequence[Strea
 
 def needed_attributes(meaning: Meaning | DetectionMeaning) -> set[tuple[str, str]]:
     """Event types and the attributes that they must have, in addition to those of the partition."""
-    if isinstance(meaning, DetectionMeaning):
-        return detection_needs(meaning)
     needed: set[tuple[str, str]] = set()
     for origin, predicates in meaning.locals.items():
         needed |= {(meaning.types[origin], predicate.operand.attribute) for predicate in predicates}
-    for pair in meaning.adjacent + meaning.pairwise:
+    for pair in meaning.pairs:
         needed |= {(meaning.types[origin], pair.left.attribute) for origin in pair.first}
         needed |= {(meaning.types[origin], pair.right.attribute) for origin in pair.second}
-    if isinstance(meaning.query.returns, Aggregates):
+    if isinstance(meaning, Meaning) and isinstance(meaning.query.returns, Aggregates):
         for item in meaning.query.returns.items:
             if isinstance(item, AggregateOf):
                 needed |= {(meaning.types[origin], item.attribute) for origin in meaning.positive(item.name)}
