@@ -16,12 +16,12 @@ from tempfile import TemporaryDirectory
 
 from cepbench.algorithms.mcep.algorithm import Mcep, detection_workload
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
-from cepbench.algorithms.mcep.plan import tables_of
+from cepbench.algorithms.mcep.engine.tables import tables_of
 from cepbench.algorithms.mcep.planning.engine_costs import EngineCosts
 from cepbench.algorithms.mcep.planning.optimizer import planned
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
-from cepbench.algorithms.mcep.statistics import known_selectivities
+from cepbench.algorithms.mcep.planning.selectivities import known_selectivities
 from cepbench.algorithms.registry import make
 from cepbench.experiments.load import find, load
 from cepbench.experiments.points import configuration, points
@@ -51,6 +51,8 @@ def expected_rows(plan: MultiPlan, costs: EngineCosts, duration: float) -> float
     nodes: dict[int, tuple[int, int, int]] = {}
     for pattern, local in plan.plans.items():
         for operands, node in local.places:
+            if node not in local.nodes:
+                continue
             window = max(plan.table[pattern].window, nodes[node][2] if node in nodes else 0)
             nodes[node] = pattern, operands, window
     return sum(
@@ -87,7 +89,7 @@ def main() -> None:
     counted: dict[str, dict[str, float]] = {}
     for repetition in range(REPETITIONS + 1):  # the first one compiles
         for specification, _, _, tables in runs:
-            executor = DetectionExecutor(detecting, *tables, {})
+            executor = DetectionExecutor(detecting, tables, {})
             begin = time.process_time()
             for first in range(0, len(events), BATCH):
                 executor.process(events.slice(first, min(first + BATCH, len(events))))

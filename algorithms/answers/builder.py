@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,18 +14,9 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.digest import digest_lines
 from cepbench.algorithms.answers.grouped import Answered, GroupedRows
-from cepbench.algorithms.answers.matches import digested, merge_digests, sorted_matches
+from cepbench.algorithms.answers.matches import digested, in_order, merge_digests
 from cepbench.algorithms.answers.table import answer_table, arrow_table, overflowed, with_lists
-from cepbench.algorithms.rows import (
-    AggregateRows,
-    Group,
-    KeyedRows,
-    MatchDigests,
-    MatchRows,
-    QueryRows,
-    RowsOfKeys,
-    concatenate,
-)
+from cepbench.algorithms.rows import AggregateRows, Group, KeyedRows, MatchDigests, MatchRows, QueryRows
 from cepbench.queries.compile import CompiledQuery, Workload
 
 Parts = dict[int, GroupedRows]
@@ -45,28 +36,24 @@ class AnswerBuilder:
 
     def add(self, query: int, key: Group, rows: QueryRows) -> None:
         """Adds rows of one key; `key` holds its decoded partition values in the order of `query.partition`."""
-        if self.workload.summarised and isinstance(rows, MatchRows):
-            rows = digested(rows)
         found = self._of(query)
-        found.add(found.number(self._group(query, key)), rows)
+        values = key[: len(self.workload[query].query.group_by)]
+        number = found.number(tuple(value + 0.0 if isinstance(value, float) else value for value in values))  # no -0.0
+        if self.workload.summarised and isinstance(rows, MatchRows):
+            rows = merged(Answered([], np.zeros(len(rows), np.int64), digested(rows))).rows
+        found.add(number, rows)
 
     def add_rows(self, keys: Sequence[Group], rows: KeyedRows) -> None:
         """Adds rows of many keys; `keys` holds their decoded partition values by key number. No value is -0.0."""
-        for query, found in rows.items():
-            if isinstance(found.rows, MatchRows):  # stored by group, not with group numbers
-                bounds = [0, *(np.flatnonzero(np.diff(found.key)) + 1).tolist(), len(found)]
-                for start, stop in pairwise(bounds):
-                    self.add(query, keys[found.key[start]], found.rows.slice(start, stop))
-            else:
-                self._add_many(query, keys, found)
-
-    def _add_many(self, query: int, keys: Sequence[Group], rows: RowsOfKeys) -> None:
-        found = self._of(query)
-        occurring, place = np.unique(rows.key, return_inverse=True)
-        width = len(self.workload[query].query.group_by)
-        cut = [keys[key][:width] for key in occurring.tolist()]  # slicing a whole tuple does not copy it
-        numbers = [found.number(group) for group in cut]
-        found.add(np.array(numbers, np.int64)[place], rows.rows)
+        for query, part in rows.items():
+            found = self._of(query)
+            occurring, place = np.unique(part.key, return_inverse=True)
+            width = len(self.workload[query].query.group_by)
+            cut = [keys[key][:width] for key in occurring.tolist()]  # slicing a whole tuple does not copy it
+            added = Answered([], np.array([found.number(group) for group in cut], np.int64)[place], part.rows)
+            if self.workload.summarised and isinstance(part.rows, MatchRows):
+                added = merged(replace(added, rows=digested(part.rows)))
+            found.add(added.number, added.rows)
 
     def merge(self, parts: Parts) -> None:
         """Adds all rows (`parts`) of another builder for the same workload."""
@@ -83,10 +70,6 @@ class AnswerBuilder:
             found = self.parts[query] = GroupedRows()
         return found
 
-    def _group(self, query: int, key: Group) -> Group:
-        values = key[: len(self.workload[query].query.group_by)]
-        return tuple(value + 0.0 if isinstance(value, float) else value for value in values)  # turns -0.0 into 0.0
-
     def frame(self) -> pd.DataFrame:
         """One table for all queries (docs/semantics.md, rule 7); columns that a query lacks are null in its rows."""
         return with_lists(self._answer())
@@ -96,11 +79,11 @@ class AnswerBuilder:
         return arrow_table(self._answer())
 
     def _answer(self) -> pd.DataFrame:
-        return answer_table(self.workload, list(self._rows(sorted_matches)))
+        return answer_table(self.workload, [(query, in_order(found)) for query, found in self._rows()])
 
     def digest(self) -> str:
         """A hash of the answer, independent of the order of rows and additions and of `summarised`."""
-        lines = [line for query, found in self._rows(digested) for line in digest_lines(query, found)]
+        lines = [line for query, found in self._rows(digests=True) for line in digest_lines(query, found)]
         return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
     @property
@@ -128,7 +111,7 @@ class AnswerBuilder:
     def most(self) -> float:
         """Largest number of matches in one row (query, group and window); a float as in `matches`."""
         most = 0.0
-        for _, found in self._rows(digested):
+        for _, found in self._rows(digests=True):
             rows = found.rows
             if isinstance(rows, MatchDigests):
                 most = max(most, float(rows.matches.max(initial=0)))
@@ -152,22 +135,16 @@ class AnswerBuilder:
         """The windows with a row of any query and group."""
         return {int(k) for found in self.parts.values() for part in found.parts for k in np.unique(part.window)}
 
-    def _rows(
-        self, converted: Callable[[MatchRows], QueryRows] = lambda rows: rows
-    ) -> Iterator[tuple[CompiledQuery, Answered]]:
-        """Queries in the order of the workload, their groups in order, and the merged rows; matches as `converted`.
+    def _rows(self, digests: bool = False) -> Iterator[tuple[CompiledQuery, Answered]]:
+        """Queries in the order of the workload, and their rows merged by group and window; also matches if `digests`.
 
-        Single matches are in no order by themselves.
+        Otherwise single matches are in the order of arrival.
         """
         for index in sorted(self.parts):
-            grouped = self.parts[index]
-            if any(isinstance(part, MatchRows) for part in grouped.parts):
-                found = [(g, converted(rows)) for g, rows in grouped.by_group() if isinstance(rows, MatchRows)]
-                sizes = [len(rows) for _, rows in found]
-                number = np.repeat(np.arange(len(found)), sizes)
-                yield self.workload[index], Answered([g for g, _ in found], number, concatenate([r for _, r in found]))
-            else:
-                yield self.workload[index], merged(grouped.together())
+            found = self.parts[index].together()
+            if digests and isinstance(found.rows, MatchRows):
+                found = replace(found, rows=digested(found.rows))
+            yield self.workload[index], found if isinstance(found.rows, MatchRows) else merged(found)
 
 
 def merged(found: Answered) -> Answered:
@@ -177,7 +154,7 @@ def merged(found: Answered) -> Answered:
     order = np.lexsort((rows.window, found.number))
     window, number = rows.window[order], found.number[order]
     new = (window[1:] != window[:-1]) | (number[1:] != number[:-1])
-    first = np.flatnonzero(np.append(True, new))
+    first = np.flatnonzero(np.append(len(order) > 0, new))
     added = add_up(rows, order, first) if isinstance(rows, AggregateRows) else merge_digests(rows, order, first)
     return Answered(found.groups, number[first], added)
 

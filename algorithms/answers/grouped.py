@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cepbench.algorithms.rows import Group, MatchRows, QueryRows, concatenate
+from cepbench.algorithms.rows import Group, QueryRows, concatenate
 
 Ints = NDArray[np.int64]
 
@@ -55,9 +55,7 @@ class GroupedRows:
         return Answered(groups, place[self._number_of_rows()], concatenate(self.parts))
 
     def packed(self) -> GroupedRows:
-        """The same rows in one part, which pickles faster than thousands; single matches stay separate by group."""
-        if any(isinstance(part, MatchRows) for part in self.parts):
-            return self
+        """The same rows in one part, which pickles faster than thousands."""
         return GroupedRows(self.groups, [self._number_of_rows()], [concatenate(self.parts)])
 
     def _number_of_rows(self) -> Ints:
@@ -70,14 +68,6 @@ class GroupedRows:
             for numbers, size in zip(self.numbers, sizes, strict=True)
         ]
         return np.concatenate(many)
-
-    def by_group(self) -> list[tuple[Group, QueryRows]]:
-        """The rows of each group in the order of groups; each part must have one group."""
-        found: dict[int, list[QueryRows]] = {number: [] for number in range(len(self.groups))}
-        for numbers, rows in zip(self.numbers, self.parts, strict=True):
-            assert isinstance(numbers, int)
-            found[numbers].append(rows)
-        return [(group, concatenate(found[self.groups[group]])) for group in sorted(self.groups)]
 
 
 def _order(groups: list[Group]) -> Ints:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.answers.grouped import Answered
 from cepbench.algorithms.answers.kernels.match_order import mark_distinct, order_matches, take_matches
 from cepbench.algorithms.kernels.arrays import Ints, readonly
 from cepbench.algorithms.kernels.trend_hash import digest_matches
@@ -12,11 +13,10 @@ from cepbench.algorithms.rows import MatchDigests, MatchRows
 
 
 def digested(rows: MatchRows) -> MatchDigests:
-    """The number and the digest of the matches in each window; ordered by window."""
-    windows, number, counts = np.unique(rows.window, return_inverse=True, return_counts=True)
-    digests = np.zeros(len(windows), np.uint64)
-    digest_matches(readonly(number), readonly(rows.offsets), readonly(rows.positions), digests)
-    return MatchDigests(windows, counts.astype(np.uint64), digests)
+    """Each match as a row with its digest."""
+    digests = np.zeros(len(rows), np.uint64)
+    digest_matches(readonly(np.arange(len(rows))), readonly(rows.offsets), readonly(rows.positions), digests)
+    return MatchDigests(rows.window, np.ones(len(rows), np.uint64), digests)
 
 
 def merge_digests(rows: MatchDigests, order: NDArray[np.int64], first: NDArray[np.int64]) -> MatchDigests:
@@ -28,29 +28,33 @@ def merge_digests(rows: MatchDigests, order: NDArray[np.int64], first: NDArray[n
     )
 
 
-def sorted_matches(rows: MatchRows) -> MatchRows:
-    """The matches by window, then by positions; those of detection queries by positions only."""
-    return taken(rows, _order(rows))
+def in_order(found: Answered) -> Answered:
+    """Matches by group and window, then by positions; those of detection queries by group and positions only."""
+    if not isinstance(found.rows, MatchRows):
+        return found
+    windows, rank = np.unique(_windows(found.rows), return_inverse=True)
+    order = _order(found.number * len(windows) + rank, found.rows)
+    return Answered(found.groups, found.number[order], taken(found.rows, order))
 
 
 def fresh_matches(rows: MatchRows, known: int) -> MatchRows:
     """The distinct detected matches in `rows`, sorted, without those that are among the first `known`."""
-    order, distinct = _order(rows), np.empty(len(rows), np.bool_)
-    mark_distinct(*_by_window(rows), order, distinct)
+    window = _windows(rows)
+    order, distinct = _order(window, rows), np.empty(len(rows), np.bool_)
+    mark_distinct(readonly(window), readonly(rows.offsets), readonly(rows.positions), order, distinct)
     return taken(rows, order[distinct & (order >= known)])
 
 
-def _order(rows: MatchRows) -> NDArray[np.int64]:
-    """Sort order by window and positions; equal matches keep their order."""
+def _order(first: Ints, rows: MatchRows) -> Ints:
+    """Sort order by `first`, int64[n], and positions; equal matches keep their order."""
     order, scratch = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-    order_matches(*_by_window(rows), order, scratch)
+    order_matches(readonly(first), readonly(rows.offsets), readonly(rows.positions), order, scratch)
     return order
 
 
-def _by_window(rows: MatchRows) -> tuple[Ints, Ints, Ints]:
-    """The arrays that the kernels read: windows (all 0 for detection queries), offsets and positions."""
-    window = rows.window if rows.times is None else np.zeros(len(rows), np.int64)
-    return readonly(window), readonly(rows.offsets), readonly(rows.positions)
+def _windows(rows: MatchRows) -> Ints:
+    """Windows, by which matches are sorted first: 0 for detection queries."""
+    return rows.window if rows.times is None else np.zeros(len(rows), np.int64)
 
 
 def taken(rows: MatchRows, chosen: NDArray[np.int64]) -> MatchRows:

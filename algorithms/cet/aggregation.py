@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.cet.detector import MemoryLimit
 from cepbench.algorithms.cet.evaluator import LimitedEvaluator
 from cepbench.algorithms.cet.graph import trend_graph
 from cepbench.algorithms.cet.kernels.aggregate_stitching import Segments, Stitched, find_cuts, stitch_trends
 from cepbench.algorithms.cet.kernels.aggregation import construct_trends, count_trends, search_trends
 from cepbench.algorithms.cet.kernels.graph import TrendGraph, number_live
-from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.kernels import cells
 from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
 from cepbench.algorithms.kernels.compilation import in_python

@@ -10,10 +10,9 @@ import numpy as np
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.cet.aggregation import TwoStepEvaluator, unsupported_aggregation
 from cepbench.algorithms.cet.baseline import Baseline
-from cepbench.algorithms.cet.detector import Detector
+from cepbench.algorithms.cet.detector import Detector, MemoryLimit
 from cepbench.algorithms.cet.evaluator import CetEvaluator
 from cepbench.algorithms.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.memory_optimized import MemoryOptimized
 from cepbench.algorithms.cet.partitioning import METHODS, PartitionPlan, by_time, load, partition, prescribed
 from cepbench.algorithms.cet.plans_only import PlansOnly

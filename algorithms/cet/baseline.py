@@ -52,7 +52,7 @@ class Baseline(Detector):
                 stored = _grown(stored)
         place = graph.stacks.place[:size]
         terms, cursor = terms_of(place), np.zeros(1, np.int64)
-        return self.output.collect(window, size, lambda found: report_trends(cursor, place, terms, stored, found))
+        return self.collected(window, size, lambda found: report_trends(cursor, place, terms, stored, found))
 
 
 def _grown(stored: StoredTrends) -> StoredTrends:

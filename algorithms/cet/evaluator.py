@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.cet.detector import Detector
+from cepbench.algorithms.cet.detector import Detector, MemoryLimit
 from cepbench.algorithms.cet.graph import CetGraph
-from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.stacks import drop_before
 from cepbench.algorithms.rows import QueryRows

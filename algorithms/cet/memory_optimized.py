@@ -30,4 +30,4 @@ class MemoryOptimized(Detector):
         self.limit.hold(needed, kinds, "one trend with the graph")
         terms = terms_of(live.place)
         path = Path(np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(2, np.int64))
-        return self.output.collect(window, size, lambda found: search(live, terms, path, found, self.work))
+        return self.collected(window, size, lambda found: search(live, terms, path, found, self.work))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cepbench.algorithms.cet.detector import Detector
+from cepbench.algorithms.cet.detector import Detector, MemoryLimit
 from cepbench.algorithms.cet.graph import CetGraph, window_bytes
-from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.stored import PER_VERTEX, Partition
 from cepbench.algorithms.rows import QueryRows
 from cepbench.metrics.details import merged

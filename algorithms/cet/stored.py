@@ -9,13 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from cepbench.algorithms.base import NotEnoughMemory
-from cepbench.algorithms.cet.detector import Detector, terms_of
+from cepbench.algorithms.cet.detector import Detector, MemoryLimit, terms_of
 from cepbench.algorithms.cet.graph import CetGraph, restricted, window_bytes
 from cepbench.algorithms.cet.kernels.breadth_first import Graphlets, TrendTree, construct, move_down
 from cepbench.algorithms.cet.kernels.costs import COUNTED, NODES, TRENDS, TrendCounting, count_plan
 from cepbench.algorithms.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.cet.kernels.stitching import Stitch, stitch
-from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.partitioning import PartitionPlan, one_graphlet, one_per_atom
 from cepbench.algorithms.cet.partitioning.costs import NODE_BYTES, SEGMENT_BYTES
 from cepbench.algorithms.cet.sharing import Graphlet, stretches
@@ -210,7 +209,7 @@ class Stored(Detector):
         power = np.empty(size + 1, np.uint64)
         powers(power)
         path = Stitch(np.zeros(segments, np.int64), np.zeros(segments, np.int64), np.zeros(2, np.int64))
-        return self.output.collect(
+        return self.collected(
             window,
             size,
             lambda found: stitch(arranged.graph, arranged.graphlets, self.tree, power, path, found, self.work),

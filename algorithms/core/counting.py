@@ -25,12 +25,13 @@ from cepbench.algorithms.core.kernels.counting import (
     STARTS,
     STEPS,
     CountingRecord,
+    Counts,
     LogRecord,
     Products,
     count,
 )
 from cepbench.algorithms.core.kernels.update import OF_DECISIONS
-from cepbench.algorithms.kernels.growth import widened, wider
+from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.rows import AggregateRows, QueryRows
 from cepbench.algorithms.running.batches import kernel_events
 from cepbench.algorithms.running.evaluator import Evaluator
@@ -70,7 +71,7 @@ class CountEvaluator(Evaluator):
         return None
 
     def finish(self) -> QueryRows | None:
-        total, over = self.products.total, self.products.total_over
+        total, over = self.products.total
         if not (total[0] or over[0]):
             return None
         nothing = np.zeros((1, 0))
@@ -102,8 +103,8 @@ class CountEvaluator(Evaluator):
         if lack == OF_LOG:
             self.products = widened(self.products, ("log",), len(self.products.log))
         elif lack == OF_ROWS:
-            more = len(self.products.row)
-            self.products = widened(self.products, ("row", "row_over"), more, axis=0)
+            row = self.products.row
+            self.products = self.products._replace(row=widened(row, row._fields, len(row.value), axis=0))
         else:
             if self.version == self.automaton.version:
                 self.automaton.decide(asked) if lack == OF_DECISIONS else self.automaton.take(asked)
@@ -117,42 +118,37 @@ class CountEvaluator(Evaluator):
 
     def _widen_states(self, more: int) -> None:
         """Allocates space for more states; the product maps each new state to itself only."""
-        grown: dict[str, Any] = {
-            name: wider(wider(getattr(self.products, name), more), more, axis=0)
-            for matrix in MATRICES
-            for name in (matrix, f"{matrix}_over")
+        known, old = len(self.products.reached), self.products
+        square = {
+            name: widened(widened(counts, counts._fields, more), counts._fields, more, axis=0)
+            for name, counts in old._asdict().items()
+            if name in MATRICES
         }
-        known = len(self.products.reached)
         diagonal = np.arange(known, known + more)
-        grown["back"][diagonal, diagonal] = 1
-        self.products = widened(self.products._replace(**grown), ("row", "row_over", "reached", "touched"), more)
+        square["back"].value[diagonal, diagonal] = 1
+        row = widened(old.row, old.row._fields, more)
+        self.products = widened(old._replace(row=row, **square), ("reached", "touched"), more)
 
 
 def _new_products(dtype: np.dtype[Any]) -> Products:
-    def square(kind: Any) -> Any:
-        return np.zeros((FIRST_STATES, FIRST_STATES), kind)
+    def counts(*shape: int) -> Counts:
+        return Counts(np.zeros(shape, dtype), np.zeros(shape, np.bool_))
 
     reached = np.zeros(FIRST_STATES, np.bool_)
     reached[START] = True
-    back = square(dtype)
-    np.fill_diagonal(back, 1)
+    back, fresh, front, gain = (counts(FIRST_STATES, FIRST_STATES) for _ in MATRICES)
+    np.fill_diagonal(back.value, 1)
     counters = np.zeros(COUNTERS, np.int64)
     counters[NOW] = -1
     return Products(
         np.zeros(FIRST_EVENTS, records_of(LogRecord)),
-        np.zeros((FIRST_STARTS, FIRST_STATES), dtype),
-        np.zeros((FIRST_STARTS, FIRST_STATES), np.bool_),
+        counts(FIRST_STARTS, FIRST_STATES),
         back,
-        square(np.bool_),
-        square(dtype),
-        square(np.bool_),
-        square(dtype),
-        square(np.bool_),
-        square(dtype),
-        square(np.bool_),
+        fresh,
+        front,
+        gain,
         reached,
         np.zeros(FIRST_STATES, np.int64),
-        np.zeros(1, dtype),
-        np.zeros(1, np.bool_),
+        counts(1),
         counters,
     )

@@ -10,12 +10,10 @@ from math import sqrt
 
 import numpy as np
 
-from cepbench.algorithms.mcep.engine.tables import EngineTables
-from cepbench.algorithms.mcep.plan import tables_of
+from cepbench.algorithms.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.mcep.planning.optimizer import PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, patterns_of
-from cepbench.algorithms.mcep.planning.selectivities import measured_selectivities
-from cepbench.algorithms.mcep.statistics import SampledStatistics
+from cepbench.algorithms.mcep.planning.selectivities import SampledStatistics, measured_selectivities
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import statistics_of
 from cepbench.queries.compile import Workload
@@ -87,8 +85,7 @@ class AdaptivePlanner:
         """Makes a new plan; returns its tables and the seconds it took."""
         begin = time.perf_counter()
         found = planned(self.patterns, statistics.rates, statistics.selectivities, self.options)
-        tables, _ = tables_of(self.workload, found.plan)
-        return tables, time.perf_counter() - begin
+        return tables_of(self.workload, found.plan), time.perf_counter() - begin
 
     def _differ(self, one: float, other: float) -> bool:
         return max(one, other) > self.ratio * min(one, other)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, isinf
 from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.mcep.adaptivity import SAMPLE, AdaptivePlanner
-from cepbench.algorithms.mcep.aggregation import detection_workload, not_countable, not_detectable
+from cepbench.algorithms.mcep.aggregation import counted_windows, detection_workload, not_countable, not_detectable
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
+from cepbench.algorithms.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.mcep.migration import AdaptiveExecutor
-from cepbench.algorithms.mcep.plan import MultiPatternPlan, tables_of
 from cepbench.algorithms.mcep.planning.optimizer import BASELINES, COSTS, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.mcep.planning.planners import GENERATORS
-from cepbench.algorithms.mcep.planning.search import SearchBudget
-from cepbench.algorithms.mcep.statistics import SampledStatistics, known_selectivities
+from cepbench.algorithms.mcep.planning.search import CostPoint, SearchBudget
+from cepbench.algorithms.mcep.planning.selectivities import SampledStatistics, known_selectivities
 from cepbench.algorithms.options import Option
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
@@ -28,6 +28,19 @@ SHAPES = {"subexpression": "trees", "prefix": "orders"}
 IDLE_STEPS = 200
 """Steps per pattern without a cheaper plan after which a search ends, unless it only stops by time."""
 STOPS = ("idle", "time")
+
+
+@dataclass(frozen=True)
+class MultiPatternPlan(Plan):
+    """A global plan as tables; `trace`: costs during the search.
+
+    With `adapt`, it is replaced when one of the statistics `planned_for` changes by more than this ratio.
+    """
+
+    tables: EngineTables
+    trace: tuple[CostPoint, ...] = ()
+    adapt: float | None = None
+    planned_for: SampledStatistics | None = None
 
 
 class Mcep(Algorithm):
@@ -101,23 +114,24 @@ class Mcep(Algorithm):
         patterns = patterns_of(detecting)
         selectivities = known_selectivities(patterns, statistics)
         found = planned(patterns, statistics, selectivities, self.planning_options(len(patterns)))
-        tables, queries = tables_of(detecting, found.plan)
         details = {**found.details, "sample_events": float(selectivities.events)}
         details["sample_seconds"] = selectivities.seconds
         details["patterns"] = float(len(patterns))
         known = None
         if statistics.events and not (self.adapt is None or isinf(self.adapt)):
             known = SampledStatistics(replace(statistics, sampler=None), selectivities)
-        return MultiPatternPlan(workload, tables, queries, found.trace, self.adapt, known, details=details)
+        tables = tables_of(detecting, found.plan)
+        return MultiPatternPlan(workload, tables, found.trace, self.adapt, known, details=details)
 
     def executor(self, plan: Plan) -> Executor:
         """Executes the plan."""
         assert isinstance(plan, MultiPatternPlan)
+        detecting, windows = detection_workload(plan.workload), counted_windows(plan.workload)
         if plan.adapt is not None:
-            options = self.planning_options(len(plan.queries))
-            planner = AdaptivePlanner(plan.detecting, options, plan.adapt, self.sample)
-            return AdaptiveExecutor(planner, plan.tables, plan.queries, plan.windows, plan.planned_for)
-        return DetectionExecutor(plan.detecting, plan.tables, plan.queries, plan.windows)
+            options = self.planning_options(len(plan.tables.queries))
+            planner = AdaptivePlanner(detecting, options, plan.adapt, self.sample)
+            return AdaptiveExecutor(planner, plan.tables, windows, plan.planned_for)
+        return DetectionExecutor(detecting, plan.tables, windows)
 
     def planning_options(self, patterns: int) -> PlanningOptions:
         """Options of the optimizer for a number of patterns."""

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isinf
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.engine.tables import EngineTables
-from cepbench.algorithms.mcep.statistics import SampledStatistics
+from cepbench.algorithms.mcep.planning.selectivities import SampledStatistics
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
@@ -34,12 +31,11 @@ class AdaptiveExecutor(Executor):
         self,
         planner: AdaptivePlanner,
         tables: EngineTables,
-        queries: NDArray[np.int64],
         windows: Mapping[int, Window],
         planned_for: SampledStatistics | None = None,
     ) -> None:
-        self.planner, self.queries, self.windows = planner, queries, windows
-        self.engine = DetectionExecutor(planner.workload, tables, queries, windows)
+        self.planner, self.windows = planner, windows
+        self.engine = DetectionExecutor(planner.workload, tables, windows)
         self.history: list[EventBatch] = []
         self.since_check = planner.period - planner.sample  # so that the first check has a full sample
         self.planned_for = planned_for
@@ -83,7 +79,7 @@ class AdaptiveExecutor(Executor):
         old = self.engine
         for name, value in old.details().items():
             self.before[name] = self.before.get(name, 0.0) + value
-        self.engine = DetectionExecutor(self.planner.workload, tables, self.queries, self.windows)
+        self.engine = DetectionExecutor(self.planner.workload, tables, self.windows)
         self.engine.take_over(old, self.history)
         self.numbers["migrations"] += 1
 

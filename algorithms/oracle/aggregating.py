@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
-from cepbench.algorithms.oracle.matching import Match
-from cepbench.algorithms.oracle.names import Meaning, Origins
-from cepbench.algorithms.oracle.stream import StreamEvent, value_of
+from cepbench.algorithms.oracle.matching import Bound
+from cepbench.algorithms.oracle.names import Meaning
+from cepbench.algorithms.oracle.stream import StreamEvent, Value, value_of
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import AggregateOf, CountAll, CountOf, Function, Item
+from cepbench.queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item, Query
 
 COUNT_LIMIT = 2**64
 SUM_LIMIT = 2**63
+
+Key = tuple[tuple[Value, ...], int, int | None]
+"""Group, window start, window end."""
+
+Tally = Mapping[Bound, int]
+"""In how many matches a leaf binds an event."""
 
 
 @dataclass(frozen=True)
@@ -24,26 +32,46 @@ class Aggregate:
     overflow: bool = False
 
 
-def aggregate(item: Item, meaning: Meaning, matches: Sequence[Match], floats: frozenset[str]) -> Aggregate:
-    """One RETURN item over the matches of a row (at least one); `floats` names the attributes that are floats."""
+def row_head(query: Query, key: Key) -> dict[str, Any]:
+    """The columns that identify a row."""
+    group, start, end = key
+    groups = dict(zip(query.group_by, group, strict=True))
+    return {"query": query.name, **groups, "window_start": start, "window_end": end}
+
+
+def aggregated(
+    meaning: Meaning, found: Mapping[Key, tuple[int, Tally]], stream: Sequence[StreamEvent], modular: bool
+) -> list[dict[str, Any]]:
+    """The rows of an aggregation query, from the number of matches (at least one) and the tally of each key."""
+    assert isinstance(meaning.query.returns, Aggregates)
+    floats = frozenset(name for event in stream for name, value in event.attributes.items() if isinstance(value, float))
+    rows = []
+    for key in sorted(found, key=lambda key: key[:2]):
+        row, overflow = row_head(meaning.query, key), False
+        for item in meaning.query.returns.items:
+            result = _aggregate(item, meaning, *found[key], floats)
+            row[str(item)] = None if modular and result.overflow else result.value
+            overflow |= result.overflow
+        rows.append({**row, "overflow": overflow})
+    return rows
+
+
+def _aggregate(item: Item, meaning: Meaning, matches: int, tally: Tally, floats: frozenset[str]) -> Aggregate:
+    """One RETURN item; `floats` names the attributes that are floats."""
+    if isinstance(item, CountAll):
+        return Aggregate(matches, matches >= COUNT_LIMIT)
+    origins = meaning.positive(item.name)
+    bound = [(event, times) for (event, leaf), times in tally.items() if leaf.origin in origins]
     match item:
-        case CountAll():
-            return Aggregate(len(matches), len(matches) >= COUNT_LIMIT)
-        case CountOf(name):
-            count = sum(leaf.origin in meaning.positive(name) for match in matches for _, leaf in match)
+        case CountOf():
+            count = sum(times for _, times in bound)
             return Aggregate(count, count >= COUNT_LIMIT)
-        case AggregateOf(function, name, attribute):
-            values = _bound_values(meaning.positive(name), attribute, matches)
-            nothing = 0.0 if attribute in floats else 0
-            return _sum(values, nothing) if function is Function.SUM else _FUNCTIONS[function](values)
+        case AggregateOf(function, _, attribute):
+            values = [(_number(event, attribute), times) for event, times in bound]
+            return _of_values(function, values, attribute in floats)
 
 
-def _bound_values(origins: Origins, attribute: str, matches: Sequence[Match]) -> list[int | float]:
-    bound = [event for match in matches for event, leaf in match if leaf.origin in origins]
-    return [number_of(event, attribute) for event in bound]
-
-
-def number_of(event: StreamEvent, attribute: str) -> int | float:
+def _number(event: StreamEvent, attribute: str) -> int | float:
     """The value of an aggregated attribute. Raises `QueryError` for a string."""
     value = value_of(event, attribute)
     if isinstance(value, str):
@@ -51,36 +79,22 @@ def number_of(event: StreamEvent, attribute: str) -> int | float:
     return value
 
 
-def _sum(values: list[int | float], nothing: int | float) -> Aggregate:
-    if not values:
-        return Aggregate(nothing)
-    if any(isinstance(value, float) for value in values):
-        total = _float_sum(values)
-        return Aggregate(total, len(values) >= COUNT_LIMIT or not math.isfinite(total))
-    return Aggregate(sum(values), sum(abs(value) for value in values) >= SUM_LIMIT)
-
-
-def _float_sum(values: list[int | float]) -> float:
+def _of_values(function: Function, values: Sequence[tuple[int | float, int]], is_float: bool) -> Aggregate:
+    """MIN, MAX, SUM or AVG of values with their numbers of occurrences."""
+    if function in (Function.MIN, Function.MAX):
+        least = min if function is Function.MIN else max
+        return Aggregate(least((value for value, _ in values), default=None))
+    count = sum(times for _, times in values)
+    if not count:
+        return Aggregate(None if function is Function.AVG else 0.0 if is_float else 0)
     try:
-        return math.fsum(values)
-    except (OverflowError, ValueError):  # beyond the range of float64, or infinities of both signs
-        return math.inf
-
-
-def _average(values: list[int | float]) -> Aggregate:
-    if not values:
-        return Aggregate(None)
-    total = _sum(values, 0)
-    assert total.value is not None
-    return Aggregate(float(total.value) / float(len(values)), total.overflow or len(values) >= COUNT_LIMIT)
-
-
-def _least(values: list[int | float]) -> Aggregate:
-    return Aggregate(min(values, default=None))
-
-
-def _greatest(values: list[int | float]) -> Aggregate:
-    return Aggregate(max(values, default=None))
-
-
-_FUNCTIONS = {Function.MIN: _least, Function.MAX: _greatest, Function.AVG: _average}
+        total = sum(Fraction(value) * times for value, times in values)
+        exact = float(total) if is_float else int(total)
+        average = float(total / count)
+    except OverflowError:  # beyond the range of float64, or an infinite value
+        return Aggregate(math.inf, True)
+    magnitude = sum(abs(Fraction(value)) * times for value, times in values)
+    overflow = count >= COUNT_LIMIT if is_float else magnitude >= SUM_LIMIT
+    if function is Function.SUM:
+        return Aggregate(exact, overflow)
+    return Aggregate(average, overflow or count >= COUNT_LIMIT)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from cepbench.algorithms.oracle.aggregating import aggregate
-from cepbench.algorithms.oracle.detecting import DetectionMeaning, detect, detection_meaning, detection_needs
+from cepbench.algorithms.oracle.aggregating import Key, aggregated, row_head
+from cepbench.algorithms.oracle.detecting import DetectionMeaning, detect, detection_meaning
 from cepbench.algorithms.oracle.matching import Match, MatchSearch, trend
 from cepbench.algorithms.oracle.names import Meaning, meaning_of
-from cepbench.algorithms.oracle.stream import StreamEvent, Value, stream_of, substreams, value_of, windows
+from cepbench.algorithms.oracle.stream import StreamEvent, stream_of, substreams, value_of, windows
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import AggregateOf, Aggregates, CompleteMatches, CountAll, Query
 
 LIMIT = 1_000_000
-
-Key = tuple[tuple[Value, ...], int, int | None]
-"""Group, window start, window end."""
 
 
 def answer(
@@ -37,18 +36,26 @@ def answer(
         return _detected(query, stream, time_unit, limit)
     meaning = check_query(query)
     check_attributes(meaning, stream)
-    group_size = len(query.group_by)
     found: dict[Key, list[Match]] = {}
+    for key, contents in windows_of(query, stream, time_unit):
+        matches = _matches(meaning, contents, limit)
+        if matches:
+            found.setdefault(key, []).extend(matches)
+    if isinstance(query.returns, Aggregates):
+        counted = {key: (len(matches), Counter(chain.from_iterable(matches))) for key, matches in found.items()}
+        return aggregated(meaning, counted, stream, modular)
+    return [
+        {**row_head(query, key), "match": list(positions)}
+        for key in sorted(found, key=lambda key: key[:2])
+        for positions in sorted(trend(match) for match in found[key])
+    ]
+
+
+def windows_of(query: Query, stream: Sequence[StreamEvent], time_unit: str) -> Iterator[tuple[Key, list[StreamEvent]]]:
+    """The events of each window of each key, with the group and the window to whose row they belong."""
     for partition, substream in substreams(query, stream).items():
         for start, end, contents in windows(query.window, substream, time_unit):
-            matches = _matches(meaning, contents, limit)
-            if matches:
-                found.setdefault((partition[:group_size], start, end), []).extend(matches)
-    floats = frozenset(name for event in stream for name, value in event.attributes.items() if isinstance(value, float))
-    rows: list[dict[str, Any]] = []
-    for key in sorted(found, key=lambda key: key[:2]):
-        rows += _rows(meaning, key, found[key], floats, modular)
-    return rows
+            yield (partition[: len(query.group_by)], start, end), contents
 
 
 def _detected(query: Query, stream: Sequence[StreamEvent], time_unit: str, limit: int) -> list[dict[str, Any]]:
@@ -97,15 +104,13 @@ def check_attributes(meaning: Meaning | DetectionMeaning, stream: Sequence[Strea
 
 def needed_attributes(meaning: Meaning | DetectionMeaning) -> set[tuple[str, str]]:
     """Event types and the attributes that they must have, in addition to those of the partition."""
-    if isinstance(meaning, DetectionMeaning):
-        return detection_needs(meaning)
     needed: set[tuple[str, str]] = set()
     for origin, predicates in meaning.locals.items():
         needed |= {(meaning.types[origin], predicate.operand.attribute) for predicate in predicates}
-    for pair in meaning.adjacent + meaning.pairwise:
+    for pair in meaning.pairs:
         needed |= {(meaning.types[origin], pair.left.attribute) for origin in pair.first}
         needed |= {(meaning.types[origin], pair.right.attribute) for origin in pair.second}
-    if isinstance(meaning.query.returns, Aggregates):
+    if isinstance(meaning, Meaning) and isinstance(meaning.query.returns, Aggregates):
         for item in meaning.query.returns.items:
             if isinstance(item, AggregateOf):
                 needed |= {(meaning.types[origin], item.attribute) for origin in meaning.positive(item.name)}
@@ -126,24 +131,3 @@ def _in_order(combination: tuple[Match, ...]) -> Match:
     """The events of a combination in stream order; an event of two trends occurs once."""
     bounds = {event.position: (event, leaf) for match in combination for event, leaf in match}
     return tuple(bounds[position] for position in sorted(bounds))
-
-
-def row_head(query: Query, key: Key) -> dict[str, Any]:
-    """The columns that identify a row."""
-    group, start, end = key
-    groups = dict(zip(query.group_by, group, strict=True))
-    return {"query": query.name, **groups, "window_start": start, "window_end": end}
-
-
-def _rows(
-    meaning: Meaning, key: Key, matches: list[Match], floats: frozenset[str], modular: bool
-) -> list[dict[str, Any]]:
-    query, row = meaning.query, row_head(meaning.query, key)
-    if not isinstance(query.returns, Aggregates):
-        return [{**row, "match": list(positions)} for positions in sorted(trend(match) for match in matches)]
-    overflow = False
-    for item in query.returns.items:
-        result = aggregate(item, meaning, matches, floats)
-        row[str(item)] = None if modular and result.overflow else result.value
-        overflow |= result.overflow
-    return [{**row, "overflow": overflow}]

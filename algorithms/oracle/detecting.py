@@ -12,14 +12,13 @@ from typing import Any
 
 from cepbench.algorithms.oracle.comparing import holds_local, holds_pair
 from cepbench.algorithms.oracle.matching import TooManyMatches
-from cepbench.algorithms.oracle.names import Origins, Pair, names_of, origins_of
+from cepbench.algorithms.oracle.names import Origins, Pair, names_of, predicates_of
 from cepbench.algorithms.oracle.stream import StreamEvent, substreams
 from cepbench.events.units import in_units
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import (
     Aggregates,
     And,
-    Comparison,
     CountAll,
     Event,
     Local,
@@ -69,10 +68,11 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class DetectionMeaning:
-    """A detection query with resolved names; `counts`: the span counts events."""
+    """A detection query with resolved names; `types`: of each origin; `counts`: the span counts events."""
 
     query: Query
     alternatives: tuple[Alternative, ...]
+    types: tuple[str, ...]
     locals: dict[int, tuple[Local, ...]]
     pairs: tuple[Pair, ...]
     counts: bool
@@ -99,28 +99,11 @@ def detection_meaning(query: Query) -> DetectionMeaning:
             events += either
         alternatives.append(Alternative(not isinstance(top, And), tuple(parts)))
     names = names_of(events) | aliases
-    locals_: dict[int, tuple[Local, ...]] = {}
-    pairs: list[Pair] = []
-    for predicate in query.predicates:
-        if isinstance(predicate, Local):
-            for origin in origins_of(predicate.operand.name, names):
-                locals_[origin] = (*locals_.get(origin, ()), predicate)
-        elif isinstance(predicate, Comparison):
-            first, second = origins_of(predicate.left.name, names), origins_of(predicate.right.name, names)
-            _check_comparison(predicate, first, second, alternatives)
-            pairs.append(Pair(first, second, predicate.left, predicate.op, predicate.right))
-    return DetectionMeaning(query, tuple(alternatives), locals_, tuple(pairs), query.span.unit == "events")
-
-
-def detection_needs(meaning: DetectionMeaning) -> set[tuple[str, str]]:
-    """Event types and the attributes that they must have, in addition to those of the partition."""
-    parts = [part for alternative in meaning.alternatives for part in alternative.parts]
-    types = [of_origin for part in parts for of_origin in part.types]
-    needed = {(name, local.operand.attribute) for origin, name in types for local in meaning.locals.get(origin, ())}
-    for pair in meaning.pairs:
-        needed |= {(name, pair.left.attribute) for origin, name in types if origin in pair.first}
-        needed |= {(name, pair.right.attribute) for origin, name in types if origin in pair.second}
-    return needed
+    locals_, comparisons = predicates_of(query, names)
+    for pair, is_next in comparisons:
+        _check_comparison(pair, is_next, alternatives)
+    types, pairs = tuple(event.type for event in events), tuple(pair for pair, _ in comparisons)
+    return DetectionMeaning(query, tuple(alternatives), types, locals_, pairs, query.span.unit == "events")
 
 
 def detect(
@@ -250,14 +233,12 @@ def _events(part: Pattern) -> tuple[list[Event], str | None]:
     return events, alias
 
 
-def _check_comparison(
-    comparison: Comparison, first: Origins, second: Origins, alternatives: Sequence[Alternative]
-) -> None:
+def _check_comparison(pair: Pair, is_next: bool, alternatives: Sequence[Alternative]) -> None:
     parts = [part for alternative in alternatives for part in alternative.parts]
     negated = {origin for part in parts if part.negated for origin in part.origins}
-    if any(part.origins & side and not part.origins <= side for part in parts for side in (first, second)):
+    if any(part.origins & side and not part.origins <= side for part in parts for side in (pair.first, pair.second)):
         raise QueryError("a comparison of detection relates whole operands")
-    if comparison.next or first & second or (first | second) & negated:
+    if is_next or pair.first & pair.second or (pair.first | pair.second) & negated:
         raise QueryError("a comparison of detection relates two operands")
 
 

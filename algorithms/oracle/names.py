@@ -47,6 +47,11 @@ class Meaning:
     pairwise: tuple[Pair, ...]
 
     @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All predicates on pairs."""
+        return self.adjacent + self.pairwise
+
+    @property
     def is_and(self) -> bool:
         """Whether matches combine trends of several parts."""
         return len(self.parts) > 1
@@ -69,22 +74,11 @@ def meaning_of(query: Query) -> Meaning:
     regions = tuple(region for _, region in occurrences)
     names = names_of([event for event, _ in occurrences])
     parts = _parts(query.pattern)
-    locals_: dict[int, tuple[Local, ...]] = {}
+    locals_, pairs = predicates_of(query, names)
     adjacent: list[Pair] = []
     pairwise: list[Pair] = []
-    for predicate in query.predicates:
-        if isinstance(predicate, Local):
-            for origin in origins_of(predicate.operand.name, names):
-                locals_[origin] = (*locals_.get(origin, ()), predicate)
-        elif isinstance(predicate, Comparison):
-            pair = Pair(
-                origins_of(predicate.left.name, names),
-                origins_of(predicate.right.name, names),
-                predicate.left,
-                predicate.op,
-                predicate.right,
-            )
-            _classify(pair, predicate.next, _steps_around(pair, parts, regions), regions, adjacent, pairwise)
+    for pair, is_next in pairs:
+        _classify(pair, is_next, _steps_around(pair, parts, regions), regions, adjacent, pairwise)
     types = tuple(event.type for event, _ in occurrences)
     return Meaning(query, parts, types, regions, names, locals_, tuple(adjacent), tuple(pairwise))
 
@@ -134,6 +128,22 @@ def origins_of(name: str, names: dict[str, Origins]) -> Origins:
     if name not in names:
         raise QueryError(f"unknown name {name!r}; the pattern has {', '.join(sorted(names))}")
     return names[name]
+
+
+def predicates_of(
+    query: Query, names: dict[str, Origins]
+) -> tuple[dict[int, tuple[Local, ...]], list[tuple[Pair, bool]]]:
+    """The predicates on single events, by origin; the comparisons, each with whether its right side is the next one."""
+    locals_: dict[int, tuple[Local, ...]] = {}
+    pairs: list[tuple[Pair, bool]] = []
+    for predicate in query.predicates:
+        if isinstance(predicate, Local):
+            for origin in origins_of(predicate.operand.name, names):
+                locals_[origin] = (*locals_.get(origin, ()), predicate)
+        elif isinstance(predicate, Comparison):
+            sides = origins_of(predicate.left.name, names), origins_of(predicate.right.name, names)
+            pairs.append((Pair(*sides, predicate.left, predicate.op, predicate.right), predicate.next))
+    return locals_, pairs
 
 
 def _steps_around(pair: Pair, parts: tuple[tuple[Steps, ...], ...], regions: tuple[int, ...]) -> list[Steps]:

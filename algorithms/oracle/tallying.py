@@ -7,19 +7,15 @@ the number of matches that bind an event at a leaf is the number of paths to it,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
-from cepbench.algorithms.oracle.aggregating import COUNT_LIMIT, SUM_LIMIT, Aggregate, number_of
-from cepbench.algorithms.oracle.answering import LIMIT, Key, check_attributes, check_query, row_head
-from cepbench.algorithms.oracle.matching import Bound, MatchSearch
+from cepbench.algorithms.oracle.aggregating import Key, Tally, aggregated
+from cepbench.algorithms.oracle.answering import LIMIT, check_attributes, check_query, windows_of
+from cepbench.algorithms.oracle.matching import MatchSearch
 from cepbench.algorithms.oracle.names import Meaning
-from cepbench.algorithms.oracle.stream import StreamEvent, stream_of, substreams, windows
+from cepbench.algorithms.oracle.stream import StreamEvent, stream_of
 from cepbench.events.errors import CepbenchError
-from cepbench.queries.model import AggregateOf, Aggregates, CountAll, CountOf, Function, Item, Query
-
-Tally = dict[Bound, int]
-"""In how many matches a leaf binds an event."""
+from cepbench.queries.model import Aggregates, Query
 
 
 class CannotTally(CepbenchError):
@@ -41,23 +37,12 @@ def tally(
     stream = stream_of(events)
     check_attributes(meaning, stream)
     found: dict[Key, tuple[int, Tally]] = {}
-    for partition, substream in substreams(query, stream).items():
-        for start, end, contents in windows(query.window, substream, time_unit):
-            matches, bound = _window(meaning, contents)
-            if matches:
-                key = (partition[: len(query.group_by)], start, end)
-                before, tallied = found.get(key, (0, {}))
-                found[key] = (before + matches, tallied | bound)  # two keys have no event in common
-    floats = frozenset(name for event in stream for name, value in event.attributes.items() if isinstance(value, float))
-    rows = []
-    for key in sorted(found, key=lambda key: key[:2]):
-        row, overflow = row_head(query, key), False
-        for item in query.returns.items:
-            result = _aggregate(item, meaning, *found[key], floats)
-            row[str(item)] = None if modular and result.overflow else result.value
-            overflow |= result.overflow
-        rows.append({**row, "overflow": overflow})
-    return rows
+    for key, contents in windows_of(query, stream, time_unit):
+        matches, bound = _window(meaning, contents)
+        if matches:
+            before, tallied = found.get(key, (0, {}))
+            found[key] = (before + matches, {**tallied, **bound})  # two keys have no event in common
+    return aggregated(meaning, found, stream, modular)
 
 
 def _window(meaning: Meaning, events: Sequence[StreamEvent]) -> tuple[int, Tally]:
@@ -75,35 +60,3 @@ def _window(meaning: Meaning, events: Sequence[StreamEvent]) -> tuple[int, Tally
         onwards[bound] = search.ends(steps, bound) + sum(onwards[successor] for successor in following[bound])
     matches = sum(onwards[bound] for bound in by_time if search.begins(steps, bound))
     return matches, {bound: to[bound] * onwards[bound] for bound in by_time if to[bound] * onwards[bound]}
-
-
-def _aggregate(item: Item, meaning: Meaning, matches: int, tallied: Tally, floats: frozenset[str]) -> Aggregate:
-    match item:
-        case CountAll():
-            return Aggregate(matches, matches >= COUNT_LIMIT)
-        case CountOf(name):
-            origins = meaning.positive(name)
-            count = sum(times for (_, leaf), times in tallied.items() if leaf.origin in origins)
-            return Aggregate(count, count >= COUNT_LIMIT)
-        case AggregateOf(function, name, attribute):
-            origins = meaning.positive(name)
-            values = [
-                (number_of(event, attribute), times)
-                for (event, leaf), times in tallied.items()
-                if leaf.origin in origins
-            ]
-            return _of_values(function, values, attribute in floats)
-
-
-def _of_values(function: Function, values: Sequence[tuple[int | float, int]], is_float: bool) -> Aggregate:
-    """MIN, MAX, SUM or AVG of values with their numbers of occurrences."""
-    if function in (Function.MIN, Function.MAX):
-        least = min if function is Function.MIN else max
-        return Aggregate(least((value for value, _ in values), default=None))
-    total = sum((Fraction(value) * times for value, times in values), Fraction(0))
-    count = sum(times for _, times in values)
-    magnitude = sum(abs(Fraction(value)) * times for value, times in values)
-    overflow = count >= COUNT_LIMIT if is_float else magnitude >= SUM_LIMIT
-    if function is Function.SUM:
-        return Aggregate(float(total) if is_float else int(total), overflow)
-    return Aggregate(float(total / count) if count else None, overflow or count >= COUNT_LIMIT)

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 from cepbench.algorithms.base import Plan
-from cepbench.algorithms.mcep.planning.patterns import PairComparison, patterns_of
-from cepbench.algorithms.mcep.planning.selectivities import TypeFilters, TypePair, conditions_of
-from cepbench.algorithms.mcep.statistics import known_selectivities
+from cepbench.algorithms.mcep.planning.patterns import patterns_of
+from cepbench.algorithms.mcep.planning.selectivities import TypeFilters, TypePair, conditions_of, known_selectivities
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.files import read_events
@@ -30,6 +29,7 @@ from cepbench.pipeline.sampling import PER_TYPE, input_statistics, stream_statis
 from cepbench.pipeline.session import session, stop
 from cepbench.pipeline.store import Stream, stream_batches
 from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.model import Comparison
 from cepbench.queries.workloads import parse_workload
 from tests.pipeline.doubles import Counting
 
@@ -143,7 +143,7 @@ def test_selectivities_are_those_of_all_pairs_within_their_deviation(stores: dic
     for condition in conditions:
         if isinstance(condition, TypeFilters):
             [one] = condition.filters
-            exact = np.mean(OPERATORS[str(one.op)](_column(whole, condition.type, one.attribute), one.constant))
+            exact = np.mean(OPERATORS[str(one.op)](_column(whole, condition.type, one.operand.attribute), one.constant))
         else:
             exact = np.mean(np.logical_and.reduce([_holds(whole, condition, one) for one in condition.comparisons]))
         # Pairs are no more independent than the events of the rarer type.
@@ -155,10 +155,10 @@ def test_selectivities_are_those_of_all_pairs_within_their_deviation(stores: dic
     assert found.seconds > 0
 
 
-def _holds(events: EventBatch, pair: TypePair, one: PairComparison) -> NDArray[np.bool_]:
+def _holds(events: EventBatch, pair: TypePair, one: Comparison) -> NDArray[np.bool_]:
     """Whether a comparison holds between 2000 events of the left type and all of the right one."""
-    left = one.left_factor * _column(events, pair.left, one.left_attribute)
-    right = one.right_factor * _column(events, pair.right, one.right_attribute)
+    left = one.left.factor * _column(events, pair.left, one.left.attribute)
+    right = one.right.factor * _column(events, pair.right, one.right.attribute)
     some = np.random.default_rng(1).permutation(len(left))[:2000]
     held: NDArray[np.bool_] = OPERATORS[str(one.op)](left[some, None], right[None, :])
     return held

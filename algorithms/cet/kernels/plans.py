@@ -1,4 +1,4 @@
-"""Searches for a partitioning plan: nearly balanced plans in a heap, all plans of a level, the plan with least memory
+"""Searches for a partitioning plan: nearly balanced plans, all plans of a level, the plan with least memory
 (dissertation 6.3, 7.1, 8.3).
 
 A plan of `a` atomic graphlets is a set of cuts: bit c - 1 is set if a graphlet ends with atomic graphlet c - 1.
@@ -20,24 +20,15 @@ CutSets = NDArray[np.uint64]
 WORD = 64
 """Cuts per word of a cut set."""
 
-SIZE, PEAK, PUSHED = 0, 1, 2
-
 _ONE = np.uint64(1)
 
 
-class Heap(NamedTuple):
-    """Plans with the least CPU cost on top: `cuts[n, W]`, `cpu[n]`, `bytes[n]`; and the best plan that fits.
-
-    `counters`: SIZE, the largest size so far (PEAK), and the number of plans PUSHED so far. `best[W]` has the cost
-    `least_cpu[0]`, which is infinite at first.
-    """
+class Plans(NamedTuple):
+    """Plans with their costs: `cuts[n, W]`, `cpu[n]`, `bytes[n]`."""
 
     cuts: CutSets
     cpu: Reals
     bytes: Reals
-    counters: Ints
-    best: CutSets
-    least_cpu: Reals
 
 
 class Completions(NamedTuple):
@@ -77,16 +68,16 @@ def complete(level: int, ideal: int, atoms: Ints, ranges: Ranges, completions: C
 
 @kernel
 def generate(
-    level: int, ideal: int, atoms: Ints, ranges: Ranges, completions: Completions, stack: Stack, heap: Heap
-) -> None:
-    """Pushes all nearly balanced plans with `level` graphlets and less CPU cost than the best, depth-first.
+    level: int, ideal: int, most: float, atoms: Ints, ranges: Ranges, completions: Completions, stack: Stack,
+    plans: Plans,
+) -> int:  # fmt: skip
+    """Writes all nearly balanced plans with `level` graphlets and less CPU cost than `most`; returns their number.
 
-    O(log heap) per plan, and O(k r) for branches without a plan.
+    Depth-first; the caller zeroes `plans`. O(k) per plan, and O(k r) for branches without a plan.
     """
     ways, least = completions
     begin, end, cpu, size = stack
-    most = heap.least_cpu[0]
-    depth = 0
+    found, depth = 0, 0
     begin[0], end[0], cpu[0], size[0] = 0, 0, 0.0, 0.0
     while depth >= 0:
         p, left = begin[depth], level - depth
@@ -107,37 +98,15 @@ def generate(
         end[depth] = q
         used = size[depth] + ranges.bytes[ranges.row[p] + q - p - 1]
         if left == 1:
-            _push(end, depth, spent, used, heap)
+            for d in range(depth):
+                c = end[d] - 1
+                plans.cuts[found, c // WORD] |= _ONE << np.uint64(c % WORD)
+            plans.cpu[found], plans.bytes[found] = spent, used
+            found += 1
         else:
             depth += 1
             begin[depth], end[depth], cpu[depth], size[depth] = q, q, spent, used
-
-
-@kernel
-def search_heap(level: int, limit: float, heap: Heap) -> bool:
-    """Pops plans until it has examined one of `level`; False if none is left.
-
-    A cheaper plan that fits becomes the best. Plans that are not cheaper than the best are dropped, with their
-    descendants, which cost more.
-    """
-    while heap.counters[SIZE] > 0:
-        if heap.cpu[0] >= heap.least_cpu[0]:
-            heap.counters[SIZE] = 0
-            return False
-        graphlets = 1
-        for w in range(heap.cuts.shape[1]):
-            word = heap.cuts[0, w]
-            while word:
-                word &= word - _ONE
-                graphlets += 1
-        if heap.bytes[0] <= limit:
-            heap.least_cpu[0] = heap.cpu[0]
-            for w in range(len(heap.best)):
-                heap.best[w] = heap.cuts[0, w]
-        _pop(heap)
-        if graphlets == level:
-            return True
-    return False
+    return found
 
 
 @kernel
@@ -210,45 +179,3 @@ def _nearly_balanced(p: int, q: int, first: bool, last: bool, ideal: int, atoms:
     if size <= ideal:
         return True
     return (first or size < ideal + atoms[p + 1] - atoms[p]) and (last or size < ideal + atoms[q] - atoms[q - 1])
-
-
-@inlined
-def _push(end: Ints, depth: int, cpu: float, size: float, heap: Heap) -> None:
-    """Pushes the plan with cuts end[0..depth-1]."""
-    at = heap.counters[SIZE]
-    heap.cuts[at, :] = np.uint64(0)
-    for d in range(depth):
-        c = end[d] - 1
-        heap.cuts[at, c // WORD] |= _ONE << np.uint64(c % WORD)
-    heap.cpu[at], heap.bytes[at] = cpu, size
-    heap.counters[SIZE] += 1
-    heap.counters[PUSHED] += 1
-    heap.counters[PEAK] = max(heap.counters[PEAK], heap.counters[SIZE])
-    while at > 0 and heap.cpu[at] < heap.cpu[(at - 1) // 2]:
-        _swap(at, (at - 1) // 2, heap)
-        at = (at - 1) // 2
-
-
-@inlined
-def _pop(heap: Heap) -> None:
-    heap.counters[SIZE] -= 1
-    size, at = heap.counters[SIZE], 0
-    _swap(0, size, heap)
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        if child + 1 < size and heap.cpu[child + 1] < heap.cpu[child]:
-            child += 1
-        if heap.cpu[at] <= heap.cpu[child]:
-            break
-        _swap(at, child, heap)
-        at = child
-
-
-@inlined
-def _swap(i: int, j: int, heap: Heap) -> None:
-    heap.cpu[i], heap.cpu[j] = heap.cpu[j], heap.cpu[i]
-    heap.bytes[i], heap.bytes[j] = heap.bytes[j], heap.bytes[i]
-    for w in range(heap.cuts.shape[1]):
-        heap.cuts[i, w], heap.cuts[j, w] = heap.cuts[j, w], heap.cuts[i, w]

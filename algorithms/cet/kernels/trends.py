@@ -15,7 +15,7 @@ TRAVERSALS, UPDATES = 0, 1
 
 
 class FoundTrends(NamedTuple):
-    """Complete trends of one window, owned by `algorithms.cet.output.Output`.
+    """Complete trends of one window, owned by `algorithms.cet.detector.Detector`.
 
     `offsets[m + 1]`, `positions[n]`: trends as rows; both are empty if trends are only counted and digested.
     `size`: TRENDS and events WRITTEN since the rows were last taken. `digest[1]`: sum of all hashes.

@@ -22,6 +22,7 @@ from cepbench.algorithms.cet.kernels.costs import (
     merge_atoms,
 )
 from cepbench.algorithms.cet.kernels.graph import WindowGraph
+from cepbench.algorithms.cet.kernels.plans import least_memory
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.growth import wider
 
@@ -115,6 +116,26 @@ class Costs:
         if row[1] == number:
             cpu[number - 1] = self._cpu(counted[number - 1 : number], True)[0]
         return Ranges(row, cpu, self._bytes(counted))
+
+    def least_memory(self, limit: int) -> Ints | None:
+        """The bounds of the plan with the least memory, or None if it takes more than `limit` bytes.
+
+        In the paper, that is the plan with most graphlets (Theorem 6.1). Here each graphlet adds a few bytes for the
+        path under construction, so chains take less memory uncut. In windows with more than a thousand cuts, some are
+        not considered (`coarse`), but the plan with most graphlets always is.
+
+        O(a r) time for ranges of up to r atomic graphlets that may fit.
+        """
+        coarse = self.coarse(limit)
+        size, before = np.empty(len(coarse.atoms)), np.zeros(len(coarse.atoms), np.int64)
+        least_memory(coarse.ranges(limit), size, before)
+        if size[-1] > limit:
+            return self.atoms if self.cost(self.atoms).bytes <= limit else None
+        ends = [len(coarse.atoms) - 1]
+        while ends[-1] > 0:
+            ends.append(int(before[ends[-1]]))
+        bounds: Ints = coarse.atoms[ends[::-1]]
+        return bounds
 
     @staticmethod
     def _cpu(counted: Reals, alone: bool) -> Reals:

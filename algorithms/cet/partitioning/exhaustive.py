@@ -8,7 +8,7 @@ import numpy as np
 
 from cepbench.algorithms.cet.kernels.plans import cheapest, extend
 from cepbench.algorithms.cet.partitioning.costs import Costs
-from cepbench.algorithms.cet.partitioning.search import FoundPartition, bounds_of
+from cepbench.algorithms.cet.partitioning.plan import FoundPartition, bounds_of
 from cepbench.events.errors import CepbenchError
 
 MAX_ATOMS = 26

@@ -8,14 +8,11 @@ import numpy as np
 
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.algorithms.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.cet.partitioning.balanced import balanced
 from cepbench.algorithms.cet.partitioning.branch_and_bound import branch_and_bound
 from cepbench.algorithms.cet.partitioning.costs import Costs
 from cepbench.algorithms.cet.partitioning.exhaustive import exhaustive
-from cepbench.algorithms.cet.partitioning.greedy import greedy
-from cepbench.algorithms.cet.partitioning.least_memory import least_memory
-from cepbench.algorithms.cet.partitioning.plan import PartitionPlan
-from cepbench.algorithms.cet.partitioning.search import FoundPartition, Search
+from cepbench.algorithms.cet.partitioning.levels import balanced, greedy
+from cepbench.algorithms.cet.partitioning.plan import FoundPartition, PartitionPlan, Search
 from cepbench.algorithms.kernels.arrays import Ints
 
 METHODS: dict[str, Search] = {"branch-and-bound": branch_and_bound, "greedy": greedy, "exhaustive": exhaustive}
@@ -32,7 +29,7 @@ def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
     begin = time.thread_time()
     costs = Costs(graph)
     found = METHODS[method](costs, limit)
-    bounds = least_memory(costs, limit) if found.bounds is None else found.bounds
+    bounds = costs.least_memory(limit) if found.bounds is None else found.bounds
     if bounds is None:
         raise NotEnoughMemory(
             f"no partitioning of the {len(graph.time)} events of a window into up to {len(costs.atoms) - 1} graphlets "
@@ -49,7 +46,7 @@ def load(method: str) -> None:
     costs = Costs(WindowGraph(*arrays))
     limit = int(costs.cost(costs.atoms[[0, -1]]).bytes) - 1
     METHODS[method](costs, limit)
-    least_memory(costs, limit)
+    costs.least_memory(limit)
 
 
 def prescribed(graph: WindowGraph, graphlets: int, ratio: float, limit: int) -> PartitionPlan:

@@ -70,8 +70,15 @@ class LogRecord:
     row: int
 
 
+class Counts(NamedTuple):
+    """Counts, and whether each has overflowed."""
+
+    value: NDArray[Any]
+    over: Flags
+
+
 class Products(NamedTuple):
-    """Counts for C states, each in an array of values and one of overflow flags.
+    """Counts for C states.
 
     - `log[N]`: events by time (`LogRecord`): those before MID are in the front, those before COMMITTED in the back.
     - `row[M, C]`: for a start in the front, the ways to each state over the events from that start to the front's end.
@@ -85,20 +92,14 @@ class Products(NamedTuple):
     """
 
     log: Records
-    row: NDArray[Any]
-    row_over: Flags
-    back: NDArray[Any]
-    back_over: Flags
-    fresh: NDArray[Any]
-    fresh_over: Flags
-    front: NDArray[Any]
-    front_over: Flags
-    gain: NDArray[Any]
-    gain_over: Flags
+    row: Counts
+    back: Counts
+    fresh: Counts
+    front: Counts
+    gain: Counts
     reached: Flags
     touched: Ints
-    total: NDArray[Any]
-    total_over: Flags
+    total: Counts
     counters: Ints
 
 
@@ -122,7 +123,7 @@ def count(
         letter = letter_of(found)
         if mark[LOGGED] == len(products.log):
             return i, OF_LOG
-        if mark[STARTS] == len(products.row):
+        if mark[STARTS] == len(products.row.value):
             return i, OF_ROWS
         time = events.time[i]
         point = mark[SEEN] if setting[0].counts else time
@@ -181,15 +182,7 @@ def _keep(first: int, last: int, states: int, cea: Cea, products: Products) -> i
             if edge.source == START:
                 starts = 1
             _touch(edge.target, products)
-            _add_row(
-                products.fresh,
-                products.fresh_over,
-                edge.target,
-                products.back,
-                products.back_over,
-                edge.source,
-                states,
-            )
+            _add_row(products.fresh, edge.target, products.back, edge.source, states)
             products.counters[STEPS] += states
     return starts
 
@@ -212,8 +205,8 @@ def _commit(cea: Cea, products: Products) -> None:
     states = len(cea.list_ptr) - 1
     for k in range(mark[TOUCHED]):
         s = products.touched[k]
-        _add_row(products.back, products.back_over, s, products.fresh, products.fresh_over, s, states)
-        _clear_row(products.fresh, products.fresh_over, s, states)
+        _add_row(products.back, s, products.fresh, s, states)
+        _clear_row(products.fresh, s, states)
         products.reached[s] = True
         mark[STEPS] += states
     mark[TOUCHED] = 0
@@ -223,21 +216,21 @@ def _commit(cea: Cea, products: Products) -> None:
 @inlined
 def _count_runs(state: int, states: int, modular: bool, products: Products) -> None:
     """Adds the runs in a state that began within the span."""
-    mark, total = products.counters, products.total
+    mark, total, back = products.counters, products.total, products.back
     if state == START:
-        _add(products.total, products.total_over, total.dtype.type(1), False)
+        _add(total, total.value.dtype.type(1), False)
         return
-    _add(products.total, products.total_over, products.back[state, START], products.back_over[state, START])
+    _add(total, back.value[state, START], back.over[state, START])
     if mark[LOW] == mark[MID]:
         return
     row = products.log[mark[LOW]].row
     for t in range(1, states):
-        x, y = products.row[row, t], products.back[state, t]
-        x_over, y_over = products.row_over[row, t], products.back_over[state, t]
+        x, y = products.row.value[row, t], back.value[state, t]
+        x_over, y_over = products.row.over[row, t], back.over[state, t]
         if (x == 0 and not x_over) or (y == 0 and not y_over):
             continue
         over = x_over or y_over or (modular and product_exceeds(np.uint64(x), np.uint64(y)))
-        _add(products.total, products.total_over, x * y, over)
+        _add(total, x * y, over)
 
 
 @inlined
@@ -254,13 +247,13 @@ def _flip(floor: int, cea: Cea, products: Products) -> None:
     mark[LOW], mark[MID], mark[STARTS] = 0, mark[COMMITTED], 0
     mark[FLIPS] += 1
     for s in range(states):
-        _clear_row(products.front, products.front_over, s, states)
-        _clear_row(products.gain, products.gain_over, s, states)
-        _clear_row(products.back, products.back_over, s, states)
-        _clear_row(products.fresh, products.fresh_over, s, states)
-        products.back[s, s] = products.back.dtype.type(1)
+        _clear_row(products.front, s, states)
+        _clear_row(products.gain, s, states)
+        _clear_row(products.back, s, states)
+        _clear_row(products.fresh, s, states)
+        products.back.value[s, s] = products.back.value.dtype.type(1)
         if s != START:
-            products.front[s, s] = products.front.dtype.type(1)
+            products.front.value[s, s] = products.front.value.dtype.type(1)
     at = mark[COMMITTED]
     while at > 0:
         at = _before(at, states, cea, products)
@@ -273,8 +266,7 @@ def _flip(floor: int, cea: Cea, products: Products) -> None:
 @inlined
 def _before(end: int, states: int, cea: Cea, products: Products) -> int:
     """Prepends the last time before event `end` to the product; returns its first event."""
-    mark, log = products.counters, products.log
-    front, over = products.front, products.front_over
+    mark, log, front = products.counters, products.log, products.front
     at = end
     while at > 0 and log[at - 1].time == log[end - 1].time:
         at -= 1
@@ -284,23 +276,23 @@ def _before(end: int, states: int, cea: Cea, products: Products) -> int:
             if edge.target == UNKNOWN or not edge.goes_on:
                 continue
             if edge.source == START:
-                _add_row(front, over, START, front, over, edge.target, states)
+                _add_row(front, START, front, edge.target, states)
             else:
-                _add_row(products.gain, products.gain_over, edge.source, front, over, edge.target, states)
+                _add_row(products.gain, edge.source, front, edge.target, states)
             mark[STEPS] += states
         if _begins(letter, cea):
             row = mark[STARTS]
             mark[STARTS] = row + 1
-            _clear_row(products.row, products.row_over, row, states)
-            _add_row(products.row, products.row_over, row, front, over, START, states)
+            _clear_row(products.row, row, states)
+            _add_row(products.row, row, front, START, states)
             log[at].row = row
     for e in range(at, end):
         letter = log[e].letter
         for k in range(cea.edge_ptr[letter], cea.edge_ptr[letter + 1]):
             source = cea.edge[k].source
             if source != START:
-                _add_row(front, over, source, products.gain, products.gain_over, source, states)
-                _clear_row(products.gain, products.gain_over, source, states)
+                _add_row(front, source, products.gain, source, states)
+                _clear_row(products.gain, source, states)
     return at
 
 
@@ -314,25 +306,25 @@ def _begins(letter: int, cea: Cea) -> int:
 
 
 @inlined
-def _add(to: NDArray[Any], over: Flags, more: Any, more_over: bool) -> None:
-    """Adds a count to the single element of an array."""
-    total = to[0] + more
-    over[0] = over[0] or more_over or sum_exceeds(total, more)
-    to[0] = total
+def _add(to: Counts, more: Any, more_over: bool) -> None:
+    """Adds a count to a single one."""
+    total = to.value[0] + more
+    to.over[0] = to.over[0] or more_over or sum_exceeds(total, more)
+    to.value[0] = total
 
 
 @inlined
-def _add_row(to: NDArray[Any], over: Flags, i: int, values: NDArray[Any], flags: Flags, j: int, states: int) -> None:
-    """Adds row j of `values` to row i."""
+def _add_row(to: Counts, i: int, other: Counts, j: int, states: int) -> None:
+    """Adds row j of `other` to row i."""
     for t in range(states):
-        more = values[j, t]
-        total = to[i, t] + more
-        over[i, t] = over[i, t] or flags[j, t] or sum_exceeds(total, more)
-        to[i, t] = total
+        more = other.value[j, t]
+        total = to.value[i, t] + more
+        to.over[i, t] = to.over[i, t] or other.over[j, t] or sum_exceeds(total, more)
+        to.value[i, t] = total
 
 
 @inlined
-def _clear_row(values: NDArray[Any], flags: Flags, i: int, states: int) -> None:
+def _clear_row(counts: Counts, i: int, states: int) -> None:
     for t in range(states):
-        values[i, t] = values.dtype.type(0)
-        flags[i, t] = False
+        counts.value[i, t] = counts.value.dtype.type(0)
+        counts.over[i, t] = False

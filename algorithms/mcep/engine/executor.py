@@ -13,11 +13,12 @@ from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_d
 from cepbench.algorithms.answers.matches import taken
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.kernels.arrays import readonly
+from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.mcep.aggregation import WindowCounts
-from cepbench.algorithms.mcep.engine.room import more_bindings, more_entries, more_slab, new_output, new_state
+from cepbench.algorithms.mcep.engine.room import more_entries, more_slab, new_output, new_state
 from cepbench.algorithms.mcep.engine.tables import EngineTables
-from cepbench.algorithms.mcep.kernels.detection import detect, purge
+from cepbench.algorithms.mcep.kernels.detection import detect, note, purge
 from cepbench.algorithms.mcep.kernels.matches import settle
 from cepbench.algorithms.mcep.kernels.state import (
     BINDINGS,
@@ -36,18 +37,13 @@ from cepbench.algorithms.mcep.kernels.state import (
     OF_MATCHES,
     OF_SLAB,
     PEAK_BYTES,
-    PEAK_EVENTS,
     PEAK_MATCHES,
-    PEAK_ROWS,
-    ROWS,
     SEEN,
     WAITING,
-    WAITING_BYTES,
     WAITING_WRITTEN,
-    WORDS,
     WRITTEN,
 )
-from cepbench.algorithms.rows import MatchDigests, MatchRows, Rows
+from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, concatenate
 from cepbench.algorithms.running.batches import kernel_events
 from cepbench.algorithms.running.per_query import check_order
 from cepbench.events.batch import EventBatch
@@ -56,30 +52,32 @@ from cepbench.queries.compile import Workload
 
 NEVER_DUE = 2 * FOREVER - 1
 
+Taken = tuple[NDArray[np.int64], MatchRows | MatchDigests]
+"""Rows that the kernels wrote, and the pattern of each."""
+
 
 class DetectionExecutor(Executor):
     """Feeds batches to the kernels, grows their arrays, and reports each match of a query once.
 
-    `queries[p]` is the query of pattern p; `counts` belong to queries that count trends in windows, `totals` to queries
-    that count the matches they detect. O(pairs of rows that meet) time, O(live rows and events) space.
+    `counts` belong to queries that count trends in windows, `totals` to queries that count the matches they detect.
+    O(pairs of rows that meet) time, O(live rows and events) space.
     """
 
-    def __init__(
-        self, workload: Workload, tables: EngineTables, queries: NDArray[np.int64], windows: Mapping[int, Window]
-    ) -> None:
-        self.tables, self.queries = tables, queries
+    def __init__(self, workload: Workload, tables: EngineTables, windows: Mapping[int, Window]) -> None:
+        self.tables = tables
         self.distinct = {query.index: DistinctMatches(query) for query in workload if query.index not in windows}
         self.counts = {index: WindowCounts(window, workload.arithmetic) for index, window in windows.items()}
         detecting = [query for query in workload if query.index not in windows]
         self.totals = {query.index: count for query in detecting if (count := match_counter(query)) is not None}
         self.by_events = {query.index: query.window is not None and query.window.counts_events for query in workload}
         self.state_arrays = new_state(tables)
-        self.output = new_output(len(queries))
+        self.output = new_output(len(tables.queries))
         self.now = 0
         self._failed = (NOBODY, NOBODY)
-        self._found: list[tuple[NDArray[np.int64], MatchRows]] = []
-        self._late: list[tuple[NDArray[np.int64], MatchRows]] = []
-        self._digests: list[tuple[NDArray[np.int64], MatchDigests]] = []
+        self._found: list[Taken] = []
+        self._digests: list[Taken] = []
+        self._late: list[Taken] = []
+        """Of waiting patterns."""
 
     def process(self, events: EventBatch) -> Rows:
         self.now = check_order(events, self.now)
@@ -107,14 +105,10 @@ class DetectionExecutor(Executor):
 
     def state(self) -> StateSize:
         """Rows of all nodes, bound events, and waiting matches."""
-        count = self.state_arrays.counters
-        columns = len(self.tables.columns.ints) + len(self.tables.columns.reals)
-        events, rows, waiting = int(count[BINDINGS] - count[LOW]), int(count[ROWS]), int(count[WAITING])
-        size = 8 * int(count[WORDS] + (6 + columns) * events + count[WAITING_WRITTEN]) + WAITING_BYTES * waiting
-        if count[PEAK_BYTES] > size:
-            size, events = int(count[PEAK_BYTES]), int(count[PEAK_EVENTS])
-            rows, waiting = int(count[PEAK_ROWS]), int(count[PEAK_MATCHES])
-        count[PEAK_BYTES : PEAK_MATCHES + 1] = 0
+        in_python(note)(self.state_arrays)
+        peak = self.state_arrays.counters[PEAK_BYTES : PEAK_MATCHES + 1]
+        size, events, rows, waiting = peak.tolist()
+        peak[:] = 0
         result = sum((one.state() for one in self.distinct.values()), StateSize())
         result = sum((one.state() for one in self.counts.values()), result)
         return result + StateSize(size, {"events": events, "partial matches": rows, "trends": waiting})
@@ -164,7 +158,7 @@ class DetectionExecutor(Executor):
             self.state_arrays = more_slab(state, self.tables, grow)
         elif lack == OF_BINDINGS:
             if grow or 2 * (count[BINDINGS] - count[LOW]) > len(state.binding):
-                self.state_arrays = more_bindings(state)
+                self.state_arrays = widened(state, ("binding", "ints", "reals"), len(state.binding))
         elif lack == OF_MATCHES:
             if grow:
                 self.output = widened(output, ("found",), len(output.found))
@@ -181,8 +175,8 @@ class DetectionExecutor(Executor):
         """Collects the kernel's output, and the waiting matches that are settled."""
         count, output = self.state_arrays.counters, self.output
         if count[MATCHES]:
-            found, positions = output.found[: count[MATCHES]], output.positions[: count[WRITTEN]]
-            self._found.append((found["pattern"].copy(), _match_rows(found, positions.copy())))
+            found = output.found[: count[MATCHES]]
+            self._found.append((found["pattern"].copy(), _match_rows(found, output.positions)))
             count[MATCHES] = count[WRITTEN] = 0
         if count[DIGESTS]:
             size = int(count[DIGESTS])
@@ -196,63 +190,61 @@ class DetectionExecutor(Executor):
 
     def _take_settled(self) -> None:
         count, output = self.state_arrays.counters, self.output
-        waiting, positions = output.waiting[: count[WAITING]], output.waiting_positions[: count[WAITING_WRITTEN]]
+        waiting = output.waiting[: count[WAITING]]
         settled = waiting["settled"]
         if not settled.any():
             return
-        lengths = np.diff(waiting["stop"], prepend=0)
-        chosen = settled & waiting["alive"]
-        if chosen.any():
-            result = waiting[chosen]
-            result["stop"] = np.cumsum(lengths[chosen])
-            self._late.append((result["pattern"].copy(), _match_rows(result, positions[np.repeat(chosen, lengths)])))
-        left, places = waiting[~settled], positions[np.repeat(~settled, lengths)]
-        left["stop"] = np.cumsum(lengths[~settled])
-        output.waiting[: len(left)] = left
-        output.waiting_positions[: len(places)] = places
-        count[WAITING], count[WAITING_WRITTEN] = len(left), len(places)
+        rows = _match_rows(waiting, output.waiting_positions)
+        late, left = np.flatnonzero(settled & waiting["alive"]), np.flatnonzero(~settled)
+        if len(late):
+            self._late.append((waiting["pattern"][late], taken(rows, late)))
+        kept = taken(rows, left)
+        waiting[: len(left)] = waiting[left]
+        waiting["stop"][: len(left)] = kept.offsets[1:]
+        output.waiting_positions[: len(kept.positions)] = kept.positions
+        count[WAITING], count[WAITING_WRITTEN] = len(left), len(kept.positions)
+
+    def _parts(self) -> dict[int, list[QueryRows]]:
+        """What was taken since the last report, by query; the matches of waiting patterns come last."""
+        parts: dict[int, list[QueryRows]] = {query: [] for query in self.by_events}
+        for kind in (self._found, self._digests, self._late):
+            if kind:
+                query = self.tables.queries[np.concatenate([pattern for pattern, _ in kind])]
+                rows, order = concatenate([one for _, one in kind]), np.argsort(query, kind="stable")
+                for begin, end in pairwise([0, *(np.flatnonzero(np.diff(query[order])) + 1).tolist(), len(order)]):
+                    parts[int(query[order[begin]])].append(_chosen(rows, order[begin:end]))
+                kind.clear()
+        return parts
 
     def _report(self, now: int) -> Rows:
-        """The rows of all queries; those of waiting patterns come last. Closes windows that end by `now`."""
-        parts: dict[int, list[MatchRows | MatchDigests]] = {}
-        for kind in (self._found, self._late):
-            if kind:
-                pattern = np.concatenate([numbers for numbers, _ in kind])
-                rows = MatchRows.concatenate([matches for _, matches in kind])
-                for query, chosen in self._by_query(pattern):
-                    parts.setdefault(query, []).append(taken(rows, chosen))
-        if self._digests:
-            pattern = np.concatenate([numbers for numbers, _ in self._digests])
-            digests = MatchDigests.concatenate([rows for _, rows in self._digests])
-            for query, chosen in self._by_query(pattern):
-                mine = digests.window[chosen], digests.matches[chosen], digests.digest[chosen]
-                parts.setdefault(query, []).append(MatchDigests(*mine))
-        self._found, self._late, self._digests = [], [], []
+        """The rows of all queries. Closes windows that end by `now`."""
+        parts = self._parts()
         result: Rows = {}
         seen = int(self.state_arrays.counters[SEEN])
         for query, distinct in self.distinct.items():
-            if query in parts or distinct.known is not None:
-                found = distinct.once(parts.get(query, []), seen if self.by_events[query] else self.now)
+            if parts[query] or distinct.known is not None:
+                found = distinct.once(parts[query], seen if self.by_events[query] else self.now)
                 if query in self.totals:
                     self.totals[query].add(found)
                 elif found is not None and len(found):
                     result[query] = found
         for query, counts in self.counts.items():
-            counts.add([rows for rows in parts.get(query, []) if isinstance(rows, MatchRows)])
+            counts.add([rows for rows in parts[query] if isinstance(rows, MatchRows)])
             closed = counts.closed(now)
             if closed is not None:
                 result[query] = closed
         return result
 
-    def _by_query(self, pattern: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
-        """For each query, in order, the indices of its rows, given the pattern of each row."""
-        query = self.queries[pattern]
-        order = np.argsort(query, kind="stable")
-        ends = [0, *(np.flatnonzero(np.diff(query[order])) + 1).tolist(), len(order)]
-        return [(int(query[order[begin]]), order[begin:end]) for begin, end in pairwise(ends)]
+
+def _chosen(rows: QueryRows, some: NDArray[np.int64]) -> QueryRows:
+    if isinstance(rows, MatchRows):
+        return taken(rows, some)
+    assert isinstance(rows, MatchDigests)
+    return MatchDigests(rows.window[some], rows.matches[some], rows.digest[some])
 
 
 def _match_rows(found: NDArray[np.void], positions: NDArray[np.int64]) -> MatchRows:
     """Matches as rows; `found["stop"]` are the ends of their positions."""
     offsets = np.append(0, found["stop"])
-    return MatchRows(found["window"].copy(), offsets, positions, np.stack([found["first"], found["last"]], axis=1))
+    times = np.stack([found["first"], found["last"]], axis=1)
+    return MatchRows(found["window"].copy(), offsets, positions[: offsets[-1]].copy(), times)

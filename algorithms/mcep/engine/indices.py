@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from math import prod
 from typing import NamedTuple
 
-from cepbench.algorithms.mcep.kernels.state import NOBODY
 from cepbench.queries.tables import EQUAL, UNEQUAL, Predicates
 
 ASSUMED_EQUAL, ASSUMED = 0.1, 1 / 3
@@ -52,41 +50,15 @@ Bound = tuple[int, bool, int, float, int]
 """The fields of a `BoundRecord`."""
 
 
-@dataclass(frozen=True)
-class JoinIndices:
-    """`joins`: per join its index, or NOBODY, and the range of its bounds; `indices`, by node."""
-
-    joins: list[tuple[int, int, int]] = field(default_factory=list)
-    indices: list[IndexKey] = field(default_factory=list)
-    bounds: list[Bound] = field(default_factory=list)
-
-
-def chosen_indices(
-    joins: Sequence[JoinKey], checks: Sequence[tuple[int, int, int]], pairs: Predicates,
-    shares: Mapping[int, Sequence[float]],
-) -> JoinIndices:  # fmt: skip
-    """Indices for the joins with a condition other than `!=`; joins of a node share equal ones.
-
-    `shares[c]` is the share of pairs for which the conditions of check c hold, 1 if unknown. Of the values by which the
-    older rows of a join can be looked up, the one with the fewest pairs is chosen, with all conditions on it: two
-    conditions can bound it from both sides.
-    """
-    chosen: list[tuple[IndexKey, list[Bound]] | None] = [_chosen(join, checks, pairs, shares) for join in joins]
-    found = JoinIndices()
-    found.indices.extend(sorted({one[0] for one in chosen if one is not None}))
-    number = {key: k for k, key in enumerate(found.indices)}
-    for one in chosen:
-        begin = len(found.bounds)
-        if one is not None:
-            found.bounds.extend(one[1])
-        found.joins.append((NOBODY if one is None else number[one[0]], begin, len(found.bounds)))
-    return found
-
-
-def _chosen(
+def chosen_index(
     join: JoinKey, checks: Sequence[tuple[int, int, int]], pairs: Predicates, shares: Mapping[int, Sequence[float]]
 ) -> tuple[IndexKey, list[Bound]] | None:
-    """The index for one join, and the bounds of its look-ups."""
+    """The index for a join with a condition other than `!=`, and the bounds of its look-ups.
+
+    `shares[c]` is the share of pairs for which the conditions of check c hold, 1 if unknown. Of the values by which the
+    older rows can be looked up, the one with the fewest pairs is chosen, with all conditions on it: two conditions can
+    bound it from both sides.
+    """
     bounds: dict[IndexKey, list[Bound]] = {}
     agreeing: dict[IndexKey, list[float]] = {}
     for c in range(join.check, join.check_end):

@@ -54,18 +54,6 @@ class EngineNode:
     exclusions: tuple[Exclusion, ...] = ()
 
 
-@dataclass(frozen=True)
-class EngineNodes:
-    """The nodes of a plan, children first; `absent`: the node of each negated type of a pattern.
-
-    Negated types in `decided` have been checked by a node of the pattern, and are not checked for its matches again.
-    """
-
-    nodes: tuple[EngineNode, ...]
-    absent: dict[tuple[int, int], int]
-    decided: frozenset[tuple[int, int]]
-
-
 def reach_of(pattern: DetectionPattern) -> int:
     """The maximum distance between the first and the last event of a match, in time or in events."""
     return pattern.window - 1 if pattern.scope.counts_events else pattern.window
@@ -78,53 +66,35 @@ def driver_of(ordered: bool, sides: Sequence[NodeSide]) -> tuple[int, ...]:
     return tuple(range(len(sides)))
 
 
-def nodes_of(plan: MultiPlan, clauses: Sequence[DetectionClause]) -> EngineNodes:
-    """The nodes of a plan whose pattern i is clause i."""
-    return _Nodes(plan, clauses).made()
+class EngineNodes:
+    """The `nodes` of a plan whose pattern i is clause i, children first; `absent`: the node of each negated type of a
+    pattern.
 
+    Negated types in `decided` have been checked by a node of the pattern, and are not checked for its matches again.
+    """
 
-class _Nodes:
     def __init__(self, plan: MultiPlan, clauses: Sequence[DetectionClause]) -> None:
         self.plan, self.table, self.clauses = plan, plan.table, clauses
         self.nodes: list[EngineNode] = []
         self.absent: dict[tuple[int, int], int] = {}
-
-    def made(self) -> EngineNodes:
-        first = self.plan.first_places()
-        order = self.plan.in_order()
-        buffers = {sub: self._leaf(*where) for sub, where in self._buffered(first).items()}
         made: dict[int, int] = {}
-        for number in order:
-            pattern, mask = first[number]
+        for number, (pattern, mask) in sorted(plan.first_places().items()):
             local = self.plan.plans[pattern]
-            parts = self.plan.parts(local, mask)
-            if mask.bit_count() == 1:
+            parts = local.parts(mask)
+            if parts:
+                places = dict(local.places)
+                sides = tuple(NodeSide(made[places[part]], self.table.places(pattern, part)) for part in parts)
+                made[number] = self._join(pattern, mask, sides)
+            else:
                 made[number] = self._leaf(pattern, mask)
-                continue
-            places = dict(local.places)
-            sides = [NodeSide(made[places[part]], self.table.places(pattern, part)) for part in parts]
-            rest = mask & ~sum(parts)
-            if rest:
-                sides.append(NodeSide(buffers[self.table.of(pattern, rest)], self.table.places(pattern, rest)))
-            made[number] = self._join(pattern, mask, tuple(sides))
-        for number in order:
+        for number in plan.in_order():
             node = self.nodes[made[number]]
             node.reach = self.plan.window(number) - (1 if node.counts else 0)
         for number, patterns in self.plan.finals().items():
             self.nodes[made[number]].finals = patterns
         self._negated()
-        decided = self._exclude(made)
+        self.decided = self._exclude(made)
         self._widen()
-        return EngineNodes(tuple(self.nodes), self.absent, decided)
-
-    def _buffered(self, first: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
-        """The operands that states look up in buffers, each once for all patterns, with an example in a pattern."""
-        found: dict[int, tuple[int, int]] = {}
-        for pattern, mask in first.values():
-            rest = mask & ~sum(self.plan.parts(self.plan.plans[pattern], mask))
-            if rest and mask.bit_count() > 1:
-                found.setdefault(self.table.of(pattern, rest), (pattern, rest))
-        return found
 
     def _leaf(self, pattern: int, mask: int) -> int:
         [operand] = operands_of(mask)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.mcep.engine.tables import EngineTables
 from cepbench.algorithms.mcep.kernels.indices import ENTRY_WORDS, LEAST_ROOM
 from cepbench.algorithms.mcep.kernels.state import (
@@ -64,29 +62,17 @@ def new_state(tables: EngineTables) -> EngineState:
 
 def new_output(patterns: int) -> EngineOutput:
     """Output arrays of the kernel, and space for waiting matches."""
-
-    def hashes() -> NDArray[np.uint64]:
-        return np.zeros(FIRST_DIGESTS + patterns, np.uint64)
-
-    def ints(size: int) -> NDArray[np.int64]:
-        return np.zeros(size, np.int64)
-
-    match = records_of(MatchRecord)
+    match, rows = records_of(MatchRecord), FIRST_DIGESTS + patterns
     return EngineOutput(
         np.zeros(FIRST_MATCHES, match),
-        ints(FIRST_POSITIONS),
+        np.zeros(FIRST_POSITIONS, np.int64),
         np.zeros(FIRST_WAITING, match),
-        ints(4 * FIRST_WAITING),
-        ints(FIRST_DIGESTS + patterns),
-        ints(FIRST_DIGESTS + patterns),
-        hashes(),
-        hashes(),
+        np.zeros(4 * FIRST_WAITING, np.int64),
+        np.zeros(rows, np.int64),
+        np.zeros(rows, np.int64),
+        np.zeros(rows, np.uint64),
+        np.zeros(rows, np.uint64),
     )
-
-
-def more_bindings(state: EngineState) -> EngineState:
-    """Doubles the space for bindings."""
-    return widened(state, ("binding", "ints", "reals"), len(state.binding))
 
 
 def more_slab(state: EngineState, tables: EngineTables, grow: bool) -> EngineState:

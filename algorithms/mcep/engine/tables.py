@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
+from cepbench.algorithms.answers.distinct_matches import DistinctMatches
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.mcep.engine.indices import DEFAULT_SORTING, JoinKey, Sorting, chosen_indices
-from cepbench.algorithms.mcep.engine.nodes import EngineNode, EngineNodes, NodeSide, driver_of, nodes_of, reach_of
+from cepbench.algorithms.mcep.engine.indices import DEFAULT_SORTING, Bound, IndexKey, JoinKey, Sorting, chosen_index
+from cepbench.algorithms.mcep.engine.nodes import EngineNode, EngineNodes, NodeSide, driver_of, reach_of
 from cepbench.algorithms.mcep.kernels.state import (
     AFTER,
     APART,
@@ -27,54 +28,46 @@ from cepbench.algorithms.mcep.kernels.state import (
     PatternRecord,
     PlanTables,
 )
-from cepbench.algorithms.mcep.planning.patterns import comparison_of
+from cepbench.algorithms.mcep.planning.patterns import flipped, nameless
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.selectivities import TypePair
-from cepbench.events.schema import Schema
 from cepbench.queries.columns import ColumnSet
-from cepbench.queries.detection import DetectionClause
+from cepbench.queries.compile import Workload
 from cepbench.queries.model import Comparison
 from cepbench.queries.records import Records, records_of
-from cepbench.queries.tables import Columns, csr, predicate_tables
+from cepbench.queries.tables import Columns, Predicates, csr, predicate_tables
 
 
 @dataclass(frozen=True, eq=False)
 class EngineTables:
     """What the executors of a plan share: `tables`, the `columns` that these read, and the `longest` reach.
 
-    `longest`: int64[2], the longest window in time and in events; `strides[N]`: words per row of each node.
+    `longest`: int64[2], the longest window in time and in events; `strides[N]`: words per row of each node;
+    `queries[P]`: the query of each pattern.
     """
 
     tables: PlanTables
     columns: ColumnSet
     longest: Ints
     strides: Ints
+    queries: Ints
 
 
-def engine_tables(
-    plan: MultiPlan,
-    clauses: Sequence[DetectionClause],
-    digests: Sequence[bool],
-    schema: Schema,
-    sorting: Sorting = DEFAULT_SORTING,
-) -> EngineTables:
-    """Tables of a plan whose pattern i is clause i; the matches of clauses with `digests` are counted and digested."""
-    return _Compilation(plan, clauses, digests, schema, sorting).tables()
+def tables_of(workload: Workload, plan: MultiPlan, sorting: Sorting = DEFAULT_SORTING) -> EngineTables:
+    """The tables of a global plan whose patterns are the clauses of the detection queries of a workload."""
+    return _Compilation(workload, plan, sorting).tables()
 
 
 class _Compilation:
-    def __init__(
-        self,
-        plan: MultiPlan,
-        clauses: Sequence[DetectionClause],
-        digests: Sequence[bool],
-        schema: Schema,
-        sorting: Sorting,
-    ) -> None:
-        self.patterns, self.clauses, self.digests, self.schema = plan.table, clauses, digests, schema
-        self.selectivities, self.sorting = plan.costs.selectivities, sorting
-        self.found: EngineNodes = nodes_of(plan, clauses)
-        self.columns = Columns(schema)
+    def __init__(self, workload: Workload, plan: MultiPlan, sorting: Sorting) -> None:
+        parts = [(query.index, part.clause) for query in workload for part in query.clauses]
+        digested = {query.index: DistinctMatches(query).digests for query in workload}
+        self.queries, self.clauses = [index for index, _ in parts], [clause for _, clause in parts]
+        self.digests = [digested[index] for index in self.queries]
+        self.patterns, self.selectivities, self.sorting = plan.table, plan.costs.selectivities, sorting
+        self.found = EngineNodes(plan, self.clauses)
+        self.types = workload.schema.types
+        self.columns = Columns(workload.schema)
         self.copy: list[int] = []
         self.checks: list[tuple[int, int, int]] = []
         self.shares: dict[int, list[float]] = {}
@@ -84,21 +77,21 @@ class _Compilation:
         nodes = self.found.nodes
         joins = [self._joins(node) for node in nodes]
         pairs = predicate_tables(list(self.pairs), self.columns)
-        indices = chosen_indices(list(chain(*joins)), self.checks, pairs, self.shares)
+        records, indices, bounds = self._indexed(list(chain(*joins)), pairs)
         ends, absences = self._absences()
-        steps = [[n for n, node in enumerate(nodes) if name in node.ends] for name in self.schema.types]
+        steps = [[n for n, node in enumerate(nodes) if name in node.ends] for name in self.types]
         tables = PlanTables(
             _records(NodeRecord, [(n.kind, n.reach, n.counts, len(n.places), n.stored, n.kept, n.held) for n in nodes]),
             predicate_tables([node.filters for node in nodes], self.columns),
             *csr(steps),
             csr(joins)[0],
-            _records(JoinRecord, [(*join, *found) for join, found in zip(chain(*joins), indices.joins, strict=True)]),
+            _records(JoinRecord, records),
             np.array(self.copy, np.int64),
             _records(CheckRecord, self.checks),
             pairs,
-            csr([[k for k, one in enumerate(indices.indices) if one.node == n] for n in range(len(nodes))])[0],
-            _records(IndexRecord, [(*one, *self.sorting) for one in indices.indices]),
-            _records(BoundRecord, indices.bounds),
+            csr([[k for k, one in enumerate(indices) if one.node == n] for n in range(len(nodes))])[0],
+            _records(IndexRecord, [(*one, *self.sorting) for one in indices]),
+            _records(BoundRecord, bounds),
             csr([node.exclusions for node in nodes])[0],
             _records(ExclusionRecord, list(chain(*(node.exclusions for node in nodes)))),
             *csr([node.finals for node in nodes]),
@@ -108,7 +101,23 @@ class _Compilation:
         longest = [max((n.reach for n in nodes if n.counts == counts), default=-1) for counts in (False, True)]
         columns = ColumnSet(tuple(self.columns.ints), tuple(self.columns.reals))
         strides = np.array([SLOTS + len(node.places) for node in nodes], np.int64)
-        return EngineTables(tables, columns, np.array(longest, np.int64), strides)
+        return EngineTables(tables, columns, np.array(longest, np.int64), strides, np.array(self.queries, np.int64))
+
+    def _indexed(
+        self, joins: Sequence[JoinKey], pairs: Predicates
+    ) -> tuple[list[tuple[int, ...]], list[IndexKey], list[Bound]]:
+        """The joins with their indices, or NOBODY, and the ranges of their bounds; the indices, by node; the bounds."""
+        chosen = [chosen_index(join, self.checks, pairs, self.shares) for join in joins]
+        indices = sorted({one[0] for one in chosen if one is not None})
+        records: list[tuple[int, ...]] = []
+        bounds: list[Bound] = []
+        for join, one in zip(joins, chosen, strict=True):
+            begin, index = len(bounds), NOBODY
+            if one is not None:
+                index = indices.index(one[0])
+                bounds += one[1]
+            records.append((*join, index, begin, len(bounds)))
+        return records, indices, bounds
 
     def _pattern(self, pattern: int, begin: int, end: int) -> tuple[int, bool, bool, bool, bool, int, int]:
         clause, detected = self.clauses[pattern], self.patterns[pattern]
@@ -171,11 +180,11 @@ class _Compilation:
                     if (condition.left, condition.right) == (one, other):
                         listed.append(condition.predicate)
                     elif (condition.left, condition.right) == (other, one):
-                        listed.append(_flipped(condition.predicate))
+                        listed.append(flipped(condition.predicate))
                 if listed:
                     types = clause.operands[one].single.type, clause.operands[other].single.type
                     self.shares[len(self.checks)] = [
-                        self.selectivities.of(TypePair(*types, frozenset({comparison_of(predicate)})))
+                        self.selectivities.of(TypePair(*types, frozenset({nameless(predicate)})))
                         for predicate in listed
                     ]
                     self.checks.append((a, b, self.pairs.setdefault(tuple(listed), len(self.pairs))))
@@ -190,10 +199,6 @@ def _order_checks(node: EngineNode, mine: NodeSide, theirs: NodeSide, last: int)
         elif one in mine.places and other in theirs.places:
             found.append((mine.places.index(one), theirs.places.index(other), AFTER))
     return found
-
-
-def _flipped(predicate: Comparison) -> Comparison:
-    return replace(predicate, left=predicate.right, op=predicate.op.flipped, right=predicate.left)
 
 
 def _records(record: type, rows: Sequence[tuple[float, ...]]) -> Records:

@@ -83,7 +83,7 @@ def detect(
             return i
         if count[TOUCHED]:
             drop_bindings(time - longest[0], count[SEEN] - longest[1], state)
-            _note(state)
+            note(state)
             _end(tables, state)
         count[SEEN] += 1
     return len(events.time)
@@ -121,7 +121,7 @@ def _drop_fresh(n: int, tables: PlanTables, state: EngineState) -> None:
 
 
 @inlined
-def _note(state: EngineState) -> None:
+def note(state: EngineState) -> None:
     """Records the state if it is the largest so far: rows, bindings, and waiting matches."""
     count = state.counters
     events = count[BINDINGS] - count[LOW]

@@ -11,8 +11,8 @@
 - `baselines` and `steiner` make the plans of other systems for comparison (Section 6.2).
 
 An engine reads from a plan: its nodes, children before parents (`MultiPlan.in_order`); a pattern and its operands that
-describe a node (`first_places`), and what its children bind there (`parts`); its window (`window`); and the patterns
-that it detects (`finals`). Negation is not part of nodes. An absence between operands is checked once these are bound
-(`negated_at`), in a node all of whose patterns have it; all other absences are checked for the matches of a pattern. A
-match of a shared final node can span more than the window of one of its patterns.
+describe a node (`first_places`), and what its children bind there (`LocalPlan.parts`); its window (`window`); and the
+patterns that it detects (`finals`). Negation is not part of nodes. An absence between operands is checked once these
+are bound (`negated_at`), in a node all of whose patterns have it; all other absences are checked for the matches of a
+pattern. A match of a shared final node can span more than the window of one of its patterns.
 """

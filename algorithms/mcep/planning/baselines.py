@@ -7,7 +7,7 @@ from functools import partial
 
 from cepbench.algorithms.mcep.planning.costs import CostModel, order_cost
 from cepbench.algorithms.mcep.planning.generators import Join, greedy_order, left_deep
-from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree, MultiPatternTree, MultiPlan
+from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, mask_of, operands_of
 
 Occurrences = dict[int, int]
@@ -22,21 +22,11 @@ def unshared(costs: CostModel, patterns: Sequence[int], shape: str, *, reordered
     RE greedily adds the operand that leaves the fewest instances (Kolchinsky and Schuster, VLDB 2018; Section 6.2.2
     says that it maximizes the cost). Each node belongs to one pattern only. Trees are left-deep.
     """
-    orders: list[tuple[int, ...]] = []
+    plan = MultiPlan(costs, orders=shape == "orders")
     for pattern in patterns:
-        written = tuple(range(len(costs.table[pattern])))
-        everything = costs.table[pattern].everything
-        orders.append(greedy_order(partial(costs.of, pattern), (), everything) if reordered else written)
-    plan: MultiPatternTree | MultiPatternMultitree
-    if shape == "orders":
-        plan = MultiPatternTree(costs)
-        plan.exchange(plan.local(pattern, order, pattern) for pattern, order in zip(patterns, orders, strict=True))
-    else:
-        plan = MultiPatternMultitree(costs)
-        plan.exchange(
-            plan.local(pattern, left_deep([1 << one for one in order]), pattern)
-            for pattern, order in zip(patterns, orders, strict=True)
-        )
+        leaves = [1 << operand for operand in range(len(costs.table[pattern]))]
+        joins = greedy_order(partial(costs.of, pattern), (0, *leaves)) if reordered else left_deep(leaves)
+        plan.exchange([plan.local(pattern, joins, pattern)])
     return plan
 
 
@@ -47,15 +37,13 @@ def shared(costs: CostModel, patterns: Sequence[int], shape: str) -> MultiPlan:
     ones, those of most patterns.
     """
     if shape == "orders":
-        plan = MultiPatternTree(costs)
-        plan.exchange(
-            plan.local(pattern, costs.table.places(pattern, costs.table[pattern].everything)) for pattern in patterns
-        )
+        plan = MultiPlan(costs, orders=True)
+        plan.exchange(plan.local(pattern, joins_around(costs.table, pattern, ())) for pattern in patterns)
         return plan
     return covered(costs, patterns, lambda sub, having: len(costs.table.known.items[sub]) + 1 - 1 / len(having))
 
 
-def shared_by_redundancy(costs: CostModel, patterns: Sequence[int]) -> MultiPatternMultitree:
+def shared_by_redundancy(costs: CostModel, patterns: Sequence[int]) -> MultiPlan:
     """SH-RR: shares runs of operands in the order of their redundancy ratio, as in SPASS (Section 6.2.2).
 
     R(p) = (k - 1) cost(p) / sum of cost(q) over the k patterns q that contain p: the share of their work that repeats
@@ -72,7 +60,7 @@ def shared_by_redundancy(costs: CostModel, patterns: Sequence[int]) -> MultiPatt
     return covered(costs, patterns, ratio)
 
 
-def covered(costs: CostModel, patterns: Sequence[int], score: Score) -> MultiPatternMultitree:
+def covered(costs: CostModel, patterns: Sequence[int], score: Score) -> MultiPlan:
     """Shares runs of operands greedily by score, without overlaps in a pattern; runs without a score are not shared."""
     occurrences = {sub: dict(having) for sub, having in shared_runs(costs.table, patterns).items()}
     scores = {sub: score(sub, having) for sub, having in occurrences.items()}
@@ -90,7 +78,7 @@ def covered(costs: CostModel, patterns: Sequence[int], score: Score) -> MultiPat
                 del occurrences[sub], scores[sub]
             elif len(left) < len(having):
                 occurrences[sub], scores[sub] = left, score(sub, left)
-    plan = MultiPatternMultitree(costs)
+    plan = MultiPlan(costs)
     plan.exchange(plan.local(one, joins_around(costs.table, one, masks)) for one, masks in chosen.items())
     return plan
 

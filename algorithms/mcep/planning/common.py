@@ -17,25 +17,14 @@ class CommonSubPattern:
     second: int
 
 
-def maximal_common(table: SubPatternTable, first: int, second: int) -> tuple[CommonSubPattern, ...]:
-    """All maximal common sub-patterns of two patterns, in the order of their operands.
+def matchings(table: SubPatternTable, first: int, second: int) -> Iterator[CommonSubPattern]:
+    """Every maximal matching of operands: the maximal common sub-patterns.
 
     The vertices of a graph are pairs of equal operands; an edge joins two pairs that agree in structure and in the
     conditions between them. Maximal cliques, found by Bron-Kerbosch with pivots, are the maximal ways to embed a part
     of one pattern into the other. Appendix A instead intersects types, then conditions, then structures, and drops
-    conflicts, which finds one of them. If types repeat, a clique can lie inside a larger one; such cliques are left
-    out.
+    conflicts, which finds one of them. If types repeat, a clique can lie inside a larger one.
     """
-    found = list(dict.fromkeys(matchings(table, first, second)))
-    inside = [
-        any(_contains(table, first, other.first, one.sub) for other in found if other.first.bit_count() > size)
-        for one, size in ((one, one.first.bit_count()) for one in found)
-    ]
-    return tuple(sorted((one for one, within in zip(found, inside, strict=True) if not within), key=_operands))
-
-
-def matchings(table: SubPatternTable, first: int, second: int) -> Iterator[CommonSubPattern]:
-    """Every maximal matching of operands; they are the maximal common sub-patterns unless types repeat."""
     if table.scope(first) != table.scope(second):
         return
     mine, others = table.element_numbers(first), table.element_numbers(second)
@@ -84,18 +73,3 @@ def _agree(table: SubPatternTable, first: int, second: int, one: tuple[int, int]
     if table[first].ordered and (a < c) != (b < d):
         return False
     return table.relation(first, a, c) == table.relation(second, b, d)
-
-
-def _contains(table: SubPatternTable, pattern: int, mask: int, sub: int) -> bool:
-    """Whether some of the operands `mask` form the sub-pattern `sub`."""
-    size = len(table.known.items[sub])
-    part = mask
-    while part:
-        if part.bit_count() == size and table.of(pattern, part) == sub:
-            return True
-        part = (part - 1) & mask
-    return False
-
-
-def _operands(one: CommonSubPattern) -> tuple[int, int]:
-    return one.first, one.second

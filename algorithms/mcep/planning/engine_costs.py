@@ -102,6 +102,6 @@ class EngineCosts(CostModel):
                     if one.op is not Op.NE:
                         share = self.selectivities.of(TypePair(types[a], types[b], frozenset({one})))
                         assumed = ASSUMED_EQUAL if one.op is Op.EQ else ASSUMED
-                        value = b, one.right_attribute, one.right_factor
+                        value = b, one.right.attribute, one.right.factor
                         found[value] = found.get(value, 1.0) * (share if share < 1 else assumed)
         return min(found.values(), default=1.0)

@@ -6,11 +6,9 @@ additional cost of joining two sets, which is 0 in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations, product
 from math import inf
-
-from cepbench.algorithms.mcep.planning.subpatterns import operands_of
 
 MAX_ORDERED = 12
 """Maximum number of operands added by dynamic programming, which visits 2^m sets; beyond it, the order is greedy."""
@@ -20,10 +18,9 @@ MAX_JOINED = 10
 
 Instances = Callable[[int], float]
 Pairs = Callable[[int, int], float]
-Order = tuple[int, ...]
 Join = tuple[int, int]
 Joins = tuple[Join, ...]
-"""A tree: the sets of operands that are joined, smaller trees first; the left one contains the least operand."""
+"""A tree: the sets of operands that are joined, smaller trees first. An order: each prefix and its next operand."""
 
 
 def no_pairs(left: int, right: int) -> float:
@@ -32,53 +29,37 @@ def no_pairs(left: int, right: int) -> float:
     return 0.0
 
 
-def cheapest_order(instances: Instances, prefix: Order, everything: int, pairs: Pairs = no_pairs) -> Order:
-    """The cheapest order of `everything` that begins with `prefix`, by dynamic programming over sets.
+def cheapest_order(instances: Instances, parts: Sequence[int], pairs: Pairs = no_pairs) -> Joins:
+    """The cheapest order that begins with the operands `parts[0]`, or none, by dynamic programming over sets.
 
     O(2^m m) for m further operands; beyond `MAX_ORDERED`, see `greedy_order`. Ties go to the first operand.
     """
-    mask = 0
-    for operand in prefix:
-        mask |= 1 << operand
-    if (everything & ~mask).bit_count() > MAX_ORDERED:
-        return greedy_order(instances, prefix, everything, pairs)
-    best: dict[int, tuple[float, int]] = {everything: (0.0, -1)}
+    if len(parts) - 1 > MAX_ORDERED:
+        return greedy_order(instances, parts, pairs)
+    everything = sum(parts)
+    best: dict[int, tuple[float, int]] = {everything: (0.0, 0)}
 
     def rest(of: int) -> tuple[float, int]:
         found = best.get(of)
         if found is None:
-            found = (inf, -1)
-            for operand in operands_of(everything & ~of):
-                more = of | 1 << operand
-                cost = instances(more) + pairs(of, 1 << operand) + rest(more)[0]
-                if cost < found[0]:
-                    found = (cost, operand)
+            found = (inf, 0)
+            for part in parts[1:]:
+                if not part & of:
+                    cost = instances(of | part) + pairs(of, part) + rest(of | part)[0]
+                    if cost < found[0]:
+                        found = (cost, part)
             best[of] = found
         return found
 
-    order = list(prefix)
-    while mask != everything:
-        operand = rest(mask)[1]
-        order.append(operand)
-        mask |= 1 << operand
-    return tuple(order)
+    order = [parts[0]]
+    while sum(order) != everything:
+        order.append(rest(sum(order))[1])
+    return left_deep(order)
 
 
-def greedy_order(instances: Instances, prefix: Order, everything: int, pairs: Pairs = no_pairs) -> Order:
+def greedy_order(instances: Instances, parts: Sequence[int], pairs: Pairs = no_pairs) -> Joins:
     """Repeatedly adds the operand that costs least, i.e. leaves the fewest instances. O(m^2)."""
-    order = list(prefix)
-    mask = 0
-    for operand in prefix:
-        mask |= 1 << operand
-    while mask != everything:
-        reached = mask
-        operand = min(
-            operands_of(everything & ~mask),
-            key=lambda one: (instances(reached | 1 << one) + pairs(reached, 1 << one), one),
-        )
-        order.append(operand)
-        mask |= 1 << operand
-    return tuple(order)
+    return _greedy(instances, parts, pairs, lambda trees: product(trees[:1], trees[1:]))
 
 
 def cheapest_joins(instances: Instances, parts: Sequence[int], pairs: Pairs = no_pairs) -> Joins:
@@ -119,24 +100,31 @@ def cheapest_joins(instances: Instances, parts: Sequence[int], pairs: Pairs = no
 
 def greedy_joins(instances: Instances, parts: Sequence[int], pairs: Pairs = no_pairs) -> Joins:
     """Repeatedly joins the two trees that cost least, i.e. have the fewest instances together. O(k^3)."""
+    return canonical_joins(_greedy(instances, parts, pairs, lambda trees: combinations(trees, 2)))
+
+
+def _greedy(
+    instances: Instances, parts: Sequence[int], pairs: Pairs, ways: Callable[[list[int]], Iterable[Join]]
+) -> Joins:
     trees, joins = list(parts), []
     while len(trees) > 1:
-        a, b = min(combinations(trees, 2), key=lambda pair: (instances(pair[0] | pair[1]) + pairs(*pair), pair))
-        trees = [tree for tree in trees if tree not in (a, b)] + [a | b]
+        a, b = min(ways(trees), key=lambda pair: (instances(pair[0] | pair[1]) + pairs(*pair), pair))
+        trees = [a | b, *(tree for tree in trees if tree not in (a, b))]
         joins.append((a, b))
-    return canonical_joins(joins)
+    return tuple(join for join in joins if join[0])
 
 
 def left_deep(parts: Sequence[int]) -> Joins:
-    """Joins trees one after another, in the given order."""
+    """Joins trees one after another, in the given order; an empty first one is left out."""
     joins, mask = [], parts[0]
     for part in parts[1:]:
-        joins.append((mask, part))
+        if mask:
+            joins.append((mask, part))
         mask |= part
-    return canonical_joins(joins)
+    return tuple(joins)
 
 
-def canonical_joins(joins: Sequence[Join]) -> Joins:
-    """The same tree with its joins in the canonical order of `Joins`."""
+def canonical_joins(joins: Iterable[Join]) -> Joins:
+    """The same tree with its joins in a canonical order, smaller trees first; the left one has the least operand."""
     sides = [(a, b) if a & -a < b & -b else (b, a) for a, b in joins]
     return tuple(sorted(sides, key=lambda pair: ((pair[0] | pair[1]).bit_count(), pair)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from random import Random
 
-from cepbench.algorithms.mcep.planning.common import CommonSubPattern, matchings, maximal_common
+from cepbench.algorithms.mcep.planning.common import matchings
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, operands_of
 
 
@@ -82,25 +82,6 @@ class MultiPatternGraph:
     def density(self) -> float:
         """The mean number of neighbors of a pattern as a share of the workload (Appendix D), at most 1 - 1/n."""
         return 2 * len(self.edges()) / len(self.vertices) ** 2 if self.vertices else 0.0
-
-    def components(self) -> list[list[int]]:
-        """The connected components, which can be planned separately."""
-        found, left = [], dict(self.vertices)
-        while left:
-            pending = [next(iter(left))]
-            component = set(pending)
-            while pending:
-                fresh = self.neighbors(pending.pop()) - component
-                component |= fresh
-                pending += fresh
-            for pattern in component:
-                del left[pattern]
-            found.append(sorted(component))
-        return found
-
-    def maximal(self, first: int, second: int) -> tuple[CommonSubPattern, ...]:
-        """The maximal common sub-patterns of two patterns; none if they share nothing."""
-        return maximal_common(self.table, first, second)
 
     def common(self, first: int, second: int) -> list[tuple[int, int, int]]:
         """Common sub-patterns of two patterns and their operands in each, from the hash tables.

@@ -36,7 +36,7 @@ def neighborhood_of(graph: MultiPatternGraph, planner: LocalPlanner, size: int =
                 choice = graph.random_vertex(random, planner.least, size)
             if choice is None:
                 return []
-            fresh = planner.sharing(plan, choice, random)
+            fresh = planner.sharing(choice, random)
             changed = [one for one in fresh if plan.plans[one.pattern] is not one]
             if changed:
                 return changed

@@ -13,7 +13,7 @@ from cepbench.algorithms.mcep.planning.engine_costs import EngineCosts
 from cepbench.algorithms.mcep.planning.graph import MultiPatternGraph
 from cepbench.algorithms.mcep.planning.neighborhood import neighborhood_of
 from cepbench.algorithms.mcep.planning.patterns import DetectionPattern
-from cepbench.algorithms.mcep.planning.planners import planner_of
+from cepbench.algorithms.mcep.planning.planners import LocalPlanner
 from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.search import CostPoint, SearchBudget, anneal, tabu_search
 from cepbench.algorithms.mcep.planning.selectivities import Selectivities
@@ -87,7 +87,7 @@ def planned(
     details: dict[str, float] = {}
     trace: tuple[CostPoint, ...] = ()
     # Checked for all strategies, so that a wrong name is reported before anything runs.
-    planner = planner_of(chosen.shape, costs, chosen.generator)
+    planner = LocalPlanner(costs, chosen.shape, chosen.generator)
     if chosen.strategy in SEARCHES:
         graph = MultiPatternGraph(costs.table, numbers)
         neighborhood = neighborhood_of(graph, planner, chosen.neighborhood)

@@ -1,23 +1,16 @@
-"""Patterns as input of MCEP's optimizer: SEQ or AND of single types with pairwise conditions (MCEP, Section 2)."""
+"""Patterns as input of MCEP's optimizer: SEQ or AND of single types with pairwise conditions (MCEP, Section 2).
+
+Predicates have no names of operands (`""`), so equal ones of different patterns are equal.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cepbench.queries.compile import CompiledQuery
 from cepbench.queries.detection import DetectionClause
-from cepbench.queries.model import Comparison, Local, Number, Op
-
-
-@dataclass(frozen=True)
-class EventFilter:
-    """`factor * attribute op constant`: a condition on single events, without the name of the operand."""
-
-    attribute: str
-    factor: Number
-    op: Op
-    constant: Number | str
+from cepbench.queries.model import Comparison, Local
 
 
 @dataclass(frozen=True)
@@ -26,7 +19,7 @@ class PatternElement:
 
     type: str
     kleene: bool = False
-    filters: frozenset[EventFilter] = frozenset()
+    filters: frozenset[Local] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -35,25 +28,7 @@ class NegatedElement:
 
     type: str
     gap: int
-    filters: frozenset[EventFilter] = frozenset()
-
-
-@dataclass(frozen=True)
-class PairComparison:
-    """`left_factor * left_attribute op right_factor * right_attribute` of two events, without their names."""
-
-    left_attribute: str
-    left_factor: Number
-    op: Op
-    right_attribute: str
-    right_factor: Number
-
-    @property
-    def flipped(self) -> PairComparison:
-        """The same condition with its sides exchanged."""
-        return PairComparison(
-            self.right_attribute, self.right_factor, self.op.flipped, self.left_attribute, self.left_factor
-        )
+    filters: frozenset[Local] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -62,7 +37,7 @@ class PairCondition:
 
     left: int
     right: int
-    comparison: PairComparison
+    comparison: Comparison
 
 
 @dataclass(frozen=True)
@@ -124,16 +99,20 @@ def _pattern(query: CompiledQuery, number: int, clause: DetectionClause) -> Dete
     )
 
 
-def comparison_of(predicate: Comparison) -> PairComparison:
+def nameless(predicate: Comparison) -> Comparison:
     """A condition on two events without the names of the operands."""
-    a, b = predicate.left, predicate.right
-    return PairComparison(a.attribute, a.factor, predicate.op, b.attribute, b.factor)
+    return replace(predicate, left=replace(predicate.left, name=""), right=replace(predicate.right, name=""))
 
 
-def _filters(predicates: Iterable[Local]) -> frozenset[EventFilter]:
-    return frozenset(EventFilter(p.operand.attribute, p.operand.factor, p.op, p.constant) for p in predicates)
+def flipped(predicate: Comparison) -> Comparison:
+    """The same condition with its sides exchanged."""
+    return replace(predicate, left=predicate.right, op=predicate.op.flipped, right=predicate.left)
+
+
+def _filters(predicates: Iterable[Local]) -> frozenset[Local]:
+    return frozenset(replace(one, operand=replace(one.operand, name="")) for one in predicates)
 
 
 def _condition(left: int, right: int, predicate: Comparison) -> PairCondition:
-    comparison = comparison_of(predicate)
-    return PairCondition(left, right, comparison) if left < right else PairCondition(right, left, comparison.flipped)
+    comparison = nameless(predicate)
+    return PairCondition(left, right, comparison) if left < right else PairCondition(right, left, flipped(comparison))

@@ -2,227 +2,128 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from random import Random
-from typing import ClassVar
 
 from cepbench.algorithms.mcep.planning.costs import CostModel
 from cepbench.algorithms.mcep.planning.generators import (
     Instances,
     Join,
     Joins,
-    Order,
     Pairs,
-    canonical_joins,
     cheapest_joins,
     cheapest_order,
     greedy_joins,
     greedy_order,
 )
 from cepbench.algorithms.mcep.planning.graph import SharedChoice
-from cepbench.algorithms.mcep.planning.plans import (
-    LocalPlan,
-    MultiPatternMultitree,
-    MultiPatternTree,
-    MultiPlan,
-)
+from cepbench.algorithms.mcep.planning.plans import MAX_KEPT, LocalPlan, MultiPlan
 from cepbench.algorithms.mcep.planning.subpatterns import mask_of, operands_of
 from cepbench.events.errors import CepbenchError
 
 GENERATORS = ("dp", "greedy")
 SHAPES = ("orders", "trees")
+_GENERATE: dict[tuple[str, str], Callable[[Instances, Sequence[int], Pairs], Joins]] = {
+    ("orders", "dp"): cheapest_order,
+    ("orders", "greedy"): greedy_order,
+    ("trees", "dp"): cheapest_joins,
+    ("trees", "greedy"): greedy_joins,
+}
 
 
-class LocalPlanner(ABC):
-    """Makes local plans for the patterns of a global plan. Local plans are cached, since a search reuses them.
+class LocalPlanner:
+    """Makes local plans for the patterns of one global plan: orders share prefixes, trees share subtrees.
 
-    `least`: the minimum number of operands of a sub-pattern worth sharing; all trees share single events.
+    Local plans are cached, since a search reuses them. `least`: the minimum number of operands of a sub-pattern worth
+    sharing; all trees share single events. Raises `CepbenchError` for an unknown shape or generator.
     """
 
-    least: ClassVar[int]
-
-    def __init__(self, costs: CostModel, generator: str = "dp") -> None:
+    def __init__(self, costs: CostModel, shape: str, generator: str = "dp") -> None:
+        if shape not in SHAPES:
+            raise CepbenchError(f"unknown shape of plans {shape!r}; choose {' or '.join(SHAPES)}")
         if generator not in GENERATORS:
             raise CepbenchError(f"unknown plan generator {generator!r}; choose {' or '.join(GENERATORS)}")
-        self.costs, self.table, self.exhaustive = costs, costs.table, generator == "dp"
-
-    @abstractmethod
-    def empty(self) -> MultiPlan:
-        """A global plan of no patterns."""
-
-    @abstractmethod
-    def best(self, pattern: int) -> LocalPlan:
-        """The cheapest local plan of a pattern: functionality 1 of the generator."""
-
-    @abstractmethod
-    def sharing(self, plan: MultiPlan, choice: SharedChoice, random: Random) -> list[LocalPlan]:
-        """Local plans of the chosen patterns that share the chosen sub-pattern: functionality 2 of the generator.
-
-        They share the cheapest plan of the sub-pattern in the shortest window of the patterns (W_ij of Section 4.1).
-        """
-
-    def start(self, patterns: Sequence[int]) -> MultiPlan:
-        """The first plan of a search: the best local plan of every pattern (end of Section 4.2)."""
-        plan = self.empty()
-        plan.exchange(self.best(pattern) for pattern in patterns)
-        return plan
-
-    def instances(self, pattern: int, window: int | None = None) -> Instances:
-        """The instances, or the price, of a set of operands of a pattern, in its own window or another one."""
-        length = self.table[pattern].window if window is None else window
-        return lambda mask: self.costs.price(self.table.of(pattern, mask), length)
-
-    def pairs(self, pattern: int, window: int | None = None) -> Pairs:
-        """The cost of joining two sets of operands of a pattern, in its own window or another one."""
-        length = self.table[pattern].window if window is None else window
-        return lambda left, right: self.costs.pairs(pattern, left, right, length)
-
-    def shortest(self, choice: SharedChoice) -> int:
-        """The shortest window of the chosen patterns."""
-        return min(self.table[pattern].window for pattern, _ in choice.masks)
-
-
-class OrderPlanner(LocalPlanner):
-    """Orders, which share prefixes."""
-
-    least: ClassVar[int] = 1
-
-    def __init__(self, costs: CostModel, generator: str = "dp") -> None:
-        super().__init__(costs, generator)
-        self.generate = cheapest_order if self.exhaustive else greedy_order
-        self.tree = MultiPatternTree(costs)
-        self._orders: dict[tuple[int, Order], Order] = {}
-        self._shared: dict[tuple[int, int], Order] = {}
-
-    def empty(self) -> MultiPatternTree:
-        return self.tree.fresh()
-
-    def best(self, pattern: int) -> LocalPlan:
-        return self.completed(pattern, ())
-
-    def completed(self, pattern: int, prefix: Order) -> LocalPlan:
-        """The cheapest order of a pattern that begins with the operands `prefix`."""
-        found = self._orders.get((pattern, prefix))
-        if found is None:
-            everything = self.table[pattern].everything
-            found = self.generate(self.instances(pattern), prefix, everything, self.pairs(pattern))
-            self._orders[pattern, prefix] = found
-        return self.tree.local(pattern, found)
-
-    def sharing(self, plan: MultiPlan, choice: SharedChoice, random: Random) -> list[LocalPlan]:
-        if choice.sub < 0:
-            return [self.best(pattern) for pattern, _ in choice.masks]
-        order = self._order(choice)
-        return [
-            self.completed(pattern, tuple(self.table.places(pattern, mask)[place] for place in order))
-            for pattern, mask in choice.masks
-        ]
-
-    def _order(self, choice: SharedChoice) -> Order:
-        """The cheapest order of a sub-pattern, as its places."""
-        window = self.shortest(choice)
-        found = self._shared.get((choice.sub, window))
-        if found is None:
-            pattern, mask = choice.masks[0]
-            places = self.table.places(pattern, mask)
-            order = self.generate(self.instances(pattern, window), (), mask, self.pairs(pattern, window))
-            found = self._shared[choice.sub, window] = tuple(places.index(operand) for operand in order)
-        return found
-
-
-class TreePlanner(LocalPlanner):
-    """Binary trees, which share subtrees."""
-
-    least: ClassVar[int] = 2
-
-    def __init__(self, costs: CostModel, generator: str = "dp") -> None:
-        super().__init__(costs, generator)
-        self.generate: Callable[[Instances, Sequence[int], Pairs], Joins]
-        self.generate = cheapest_joins if self.exhaustive else greedy_joins
-        self.tree = MultiPatternMultitree(costs)
+        self.costs, self.table, self.generate = costs, costs.table, _GENERATE[shape, generator]
+        self.plan = MultiPlan(costs, orders=shape == "orders")
+        self.least = 1 if self.plan.orders else 2
         self._joins: dict[tuple[int, tuple[int, ...]], Joins] = {}
         self._shared: dict[tuple[int, int], Joins] = {}
 
-    def empty(self) -> MultiPatternMultitree:
-        return self.tree.fresh()
+    def start(self, patterns: Sequence[int]) -> MultiPlan:
+        """The first plan of a search: the best local plan of every pattern (end of Section 4.2)."""
+        self.plan.exchange(self.containing(pattern, (), ()) for pattern in patterns)
+        return self.plan
 
-    def best(self, pattern: int) -> LocalPlan:
-        return self.containing(pattern, (), ())
+    def containing(self, pattern: int, given: Sequence[int], within: Sequence[Join]) -> LocalPlan:
+        """The cheapest plan of a pattern (functionality 1 of the generator) with a given prefix, or given subtrees.
 
-    def containing(self, pattern: int, subtrees: Sequence[int], within: Sequence[Join]) -> LocalPlan:
-        """The cheapest tree of a pattern with the given disjoint subtrees: their operands, and all joins in them."""
-        left = self.table[pattern].everything & ~sum(subtrees)
-        parts = tuple(sorted([*subtrees, *(1 << operand for operand in operands_of(left))]))
-        joins = self._joins.get((pattern, parts))
+        `given`: their operands; `within`: all joins in them.
+        """
+        key = pattern, tuple(given)
+        joins = self._joins.get(key)
         if joins is None:
-            joins = self._joins[pattern, parts] = self.generate(self.instances(pattern), parts, self.pairs(pattern))
-        return self.tree.local(pattern, (*within, *joins))
+            left = [1 << operand for operand in operands_of(self.table[pattern].everything & ~sum(given))]
+            parts = [sum(given), *left] if self.plan.orders else sorted([*given, *left])
+            joins = self._joins[key] = self._generated(pattern, parts, self.table[pattern].window)
+        return self.plan.local(pattern, (*within, *joins))
 
-    def sharing(self, plan: MultiPlan, choice: SharedChoice, random: Random) -> list[LocalPlan]:
-        """Local trees that share the sub-pattern; each keeps subtrees that it already shares, or not, at random
-        (Section 5).
+    def sharing(self, choice: SharedChoice, random: Random) -> list[LocalPlan]:
+        """Local plans of the chosen patterns that share the chosen sub-pattern: functionality 2 of the generator.
 
-        Subtrees that overlap with the chosen sub-pattern cannot be kept.
+        They share the cheapest plan of the sub-pattern in the shortest window of the patterns (W_ij of Section 4.1).
+        A tree keeps subtrees that it already shares, or not, at random (Section 5), unless they overlap with the chosen
+        sub-pattern. The empty sub-pattern undoes sharing.
         """
         joins = () if choice.sub < 0 else self._tree(choice)
         found = []
         for pattern, mask in choice.masks:
-            subtrees, within = ([mask], self._placed(pattern, mask, joins)) if mask else ([], [])
-            if random.random() < 0.5:
-                for kept in self._shared_subtrees(plan, pattern, mask):
-                    subtrees.append(kept)
-                    within += _inside(plan.plans[pattern], kept)
-            found.append(self.containing(pattern, subtrees, within))
+            given = [mask] if mask else []
+            within = list(_renamed(joins, self.table.places(pattern, mask))) if mask else []
+            if not self.plan.orders and random.random() < 0.5:
+                for kept in self._shared_subtrees(pattern, mask):
+                    given.append(kept)
+                    within += [(a, b) for a, b in self.plan.plans[pattern].steps if (a | b) & ~kept == 0]
+            found.append(self.containing(pattern, given, within))
         return found
 
+    def _generated(self, pattern: int, parts: Sequence[int], window: int) -> Joins:
+        """Joins of some sets of operands of a pattern, at the least cost in a window."""
+        return self.generate(
+            lambda mask: self.costs.price(self.table.of(pattern, mask), window),
+            parts,
+            lambda left, right: self.costs.pairs(pattern, left, right, window),
+        )
+
     def _tree(self, choice: SharedChoice) -> Joins:
-        """The cheapest tree of a sub-pattern, with sets of its places."""
-        window = self.shortest(choice)
+        """The cheapest plan of a sub-pattern, with sets of its places instead of operands."""
+        window = min(self.table[pattern].window for pattern, _ in choice.masks)
         found = self._shared.get((choice.sub, window))
         if found is None:
             pattern, mask = choice.masks[0]
-            place = {operand: i for i, operand in enumerate(self.table.places(pattern, mask))}
             leaves = [1 << operand for operand in operands_of(mask)]
-            joins = self.generate(self.instances(pattern, window), leaves, self.pairs(pattern, window))
-            translated = [
-                (mask_of([place[one] for one in operands_of(a)]), mask_of([place[one] for one in operands_of(b)]))
-                for a, b in joins
-            ]
-            found = self._shared[choice.sub, window] = canonical_joins(translated)
+            joins = self._generated(pattern, [0, *leaves] if self.plan.orders else leaves, window)
+            places = self.table.places(pattern, mask)
+            new = tuple(places.index(one) if one in places else 0 for one in range(len(self.table[pattern])))
+            found = self._shared[choice.sub, window] = _renamed(joins, new)
         return found
 
-    def _placed(self, pattern: int, mask: int, joins: Joins) -> list[Join]:
-        """A tree of places, converted to the operands at these places."""
-        places = self.table.places(pattern, mask)
-        return [
-            (mask_of([places[one] for one in operands_of(a)]), mask_of([places[one] for one in operands_of(b)]))
-            for a, b in joins
-        ]
-
-    def _shared_subtrees(self, plan: MultiPlan, pattern: int, mask: int) -> list[int]:
+    def _shared_subtrees(self, pattern: int, mask: int) -> list[int]:
         """The largest subtrees of a pattern's plan that others use, too, and that contain no operand of `mask`."""
         found: list[int] = []
         taken = mask
-        for bound, node in reversed(plan.plans[pattern].places):
-            if bound & taken == 0 and bound & (bound - 1) and plan.users(node) > 1:
+        for bound, node in reversed(self.plan.plans[pattern].places):
+            if bound & taken == 0 and bound & (bound - 1) and self.plan.users(node) > 1:
                 found.append(bound)
                 taken |= bound
         return found
 
 
-def _inside(plan: LocalPlan, mask: int) -> list[Join]:
-    """The joins of a subtree."""
-    found = []
-    for step in plan.steps:
-        assert isinstance(step, tuple)
-        if (step[0] | step[1]) & ~mask == 0:
-            found.append(step)
-    return found
+@lru_cache(maxsize=MAX_KEPT)
+def _renamed(joins: Joins, new: tuple[int, ...]) -> Joins:
+    """The same joins with operand `new[i]` instead of i."""
 
+    def renamed(mask: int) -> int:
+        return mask_of([new[one] for one in operands_of(mask)])
 
-def planner_of(shape: str, costs: CostModel, generator: str = "dp") -> LocalPlanner:
-    """The planner of `orders` or `trees`. Raises `CepbenchError` for an unknown name."""
-    if shape not in SHAPES:
-        raise CepbenchError(f"unknown shape of plans {shape!r}; choose {' or '.join(SHAPES)}")
-    return OrderPlanner(costs, generator) if shape == "orders" else TreePlanner(costs, generator)
+    return tuple((renamed(a), renamed(b)) for a, b in joins)

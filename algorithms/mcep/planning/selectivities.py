@@ -5,18 +5,19 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, EventFilter, PairComparison
+from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, flipped
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.schema import Kind
-from cepbench.queries.model import Number, Op
+from cepbench.events.statistics import Statistics
+from cepbench.queries.model import Comparison, Local, Op, Operand
 
 EVENTS_PER_TYPE = 400
 """Maximum number of sampled events on which a condition is measured."""
@@ -32,7 +33,7 @@ class TypeFilters:
     """Conditions on a single event of a type, all of which must hold."""
 
     type: str
-    filters: frozenset[EventFilter]
+    filters: frozenset[Local]
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,12 @@ class TypePair:
 
     left: str
     right: str
-    comparisons: frozenset[PairComparison]
+    comparisons: frozenset[Comparison]
 
     @property
     def flipped(self) -> TypePair:
         """The same conditions with sides exchanged."""
-        return TypePair(self.right, self.left, frozenset(one.flipped for one in self.comparisons))
+        return TypePair(self.right, self.left, frozenset(flipped(one) for one in self.comparisons))
 
     @property
     def alone(self) -> list[TypePair]:
@@ -86,6 +87,25 @@ class Selectivities:
         return prod(map(self.of, condition.alone)) if len(condition.comparisons) > 1 else 1.0
 
 
+@dataclass(frozen=True)
+class SampledStatistics:
+    """Rates of some events, and selectivities of conditions measured on at most `events_per_type` of each type."""
+
+    rates: Statistics
+    selectivities: Selectivities
+    events_per_type: int = EVENTS_PER_TYPE
+
+    def count(self, name: str) -> float:
+        """Number of events of a type."""
+        return self.rates.rates.get(name, 0.0) * self.rates.duration
+
+    def variance(self, condition: Condition) -> float:
+        """Upper bound of the variance of a measured selectivity; many pairs of few events have a high variance."""
+        value = self.selectivities.given[condition]
+        names = (condition.type,) if isinstance(condition, TypeFilters) else (condition.left, condition.right)
+        return value * (1 - value) * sum(1 / max(1.0, min(self.count(name), self.events_per_type)) for name in names)
+
+
 def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[Condition, ...]:
     """All distinct conditions of some patterns.
 
@@ -97,7 +117,7 @@ def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[Condition, ...]
         for element in pattern.elements:
             if element.filters:
                 found.setdefault(TypeFilters(element.type, element.filters))
-        between: dict[tuple[int, int], set[PairComparison]] = {}
+        between: dict[tuple[int, int], set[Comparison]] = {}
         for one in pattern.conditions:
             between.setdefault((one.left, one.right), set()).add(one.comparison)
         for (left, right), comparisons in sorted(between.items()):
@@ -145,24 +165,44 @@ def measured_selectivities(
     return Selectivities(found, len(sample), time.perf_counter() - begin)
 
 
-def _filtered(one: EventFilter, sample: EventBatch, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def known_selectivities(patterns: Iterable[DetectionPattern], statistics: Statistics) -> Selectivities:
+    """Selectivities of all conditions of some patterns, measured on events that the stream's statistics sample.
+
+    Only types and attributes that occur in conditions are sampled. `seconds` includes sampling and measuring. Without a
+    stream, every condition has selectivity 1.
+    """
+    needs: dict[str, set[str]] = {}
+    for condition in conditions_of(patterns):
+        if isinstance(condition, TypeFilters):
+            needs.setdefault(condition.type, set()).update(one.operand.attribute for one in condition.filters)
+        else:
+            compared = condition.comparisons
+            needs.setdefault(condition.left, set()).update(one.left.attribute for one in compared)
+            needs.setdefault(condition.right, set()).update(one.right.attribute for one in compared)
+    sample = statistics.sample(needs) if needs else None
+    if sample is None:
+        return Selectivities()
+    measured = measured_selectivities(patterns, sample.events)
+    return replace(measured, seconds=measured.seconds + sample.seconds)
+
+
+def _filtered(one: Local, sample: EventBatch, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     constant = sample.schema.string_code(one.constant) if isinstance(one.constant, str) else one.constant
-    held: NDArray[np.bool_] = COMPARE[one.op](_values(sample, one.attribute, one.factor, rows), constant)
+    held: NDArray[np.bool_] = COMPARE[one.op](_values(sample, one.operand, rows), constant)
     return held
 
 
 def _compared(
-    comparison: PairComparison, sample: EventBatch, left: NDArray[np.int64], right: NDArray[np.int64]
+    comparison: Comparison, sample: EventBatch, left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """bool[len(left), len(right)]: whether the condition holds."""
-    a = _values(sample, comparison.left_attribute, comparison.left_factor, left)
-    b = _values(sample, comparison.right_attribute, comparison.right_factor, right)
+    a, b = _values(sample, comparison.left, left), _values(sample, comparison.right, right)
     held: NDArray[np.bool_] = COMPARE[comparison.op](a[:, None], b[None, :])
     return held
 
 
-def _values(sample: EventBatch, attribute: str, factor: Number, rows: NDArray[np.int64]) -> NDArray[Any]:
-    values = sample.columns[attribute][rows]
-    if sample.schema.kinds[attribute] is Kind.STRING or factor == 1:
+def _values(sample: EventBatch, operand: Operand, rows: NDArray[np.int64]) -> NDArray[Any]:
+    values = sample.columns[operand.attribute][rows]
+    if sample.schema.kinds[operand.attribute] is Kind.STRING or operand.factor == 1:
         return values
-    return values.astype(np.float64) * float(factor)
+    return values.astype(np.float64) * float(operand.factor)

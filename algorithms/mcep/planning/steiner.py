@@ -9,7 +9,7 @@ from math import fsum
 from cepbench.algorithms.mcep.planning.baselines import parts_around, runs_of, shared_runs
 from cepbench.algorithms.mcep.planning.costs import CostModel
 from cepbench.algorithms.mcep.planning.generators import Join, left_deep
-from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree
+from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, mask_of
 
 EVENTS = -1
@@ -105,7 +105,7 @@ def steiner_vertices(graph: SteinerGraph) -> frozenset[int]:
     return frozenset(chosen)
 
 
-def shared_by_merging(costs: CostModel, patterns: Sequence[int]) -> MultiPatternMultitree:
+def shared_by_merging(costs: CostModel, patterns: Sequence[int]) -> MultiPlan:
     """SH-MDT: makes every pattern as in the Steiner tree of low cost, in its own order.
 
     A pattern is made from one run that it shares, this run possibly from another one, and from single events. Operator
@@ -113,7 +113,7 @@ def shared_by_merging(costs: CostModel, patterns: Sequence[int]) -> MultiPattern
     """
     graph = steiner_graph(costs, patterns)
     parents = graph.parents(steiner_vertices(graph))
-    plan = MultiPatternMultitree(costs)
+    plan = MultiPlan(costs)
     plan.exchange(
         plan.local(one, _joins(costs.table, graph, parents, one, costs.table[one].everything)) for one in patterns
     )

@@ -8,14 +8,15 @@ from itertools import combinations, groupby, permutations, product
 from math import factorial, prod
 from typing import Generic, TypeVar
 
-from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, PairComparison, PatternElement, PatternScope
+from cepbench.algorithms.mcep.planning.patterns import DetectionPattern, PatternElement, PatternScope, flipped
+from cepbench.queries.model import Comparison
 
 _Item = TypeVar("_Item", bound=Hashable)
 
 MAX_ORDERS = 5040
 """Maximum number of equal elements of an AND with a canonical order; beyond it, sharing can be missed."""
 
-NO_CONDITION: frozenset[PairComparison] = frozenset()
+NO_CONDITION: frozenset[Comparison] = frozenset()
 
 
 def operands_of(mask: int) -> Iterator[int]:
@@ -90,7 +91,7 @@ class SubPatternTable:
     def __init__(self, patterns: Sequence[DetectionPattern] = ()) -> None:
         self.scopes: Interned[PatternScope] = Interned()
         self.elements: Interned[PatternElement] = Interned()
-        self.relations: Interned[frozenset[PairComparison]] = Interned()
+        self.relations: Interned[frozenset[Comparison]] = Interned()
         self.relations.number(NO_CONDITION)
         self.known: Interned[SubPattern] = Interned()
         self._patterns: list[_Numbered] = []
@@ -107,10 +108,10 @@ class SubPatternTable:
     def add(self, pattern: DetectionPattern) -> int:
         """Adds a pattern and returns its number."""
         size = len(pattern)
-        between: list[list[set[PairComparison]]] = [[set() for _ in range(size)] for _ in range(size)]
+        between: list[list[set[Comparison]]] = [[set() for _ in range(size)] for _ in range(size)]
         for condition in pattern.conditions:
             between[condition.left][condition.right].add(condition.comparison)
-            between[condition.right][condition.left].add(condition.comparison.flipped)
+            between[condition.right][condition.left].add(flipped(condition.comparison))
         relation = [[self.relations.number(frozenset(cell)) for cell in row] for row in between]
         elements = tuple(self.elements.number(element) for element in pattern.elements)
         self._patterns.append(_Numbered(pattern, self.scopes.number(pattern.scope), elements, relation))

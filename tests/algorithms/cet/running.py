@@ -6,10 +6,10 @@ from typing import Any
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Algorithm, StateSize
+from cepbench.algorithms.cet.detector import MemoryLimit
 from cepbench.algorithms.cet.evaluator import CetEvaluator
 from cepbench.algorithms.cet.graph import CetGraph
 from cepbench.algorithms.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.memory_optimized import MemoryOptimized
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM
 from cepbench.events.batch import EventBatch

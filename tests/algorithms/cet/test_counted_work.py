@@ -12,11 +12,11 @@ import pytest
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.cet.detector import MemoryLimit
 from cepbench.algorithms.cet.evaluator import CetEvaluator
 from cepbench.algorithms.cet.graph import window_bytes
 from cepbench.algorithms.cet.kernels.breadth_first import CHUNK
 from cepbench.algorithms.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.cet.limit import MemoryLimit
 from cepbench.algorithms.cet.partitioning import PartitionPlan
 from cepbench.algorithms.cet.partitioning.costs import Costs
 from cepbench.algorithms.cet.stored import PER_VERTEX, Stored

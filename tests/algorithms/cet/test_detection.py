@@ -9,8 +9,8 @@ import pytest
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.algorithms.cet import baseline
 from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.cet.detector import FOUND_EVENTS, FOUND_MATCHES
 from cepbench.algorithms.cet.kernels import baseline as kernels
-from cepbench.algorithms.cet.output import FOUND_EVENTS, FOUND_MATCHES
 from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.rows import MatchDigests, MatchRows
 from cepbench.events.statistics import Statistics

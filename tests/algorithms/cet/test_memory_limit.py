@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cepbench.algorithms.base import NotEnoughMemory, StateSize
 from cepbench.algorithms.cet.algorithm import Cet
-from cepbench.algorithms.cet.limit import MemoryLimit
+from cepbench.algorithms.cet.detector import MemoryLimit
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cepbench.algorithms.cet.detector import Detector, MemoryLimit
 from cepbench.algorithms.cet.kernels.trends import FoundTrends, full
-from cepbench.algorithms.cet.output import Output
+from cepbench.algorithms.cet.memory_optimized import MemoryOptimized
 from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.rows import MatchDigests, MatchRows
 
@@ -16,6 +17,10 @@ def room(offsets: int, positions: int) -> FoundTrends:
     return FoundTrends(
         np.zeros(offsets, np.int64), np.zeros(positions, np.int64), np.zeros(2, np.int64), np.zeros(1, np.uint64)
     )
+
+
+def detecting(summarised: bool) -> Detector:
+    return MemoryOptimized(MemoryLimit(2**62), summarised=summarised)
 
 
 def test_rows_have_room_for_as_many_trends_as_their_arrays() -> None:
@@ -33,7 +38,7 @@ def test_digests_have_room_for_any_number_of_trends() -> None:
 @pytest.mark.parametrize("summarised", [False, True])
 def test_what_a_kernel_writes_in_several_calls_is_collected(summarised: bool) -> None:
     """Trends of one, two and three events, in two calls where they are written, then two more in another window."""
-    output = Output(summarised)
+    detector = detecting(summarised)
     calls = iter([(1, 2), (3,)] if not summarised else [(1, 2, 3)])
 
     def write(found: FoundTrends, lengths: tuple[int, ...]) -> None:
@@ -54,8 +59,8 @@ def test_what_a_kernel_writes_in_several_calls_is_collected(summarised: bool) ->
         write(found, (2, 2))
         return True
 
-    parts = [*output.collect(5, 3, detect), *output.collect(7, 3, again)]
-    assert output.trends == 5
+    parts = [*detector.collected(5, 3, detect), *detector.collected(7, 3, again)]
+    assert detector.detected == 5
     found: list[tuple[Any, ...]] = []
     for part in parts:
         if isinstance(part, MatchRows):
@@ -72,4 +77,4 @@ def test_what_a_kernel_writes_in_several_calls_is_collected(summarised: bool) ->
 
 def test_a_window_without_trends_has_no_rows() -> None:
     for summarised in (False, True):
-        assert Output(summarised).collect(0, 1, lambda found: True) == []
+        assert detecting(summarised).collected(0, 1, lambda found: True) == []

@@ -12,7 +12,7 @@ import pytest
 from cepbench.algorithms.mcep.adaptivity import AdaptivePlanner
 from cepbench.algorithms.mcep.migration import AdaptiveExecutor
 from cepbench.algorithms.mcep.planning.optimizer import PlanningOptions
-from cepbench.algorithms.mcep.statistics import SampledStatistics
+from cepbench.algorithms.mcep.planning.selectivities import SampledStatistics
 from cepbench.algorithms.oracle import TooManyMatches, answer
 from cepbench.algorithms.registry import make
 from cepbench.events.errors import CepbenchError
@@ -50,12 +50,12 @@ def test_migration_loses_and_doubles_no_match(shape: str, first: int) -> None:
             return random_tables(workload, random, shape)
 
         planner = AdaptivePlanner(workload, PlanningOptions("re"), 2.0)
-        executor = AdaptiveExecutor(planner, *some_tables(), {})
+        executor = AdaptiveExecutor(planner, some_tables(), {})
         rows = []
         for piece in split(stream, random_cuts(random, EVENTS)):
             rows.append(executor.process(piece))
             if random.random() < 0.5:
-                executor.migrate(some_tables()[0])
+                executor.migrate(some_tables())
             if random.random() < 0.2:
                 executor = pickle.loads(pickle.dumps(executor))
         rows.append(executor.finish())

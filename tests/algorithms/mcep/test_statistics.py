@@ -2,18 +2,16 @@
 
 import pytest
 
-from cepbench.algorithms.mcep.planning.patterns import EventFilter, PairComparison
-from cepbench.algorithms.mcep.planning.selectivities import Condition, Selectivities
-from cepbench.algorithms.mcep.statistics import SampledStatistics
+from cepbench.algorithms.mcep.planning.selectivities import Condition, SampledStatistics, Selectivities
 from cepbench.events.statistics import Statistics
 from cepbench.queries.model import Op
-from tests.algorithms.mcep.planning.workloads import alone, pair
+from tests.algorithms.mcep.planning.workloads import alone, compared, local, pair
 
 RATES = {"few": 2.0, "many": 50.0, "rare": 0.05}
 """Per second of ten."""
 
-FILTER = EventFilter("x", 1, Op.GT, 3)
-LESS = PairComparison("x", 1, Op.LT, "x", 1)
+FILTER = local("x", 1, Op.GT, 3)
+LESS = compared("x", 1, Op.LT, "x", 1)
 
 
 @pytest.mark.parametrize(

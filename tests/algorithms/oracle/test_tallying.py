@@ -1,6 +1,6 @@
 """Tallied aggregates are those of listed matches, and exact where nobody could list them."""
 
-from math import comb
+from math import comb, inf
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -54,6 +54,15 @@ def test_sums_overflow_by_their_magnitude() -> None:
     events = stream(f"A0/0 A1/0 A2/0 B3/{2**62} B3/{-(2**62)}")
     for rows in (tally(query, events), answer(query, events)):
         assert [(row["SUM(B.x)"], row["AVG(B.x)"], row["overflow"]) for row in rows] == [(0, 0.0, True)]
+
+
+@pytest.mark.parametrize("values", [(1e308, 1e308), (inf, 1.0), (inf, -inf)])
+def test_float_sums_past_their_range_overflow(values: tuple[float, float]) -> None:
+    query = parse_query("RETURN SUM(A.x), AVG(A.x) PATTERN A+")
+    events = [{"time": time, "type": "A", "x": x} for time, x in enumerate(values)]
+    for modular, value in ((False, inf), (True, None)):
+        for rows in (tally(query, events, modular=modular), answer(query, events, modular=modular)):
+            assert [(row["SUM(A.x)"], row["AVG(A.x)"], row["overflow"]) for row in rows] == [(value, value, True)]
 
 
 def test_a_window_that_slides_and_a_predicate() -> None:

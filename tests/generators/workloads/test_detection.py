@@ -50,7 +50,7 @@ def test_defaults_are_those_of_the_paper() -> None:
     counts = [len(pattern.conditions) for pattern in found]
     assert set(counts) == {2, 3}
     assert np.mean(counts) == pytest.approx(2.5, abs=0.2)
-    assert {condition.comparison.left_attribute for one in found for condition in one.conditions} == {"difference"}
+    assert {condition.comparison.left.attribute for one in found for condition in one.conditions} == {"difference"}
     assert {one.window for one in found} == {15 * 60}
     assert len({name for one in found for name in types_of(one)}) > 350
 
@@ -70,7 +70,7 @@ def test_events_of_a_closure_have_a_condition_of_their_own_if_asked() -> None:
     kleene = [element for one in found for element in one.elements if element.kleene]
     assert len(kleene) > 20
     for element in kleene:
-        assert {(one.attribute, one.constant) for one in element.filters} == {("score", 0.2)}
+        assert {(one.operand.attribute, one.constant) for one in element.filters} == {("score", 0.2)}
     assert not any(element.filters for one in found for element in one.elements if not element.kleene)
 
 
@@ -126,7 +126,7 @@ def test_cores_are_shared_whole_and_come_at_any_place() -> None:
     table = SubPatternTable(found)
     graph = MultiPatternGraph(table, range(len(found)))
     for first, second in list(combinations(range(20), 2))[::7]:
-        assert max(one.first.bit_count() for one in graph.maximal(first, second)) == 3
+        assert max(mine.bit_count() for _, mine, _ in graph.common(first, second)) == 3
     common = frozenset.intersection(*(frozenset(types_of(one)) for one in found))
     places = {tuple(i for i, element in enumerate(one.elements) if element.type in common) for one in found}
     assert len(places) > 8

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from cepbench.algorithms.cet.partitioning.balanced import balanced, filled, ideal_size
 from cepbench.algorithms.cet.partitioning.branch_and_bound import _NodeSearch
 from cepbench.algorithms.cet.partitioning.costs import Costs
-from cepbench.algorithms.cet.partitioning.search import bounds_of
+from cepbench.algorithms.cet.partitioning.levels import balanced, filled, ideal_size
+from cepbench.algorithms.cet.partitioning.plan import bounds_of
 from tests.algorithms.cet.partitioning.graphs import all_plans, homogeneous, irregular, nearly_balanced
 
 UNLIMITED = 2**60
@@ -71,19 +71,19 @@ def test_example_of_two_nearly_balanced_plans() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_all_nearly_balanced_plans_of_a_level_are_generated(seed: int) -> None:
-    """Each once, with its costs, the cheapest on top of the heap."""
+    """Each once, with its costs, the cheapest first."""
     graph = irregular(seed, 12) if seed % 4 else homogeneous(3 + seed // 4, 2)
     costs = Costs(graph)
     atoms = costs.atoms.tolist()
     for level in range(1, len(atoms)):
         search = _NodeSearch(costs.atoms, costs.ranges(UNLIMITED), UNLIMITED)
-        assert search._push_level(level)
-        heap = search.heap
-        found = [bounds_of(cuts, costs.atoms).tolist() for cuts in heap.cuts[: search.visited]]
+        assert search.add(level)
+        queue = search.queue
+        found = [bounds_of(cuts, costs.atoms).tolist() for cuts in queue.cuts]
+        assert len(found) == search.visited
         expected = [b for b in all_plans(atoms) if len(b) == level + 1 and nearly_balanced(b, atoms)]
         assert sorted(found) == sorted(expected)
-        for bounds, cpu, size in zip(found, heap.cpu, heap.bytes, strict=False):
+        for bounds, cpu, size in zip(found, queue.cpu, queue.bytes, strict=True):
             assert (cpu, size) == pytest.approx(costs.cost(np.array(bounds)))
-        if found:
-            assert heap.cpu[0] == heap.cpu[: search.visited].min()
+        assert np.all(np.diff(queue.cpu) >= 0)
         assert ideal_size(costs.atoms, level) == -(-len(graph.time) // level)

@@ -2,9 +2,8 @@
 
 import pytest
 
-from cepbench.algorithms.cet.partitioning.balanced import balanced
 from cepbench.algorithms.cet.partitioning.costs import Costs
-from cepbench.algorithms.cet.partitioning.levels import highest_level
+from cepbench.algorithms.cet.partitioning.levels import balanced, highest_level
 from tests.algorithms.cet.partitioning.graphs import homogeneous, irregular
 
 

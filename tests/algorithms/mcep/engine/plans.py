@@ -7,22 +7,19 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cepbench.algorithms.mcep.engine.indices import DEFAULT_SORTING, Sorting
-from cepbench.algorithms.mcep.engine.tables import EngineTables
-from cepbench.algorithms.mcep.plan import tables_of
+from cepbench.algorithms.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.mcep.planning.costs import CostModel
 from cepbench.algorithms.mcep.planning.optimizer import SEARCHES, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.mcep.planning.planners import GENERATORS, SHAPES
-from cepbench.algorithms.mcep.planning.plans import SHARED, MultiPatternMultitree, MultiPatternTree, MultiPlan
+from cepbench.algorithms.mcep.planning.plans import SHARED, MultiPlan
 from cepbench.algorithms.mcep.planning.search import SearchBudget
 from cepbench.algorithms.mcep.planning.selectivities import Selectivities, conditions_of
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
+from tests.algorithms.mcep.planning.workloads import check, ordered
 
 TYPES = "ABC"
 OPERATORS = ("<", "<=", ">", ">=", "=", "!=")
@@ -73,20 +70,12 @@ def random_plan(workload: Workload, random: Random, shape: str) -> MultiPlan:
     """A valid plan of a workload in which every order or tree is drawn at random; some patterns share nothing."""
     patterns = patterns_of(workload)
     costs = CostModel(SubPatternTable(patterns), Statistics(1, 1, dict.fromkeys("ABCN", 1.0)))
-    plan: MultiPlan
-    if shape == "orders":
-        orders = MultiPatternTree(costs)
-        for number, pattern in enumerate(patterns):
-            order = random.sample(range(len(pattern)), len(pattern))
-            orders.exchange([orders.local(number, order, number if random.random() < 0.2 else SHARED)])
-        plan = orders
-    else:
-        trees = MultiPatternMultitree(costs)
-        for number, pattern in enumerate(patterns):
-            owner = number if random.random() < 0.2 else SHARED
-            trees.exchange([trees.local(number, _random_joins(random, len(pattern)), owner)])
-        plan = trees
-    plan.check(range(len(patterns)))
+    plan = MultiPlan(costs, orders=shape == "orders")
+    for number, pattern in enumerate(patterns):
+        order = random.sample(range(len(pattern)), len(pattern))
+        joins = ordered(order) if plan.orders else _random_joins(random, len(pattern))
+        plan.exchange([plan.local(number, joins, number if random.random() < 0.2 else SHARED)])
+    check(plan, range(len(patterns)))
     return plan
 
 
@@ -101,7 +90,7 @@ def random_search(workload: Workload, random: Random) -> MultiPlan:
         random.randrange(100), SearchBudget(steps=random.choice((0, 20))),
     )  # fmt: skip
     plan = planned(patterns, rates, given, options).plan
-    plan.check(range(len(patterns)))
+    check(plan, range(len(patterns)))
     return plan
 
 
@@ -114,7 +103,7 @@ def _random_joins(random: Random, size: int) -> list[tuple[int, int]]:
     return joins
 
 
-def random_tables(workload: Workload, random: Random, shape: str) -> tuple[EngineTables, NDArray[np.int64]]:
+def random_tables(workload: Workload, random: Random, shape: str) -> EngineTables:
     """The tables of a random plan, with rows sorted sooner or later; or of one that is `searched`."""
     plan = random_search(workload, random) if shape == "searched" else random_plan(workload, random, shape)
     return tables_of(workload, plan, random.choice(SORTINGS))

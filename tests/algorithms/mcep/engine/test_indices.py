@@ -10,12 +10,11 @@ import pytest
 
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.mcep.engine.indices import Sorting
-from cepbench.algorithms.mcep.engine.tables import EngineTables
+from cepbench.algorithms.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.mcep.kernels.state import NOBODY
-from cepbench.algorithms.mcep.plan import tables_of
 from cepbench.algorithms.mcep.planning.costs import CostModel
-from cepbench.algorithms.mcep.planning.patterns import PairComparison, patterns_of
-from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree
+from cepbench.algorithms.mcep.planning.patterns import patterns_of
+from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.selectivities import Selectivities, TypePair
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
 from cepbench.algorithms.registry import make
@@ -27,6 +26,7 @@ from cepbench.queries.parser import parse_query
 from cepbench.queries.tables import GREATER, LESS
 from cepbench.verification.evaluators import answer_of
 from cepbench.verification.random_cases import split
+from tests.algorithms.mcep.planning.workloads import compared
 from tests.contract.streams import batch
 
 SORTED = Sorting(16, 0)
@@ -47,12 +47,11 @@ def tables(text: str, whole: EventBatch, joins: Any, sorting: Sorting = SORTED, 
     """The tables of a tree of one pattern, given selectivities of `x op x` between A and B by name of the operator."""
     workload = compile_workload([parse_query(text)], whole.schema)
     given = {
-        TypePair("A", "B", frozenset({PairComparison("x", 1, Op[name], "x", 1)})): value
-        for name, value in known.items()
+        TypePair("A", "B", frozenset({compared("x", 1, Op[name], "x", 1)})): value for name, value in known.items()
     }
-    plan = MultiPatternMultitree(CostModel(SubPatternTable(patterns_of(workload)), Statistics(), Selectivities(given)))
+    plan = MultiPlan(CostModel(SubPatternTable(patterns_of(workload)), Statistics(), Selectivities(given)))
     plan.exchange([plan.local(0, joins)])
-    return tables_of(workload, plan, sorting)[0]
+    return tables_of(workload, plan, sorting)
 
 
 def bounds(found: EngineTables) -> list[list[int]]:
@@ -93,17 +92,10 @@ def test_the_value_with_the_fewest_pairs_is_looked_up() -> None:
 def counted(found: EngineTables, text: str, whole: EventBatch) -> tuple[int, float]:
     """Matches and comparisons."""
     workload = compile_workload([parse_query(text)], whole.schema, summarised=True)
-    _, queries = tables_of(workload, _plan(workload), SORTED)
-    executor = DetectionExecutor(workload, found, queries, {})
+    executor = DetectionExecutor(workload, found, {})
     rows = [executor.process(piece) for piece in split(whole, (700, 1900))]
     matches = sum(len(part[0]) for part in rows if 0 in part)
     return matches, executor.details()["comparisons"]
-
-
-def _plan(workload: Any) -> MultiPatternMultitree:
-    plan = MultiPatternMultitree(CostModel(SubPatternTable(patterns_of(workload)), Statistics()))
-    plan.exchange([plan.local(0, PAIR)])
-    return plan
 
 
 @pytest.mark.parametrize("where", ["a.x = b.x", "a.y <= b.y AND a.y >= 0.99 * b.y", "a.y > 100 * b.y"])

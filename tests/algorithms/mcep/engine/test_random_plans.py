@@ -86,7 +86,7 @@ def test_every_plan_finds_the_matches_of_the_oracle(shape: str, first: int) -> N
         digests = []
         for summarised in (False, True):
             workload = compile_workload(queries, stream.schema, summarised=summarised)
-            executor = DetectionExecutor(workload, *random_tables(workload, random, shape), {})
+            executor = DetectionExecutor(workload, random_tables(workload, random, shape), {})
             rows = rows_of(executor, batches, promise, pickled)
             if not summarised:
                 found = [listed(rows, number) for number in range(len(queries))]

@@ -6,19 +6,20 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.mcep.planning.costs import MAX_DOUBLINGS, order_cost, tree_cost
-from cepbench.algorithms.mcep.planning.patterns import EventFilter, PairComparison
 from cepbench.queries.model import Op
 from tests.algorithms.mcep.planning.workloads import (
     alone,
+    compared,
     costs_of,
     instances,
+    local,
     pair,
     random_costs,
     random_patterns,
     table_of,
 )
 
-LESS = PairComparison("x", 1, Op.LT, "x", 1)
+LESS = compared("x", 1, Op.LT, "x", 1)
 
 
 def test_cost_of_an_order() -> None:
@@ -58,7 +59,7 @@ def test_selectivities_are_found_either_way_round() -> None:
 def test_conditions_between_two_operands_hold_together() -> None:
     """sel of Section 2 is that of all conditions of a pair; independent ones are those of which no more is known."""
     table = table_of("SEQ(A a, B b) WHERE a.x < b.x AND a.y < b.y")
-    of_y = PairComparison("y", 1, Op.LT, "y", 1)
+    of_y = compared("y", 1, Op.LT, "y", 1)
     one_by_one = {pair("A", "B", LESS): 0.5, pair("A", "B", of_y): 0.2}
     rates = {"A": 1.0, "B": 1.0}
     assert costs_of(table, rates, {**one_by_one}).of(0, 0b11) == pytest.approx(10)
@@ -68,7 +69,7 @@ def test_conditions_between_two_operands_hold_together() -> None:
 
 
 def test_filters_make_fewer_events() -> None:
-    costs = costs_of(table_of("A a WHERE a.x > 3"), {"A": 1}, {alone("A", EventFilter("x", 1, Op.GT, 3)): 0.2})
+    costs = costs_of(table_of("A a WHERE a.x > 3"), {"A": 1}, {alone("A", local("x", 1, Op.GT, 3)): 0.2})
     assert costs.of(0, 1) == 2
 
 

@@ -9,12 +9,13 @@ import pytest
 
 from cepbench.algorithms.mcep.algorithm import Mcep
 from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
-from cepbench.algorithms.mcep.plan import tables_of
+from cepbench.algorithms.mcep.engine.tables import tables_of
 from cepbench.algorithms.mcep.planning.engine_costs import ENTERED, ROW, VISIT, EngineCosts
+from cepbench.algorithms.mcep.planning.generators import Joins
 from cepbench.algorithms.mcep.planning.optimizer import PlanningOptions, planned
-from cepbench.algorithms.mcep.planning.patterns import PairComparison, patterns_of
-from cepbench.algorithms.mcep.planning.planners import SHAPES, planner_of
-from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree, MultiPatternTree
+from cepbench.algorithms.mcep.planning.patterns import patterns_of
+from cepbench.algorithms.mcep.planning.planners import SHAPES, LocalPlanner
+from cepbench.algorithms.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.mcep.planning.search import SearchBudget
 from cepbench.algorithms.mcep.planning.selectivities import Condition, Selectivities, measured_selectivities
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable
@@ -26,9 +27,17 @@ from cepbench.events.statistics import Statistics, statistics_of
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Op
 from cepbench.queries.parser import parse_query
-from tests.algorithms.mcep.planning.workloads import all_trees, pair, random_costs, random_patterns, table_of
+from tests.algorithms.mcep.planning.workloads import (
+    all_trees,
+    compared,
+    ordered,
+    pair,
+    random_costs,
+    random_patterns,
+    table_of,
+)
 
-LESS, EQUAL, UNEQUAL = (PairComparison("x", 1, op, "x", 1) for op in (Op.LT, Op.EQ, Op.NE))
+LESS, EQUAL, UNEQUAL = (compared("x", 1, op, "x", 1) for op in (Op.LT, Op.EQ, Op.NE))
 
 
 def costs_of(text: str, given: dict[Condition, float] | None = None) -> EngineCosts:
@@ -84,7 +93,7 @@ def test_the_value_with_the_fewest_pairs_is_looked_up() -> None:
 
 
 def test_two_conditions_bound_one_value() -> None:
-    half = PairComparison("x", 1, Op.GE, "x", 0.5)
+    half = compared("x", 1, Op.GE, "x", 0.5)
     given: dict[Condition, float] = {pair("A", "C", LESS): 0.5, pair("A", "C", half): 0.25}
     costs = costs_of("SEQ(A a, C c) WHERE a.x < c.x AND a.x >= 0.5 * c.x", given)
     assert costs.pairs(0, 0b01, 0b10, 100) == pytest.approx(0.5 * 0.25 * 30_000 + 8 * 300)
@@ -123,9 +132,9 @@ def test_engines_make_and_look_at_about_as_many(text: str) -> None:
     patterns = patterns_of(workload)
     costs = EngineCosts(SubPatternTable(patterns), statistics, measured_selectivities(patterns, events, size))
     for joins in (((1, 2), (3, 4)), ((2, 4), (1, 6)), ((1, 4), (5, 2))):
-        plan = MultiPatternMultitree(costs)
+        plan = MultiPlan(costs)
         plan.exchange([plan.local(0, joins)])
-        executor = DetectionExecutor(workload, *tables_of(workload, plan), {})
+        executor = DetectionExecutor(workload, tables_of(workload, plan), {})
         executor.process(events)
         executor.finish()
         found = executor.details()
@@ -143,7 +152,7 @@ def test_the_best_local_plan_is_the_cheapest_of_all(shape: str, seed: int) -> No
     [pattern] = given = random_patterns(random, 1, 4, repeats=False)
     known = random_costs(random, given)
     costs = EngineCosts(known.table, known.statistics, known.selectivities)
-    plan = planner_of(shape, costs).start([0])
+    plan = LocalPlanner(costs, shape).start([0])
     assert plan.cost == pytest.approx(min(_every_cost(shape, costs, (len(pattern),))))
 
 
@@ -161,11 +170,13 @@ def test_a_search_ends_near_the_cheapest_of_all(shape: str, seed: int) -> None:
     assert lowest * (1 - 1e-12) <= found.plan.cost <= 1.05 * lowest
 
 
-@pytest.mark.parametrize(("shape", "leaves", "steps"), [("trees", 3, ((2, 4), (1, 6))), ("orders", 1, (1, 2, 0))])
+@pytest.mark.parametrize(
+    ("shape", "leaves", "steps"), [("trees", 3, ((2, 4), (1, 6))), ("orders", 1, ((2, 4), (6, 1)))]
+)
 def test_comparisons_decide_where_rows_do_not(shape: str, leaves: int, steps: tuple[object, ...]) -> None:
     """Two operands make 81 rows each; A is looked for up to B, in the middle of the window, but B up to C, its end."""
     costs = EngineCosts(table_of("SEQ(A, B, C) WITHIN 9 seconds"), Statistics(1, 1, dict.fromkeys("ABC", 1.0)))
-    plan = planner_of(shape, costs).start([0])
+    plan = LocalPlanner(costs, shape).start([0])
     assert plan.plans[0].steps == steps
     rows, visits = leaves * 9 + 81 + 729 / 2, leaves * 9 + 9 + 9
     assert plan.cost == pytest.approx(ROW * rows + VISIT * visits + 9 * 9 + 81 * 9 / 2)
@@ -181,14 +192,14 @@ def test_bad_costs() -> None:
 def _every_cost(shape: str, costs: EngineCosts, sizes: tuple[int, ...]) -> list[float]:
     """The cost of every plan of some patterns."""
     found = []
-    if shape == "orders":
-        tree = MultiPatternTree(costs)
-        for orders in product(*(permutations(range(size)) for size in sizes)):
-            tree.exchange(tree.local(pattern, order) for pattern, order in enumerate(orders))
-            found.append(tree.cost)
-    else:
-        trees = MultiPatternMultitree(costs)
-        for each in product(*(list(all_trees(tuple(1 << i for i in range(size)))) for size in sizes)):
-            trees.exchange(trees.local(pattern, joins) for pattern, joins in enumerate(each))
-            found.append(trees.cost)
+    plan = MultiPlan(costs, orders=shape == "orders")
+    for each in product(*(_every_plan(shape, size) for size in sizes)):
+        plan.exchange(plan.local(pattern, joins) for pattern, joins in enumerate(each))
+        found.append(plan.cost)
     return found
+
+
+def _every_plan(shape: str, size: int) -> list[Joins]:
+    if shape == "orders":
+        return [ordered(order) for order in permutations(range(size))]
+    return list(all_trees(tuple(1 << i for i in range(size))))

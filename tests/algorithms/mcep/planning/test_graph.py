@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from cepbench.algorithms.mcep.planning.common import maximal_cliques, maximal_common
+from cepbench.algorithms.mcep.planning.common import CommonSubPattern, matchings, maximal_cliques
 from cepbench.algorithms.mcep.planning.graph import MultiPatternGraph
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, operands_of
 from tests.algorithms.mcep.planning.workloads import random_patterns, table_of
@@ -13,6 +13,16 @@ from tests.algorithms.mcep.planning.workloads import random_patterns, table_of
 
 def types(table: SubPatternTable, pattern: int, mask: int) -> str:
     return "".join(table[pattern].elements[one].type for one in operands_of(mask))
+
+
+def maximal_common(table: SubPatternTable, first: int, second: int) -> list[CommonSubPattern]:
+    """What two patterns have in common, without what is part of a larger common sub-pattern."""
+    found = sorted(set(matchings(table, first, second)), key=lambda one: (one.first, one.second))
+
+    def within(sub: int, other: CommonSubPattern) -> bool:
+        return any(table.of(first, part) == sub for part in range(1, other.first) if part & other.first == part)
+
+    return [one for one in found if not any(within(one.sub, other) for other in found)]
 
 
 def maximal(*texts: str) -> list[str]:
@@ -172,11 +182,10 @@ def test_random_choices_are_common(seed: int) -> None:
     assert 2 in sizes
 
 
-def test_density_and_components() -> None:
+def test_density() -> None:
     table = table_of("SEQ(A, B)", "SEQ(B, C)", "SEQ(C, A)", "SEQ(E, F)")
     graph = MultiPatternGraph(table, range(4))
     assert graph.edges() == [(0, 1), (0, 2), (1, 2)]
     assert graph.edges(2) == []
     assert graph.density == 2 * 3 / 16
-    assert graph.components() == [[0, 1, 2], [3]]
     assert MultiPatternGraph(table).density == 0

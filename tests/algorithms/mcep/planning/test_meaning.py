@@ -52,7 +52,7 @@ def interpreted(plan: MultiPlan, events: list[dict[str, Any]]) -> dict[int, set[
         places = plan.table.places(number, mask)
         made = dict(local.places)
         bound: list[dict[int, int]] = [{}]
-        parts = plan.parts(local, mask)
+        parts = local.parts(mask)
         assert sorted(made[part] for part in parts) == sorted(plan.nodes.items[node].children)
         for part in parts:
             mine = plan.table.places(number, part)
@@ -60,11 +60,11 @@ def interpreted(plan: MultiPlan, events: list[dict[str, Any]]) -> dict[int, set[
             bound = [
                 old | dict(zip(mine, one, strict=True)) for old in bound for one in found if disjoint(old.values(), one)
             ]
-        for operand in operands_of(mask & ~sum(parts)):
+        for operand in operands_of(0 if parts else mask):
             kind = pattern.elements[operand].type
             fresh = [position for position, event in enumerate(events) if event["type"] == kind]
             bound = [old | {operand: position} for old in bound for position in fresh if position not in old.values()]
-        window = plan.window(node)
+        window = plan.window(node) if node in plan.windows else 0  # a buffer has single events
         instances[node] = {
             tuple(one[operand] for operand in places) for one in bound if matches(pattern, one, window, events)
         }

@@ -7,11 +7,10 @@ import pytest
 from cepbench.algorithms.mcep.algorithm import IDLE_STEPS, Mcep
 from cepbench.algorithms.mcep.planning.optimizer import BASELINES, IN_TREES, SEARCHES, PlanningOptions, planned
 from cepbench.algorithms.mcep.planning.planners import SHAPES
-from cepbench.algorithms.mcep.planning.plans import MultiPatternMultitree, MultiPatternTree
 from cepbench.algorithms.mcep.planning.search import SearchBudget
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
-from tests.algorithms.mcep.planning.workloads import patterns, random_costs, random_patterns, recomputed_cost
+from tests.algorithms.mcep.planning.workloads import check, patterns, random_costs, random_patterns, recomputed_cost
 
 CASES = [
     (strategy, shape)
@@ -28,8 +27,8 @@ def test_every_strategy_plans_every_pattern(strategy: str, shape: str) -> None:
     costs = random_costs(random, given)
     options = PlanningOptions(strategy, shape, 3, budget=SearchBudget(steps=200))
     found = planned(given, costs.statistics, costs.selectivities, options)
-    found.plan.check(range(10))
-    assert isinstance(found.plan, MultiPatternTree if shape == "orders" else MultiPatternMultitree)
+    check(found.plan, range(10))
+    assert found.plan.orders == (shape == "orders")
     assert found.details["cost"] == found.plan.cost == pytest.approx(recomputed_cost(found.plan))
     assert found.details["nodes"] == len(found.plan)
     assert bool(found.trace) == (strategy in SEARCHES)

@@ -1,15 +1,13 @@
 """Detection queries as patterns of the optimizer."""
 
 from cepbench.algorithms.mcep.planning.patterns import (
-    EventFilter,
     NegatedElement,
-    PairComparison,
     PairCondition,
     PatternElement,
     PatternScope,
 )
 from cepbench.queries.model import Op
-from tests.algorithms.mcep.planning.workloads import patterns
+from tests.algorithms.mcep.planning.workloads import compared, local, patterns
 
 
 def test_the_pattern_of_the_introduction() -> None:
@@ -34,17 +32,17 @@ def test_every_alternative_is_a_pattern() -> None:
 def test_operands_without_their_names() -> None:
     [found] = patterns("SEQ(A a, B+ b, NOT N n, C c) WHERE a.x > 3 AND 2 * n.y < 1.5")
     assert found.elements == (
-        PatternElement("A", filters=frozenset({EventFilter("x", 1, Op.GT, 3)})),
+        PatternElement("A", filters=frozenset({local("x", 1, Op.GT, 3)})),
         PatternElement("B", kleene=True),
         PatternElement("C"),
     )
-    assert found.negated == (NegatedElement("N", 2, frozenset({EventFilter("y", 2, Op.LT, 1.5)})),)
+    assert found.negated == (NegatedElement("N", 2, frozenset({local("y", 2, Op.LT, 1.5)})),)
 
 
 def test_conditions_go_from_left_to_right() -> None:
     [one] = patterns("SEQ(A a, B b) WHERE a.x < b.y")
     [other] = patterns("SEQ(A a, B b) WHERE b.y > a.x")
-    assert one.conditions == other.conditions == {PairCondition(0, 1, PairComparison("x", 1, Op.LT, "y", 1))}
+    assert one.conditions == other.conditions == {PairCondition(0, 1, compared("x", 1, Op.LT, "y", 1))}
 
 
 def test_windows_of_time_and_of_events() -> None:

@@ -8,21 +8,20 @@ from math import fsum
 from random import Random
 
 from cepbench.algorithms.mcep.planning.costs import CostModel
+from cepbench.algorithms.mcep.planning.generators import Joins, left_deep
 from cepbench.algorithms.mcep.planning.patterns import (
     DetectionPattern,
-    EventFilter,
-    PairComparison,
     PairCondition,
     PatternElement,
     patterns_of,
 )
-from cepbench.algorithms.mcep.planning.plans import MultiPlan
+from cepbench.algorithms.mcep.planning.plans import BUFFER, SHARED, MultiPlan
 from cepbench.algorithms.mcep.planning.selectivities import Condition, Selectivities, TypeFilters, TypePair
 from cepbench.algorithms.mcep.planning.subpatterns import SubPatternTable, operands_of
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
-from cepbench.queries.model import Op
+from cepbench.queries.model import Comparison, Local, Number, Op, Operand
 from cepbench.queries.parser import parse_query
 
 LETTERS = "ABCDEFGHN"
@@ -44,11 +43,19 @@ def costs_of(table: SubPatternTable, rates: dict[str, float], given: dict[Condit
     return CostModel(table, Statistics(1, 1, rates), Selectivities(given or {}))
 
 
-def pair(left: str, right: str, *comparisons: PairComparison) -> TypePair:
+def local(attribute: str, factor: Number, op: Op, constant: Number | str) -> Local:
+    return Local(Operand("", attribute, factor), op, constant)
+
+
+def compared(left: str, left_factor: Number, op: Op, right: str, right_factor: Number) -> Comparison:
+    return Comparison(Operand("", left, left_factor), op, Operand("", right, right_factor))
+
+
+def pair(left: str, right: str, *comparisons: Comparison) -> TypePair:
     return TypePair(left, right, frozenset(comparisons))
 
 
-def alone(name: str, *filters: EventFilter) -> TypeFilters:
+def alone(name: str, *filters: Local) -> TypeFilters:
     return TypeFilters(name, frozenset(filters))
 
 
@@ -61,15 +68,12 @@ def random_patterns(
         size = random.randint(1, most)
         types = random.choices(letters, k=size) if repeats else random.sample(letters, size)
         ordered = size > 1 and random.random() < 0.6
-        filters = [
-            frozenset({EventFilter("x", 1, Op.GT, 3)}) if random.random() < 0.1 else frozenset[EventFilter]()
-            for _ in types
-        ]
+        filters = [frozenset({local("x", 1, Op.GT, 3)}) if random.random() < 0.1 else frozenset[Local]() for _ in types]
         elements = tuple(
             PatternElement(name, random.random() < 0.1, one) for name, one in zip(types, filters, strict=True)
         )
         conditions = {
-            PairCondition(a, b, PairComparison("x", 1, random.choice([Op.LT, Op.GT]), "x", 1))
+            PairCondition(a, b, compared("x", 1, random.choice([Op.LT, Op.GT]), "x", 1))
             for a, b in combinations(range(size), 2)
             if random.random() < 0.2
         }
@@ -107,11 +111,41 @@ def instances(costs: CostModel, pattern: DetectionPattern, mask: int, window: in
     return found
 
 
+def ordered(order: Sequence[int]) -> Joins:
+    """The steps of an order of operands."""
+    return left_deep([1 << operand for operand in order])
+
+
+def check(plan: MultiPlan, patterns: Sequence[int]) -> None:
+    """Exactly these patterns are evaluated, by nodes in use that make the sub-patterns of their operands."""
+    assert sorted(plan.plans) == sorted(patterns)
+    for pattern, local in plan.plans.items():
+        made = dict(local.places)
+        assert local.pattern == pattern
+        assert local.root == made[plan.table[pattern].everything]
+        assert len(made) == 2 * len(plan.table[pattern]) - 1
+        for mask, number in made.items():
+            node, parts = plan.nodes.items[number], local.parts(mask)
+            assert node.owner in (SHARED, BUFFER, pattern)
+            assert node.sub == plan.table.of(pattern, mask)
+            assert (number in local.nodes) == (node.owner != BUFFER)
+            assert node.owner == BUFFER or plan.window(number) >= plan.table[pattern].window
+            assert len(parts) == 2 * (mask.bit_count() > 1)
+            assert sum(parts) in (0, mask)
+            assert node.children == tuple(sorted(made[part] for part in parts))
+            if plan.orders and parts:
+                buffered = plan.nodes.items[made[parts[1]]].owner == BUFFER
+                assert parts[1].bit_count() == 1
+                assert buffered
+
+
 def recomputed_cost(plan: MultiPlan) -> float:
     """The cost of a global plan from its local plans alone: every node once, in its users' largest window."""
     seen: dict[int, tuple[int, int, int]] = {}
     for pattern, local in plan.plans.items():
         for mask, node in local.places:
+            if node not in local.nodes:
+                continue
             window = max(plan.table[pattern].window, seen[node][2] if node in seen else 0)
             seen[node] = pattern, mask, window
     return fsum(instances(plan.costs, plan.table[p], mask, window) for p, mask, window in seen.values())
