@@ -16,7 +16,6 @@ from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.algorithms.slices import slicing_of
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster, is_local
-from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.in_process import BATCH_ROWS, check_store_reading
 from cepbench.pipeline.jobs import Job, Prepared, parse_supported, prepare
@@ -37,7 +36,7 @@ from cepbench.pipeline.slicing import (
     portions,
 )
 from cepbench.pipeline.store import Stream, is_store, read_stream
-from cepbench.pipeline.tasks import run_tasks
+from cepbench.pipeline.tasks import default_buckets, run_tasks
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ from cepbench.datasets.base import Dataset
 from cepbench.events.errors import InputError
 from cepbench.events.files import FileLayout
 from cepbench.pipeline.creation import shared_parent
-from cepbench.pipeline.generation import default_partitions
 from cepbench.pipeline.raw_rows import REASON, BadRows, bad_rows, files_of, judged, with_ranks
 from cepbench.pipeline.staging import ROW, Staged, store_staged
 from cepbench.pipeline.store import Stream
-from cepbench.pipeline.tasks import failure
+from cepbench.pipeline.tasks import default_partitions, failure
 
 
 def import_dataset(

@@ -1,4 +1,4 @@
-"""Running a function over items as Spark tasks, or in this process."""
+"""Running a function over items as Spark tasks, or in this process; how many tasks there are."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -32,6 +32,22 @@ def run_tasks(spark: SparkSession | None, function: Callable[[Item], Result], it
         if isinstance(outcome, CepbenchError):
             raise outcome
     return outcomes
+
+
+def stretches(items: int, parts: int) -> list[range]:
+    """Items 0..items-1 in at most `parts` consecutive stretches of nearly equal length; a single empty one for none."""
+    parts = max(1, min(items, parts))
+    return [range(items * part // parts, items * (part + 1) // parts) for part in range(parts)]
+
+
+def default_buckets(spark: SparkSession | None, key: Sequence[str]) -> int:
+    """A bucket for every core; one without a key."""
+    return 1 if not key or spark is None else max(1, spark.sparkContext.defaultParallelism)
+
+
+def default_partitions(spark: SparkSession | None) -> int:
+    """Tasks for a stream: several for every core, to balance their load."""
+    return 1 if spark is None else 4 * spark.sparkContext.defaultParallelism
 
 
 def failure(error: Exception) -> str:

@@ -26,7 +26,6 @@ from cepbench.events.reading import Reading, reading_of
 from cepbench.events.statistics import Statistics
 from cepbench.events.units import NANOSECONDS, in_units
 from cepbench.pipeline.cluster import SparkCluster
-from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.jobs import Prepared, parse_supported, prepare
 from cepbench.pipeline.live.broker import topic_of
 from cepbench.pipeline.live.bucket import check_live
@@ -38,7 +37,7 @@ from cepbench.pipeline.live.sink import Folder, sink_of
 from cepbench.pipeline.live.source import Piece, Source, layout_from, schema_of
 from cepbench.pipeline.live.state import Checkpoint, batch_name, read_description
 from cepbench.pipeline.session import session
-from cepbench.pipeline.tasks import failure
+from cepbench.pipeline.tasks import default_buckets, failure
 
 TRIES = 4
 """Attempts at a task whose worker died, if all workers are on this machine; a cluster has its own setting."""
