@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from math import gcd
 
 import numpy as np
@@ -162,11 +163,6 @@ class OpenRate(ArrivalModel):
 
 def with_next(batches: Iterable[EventBatch]) -> Iterator[tuple[EventBatch, EventBatch | None]]:
     """Each batch with events, with the next one."""
-    current: EventBatch | None = None
-    for batch in batches:
-        if len(batch):
-            if current is not None:
-                yield current, batch
-            current = batch
-    if current is not None:
-        yield current, None
+    for batch, following in pairwise(chain((batch for batch in batches if len(batch)), [None])):
+        if batch is not None:
+            yield batch, following

@@ -16,9 +16,9 @@ from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import Job, parse_supported, prepare
 from cepbench.pipeline.keys import whole_parts
-from cepbench.pipeline.running import Counts, run_job
-from cepbench.pipeline.sampling import input_statistics, joined, stream_statistics
-from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream, stream_batches
+from cepbench.pipeline.loop import Loop, into
+from cepbench.pipeline.sampling import input_statistics, stream_statistics
+from cepbench.pipeline.store import Stream, bucket_batches, is_store, joined, read_stream, stream_batches
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Query
 
@@ -118,11 +118,12 @@ def answer_of(
     answer = AnswerBuilder(prepared.workload)
     total = len(prepared.jobs) * (len(source.batch) if isinstance(source, InputEvents) else source.events)
     for job in prepared.jobs:
-        counts = Counts()
+        read = 0
         for batches in _parts(source, job):
-            counts += run_job(prepared, job, batches, answer, progress=partial(progress, total))
+            loop = Loop(job, prepared.algorithm.operator(job.plan), into(answer))
+            read += loop.run(batches, progress=partial(progress, total))
         if isinstance(source, Stream):
-            source.check_read(counts.events)
+            source.check_read(read)
     return answer
 
 

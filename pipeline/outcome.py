@@ -11,17 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.slices import slicing_of
 from cepbench.metrics.details import DETAILS, by_name, detailed, merged
 from cepbench.metrics.latency import at_rate, of_rows, pooled
 from cepbench.metrics.load import worst
 from cepbench.metrics.record import Load, Realised, Samples, Status, Summary
 from cepbench.metrics.statistics import estimate, median
 from cepbench.metrics.throughput import Bracket, Replay, Span, slot_times, sustainable, throughput
-from cepbench.pipeline.measured_task import WHOLE_STREAM, Ready, Report
+from cepbench.pipeline.measured_task import Ready, Report
 from cepbench.pipeline.realised import realised
 from cepbench.pipeline.replay import Measured
-from cepbench.pipeline.slicing import Crossings, join_slices
+from cepbench.pipeline.slicing import join_slices
 
 SHARE = 0.8
 """The share of the sustainable rate at which the latency under load is reported."""
@@ -68,7 +67,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
         worker_limit_bytes=min((report.limit_bytes for report in reports if report.limit_bytes), default=None),
         worker_base_bytes=max((report.base_bytes for report in reports if report.base_bytes), default=None),
     )
-    if substreams is not None:
+    if substreams:
         found = found.model_copy(update={"substreams": substreams})
     fields, samples, runs = (
         _memory(made, reports) if made.job.memory else _times(made, reports, most, found.windows, join)
@@ -88,25 +87,17 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
     )
 
 
-def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int | None]:
+def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int]:
     """Adds the rows of windows that are not inside one time slice.
 
-    Returns the seconds that it took, after kernels were loaded, and the number of keys; 0 and None without slices.
+    Returns the seconds that it took, after kernels were loaded, and the number of keys; 0 and 0 without slices.
     """
-    slices: dict[tuple[int, int], list[Crossings]] = {}
-    for report in reports:
-        for number, crossings in enumerate(report.crossings):
-            slices.setdefault((number, report.bucket), []).append(crossings)
-    prepared = made.prepared
-    if slicing_of(prepared.algorithm) is None or reports[0].bucket == WHOLE_STREAM:
-        return 0.0, None
-    for into in (AnswerBuilder(prepared.workload), answer):
+    slices = [(number, report.bucket, one) for report in reports for number, one in enumerate(report.crossings)]
+    for into in (AnswerBuilder(made.prepared.workload), answer):
         began = time.perf_counter()
-        substreams = sum(
-            join_slices(prepared, prepared.jobs[number], found, into) for (number, _), found in slices.items()
-        )
+        substreams = join_slices(made.prepared, slices, into)
         seconds = time.perf_counter() - began
-    return seconds, substreams
+    return (seconds, substreams) if substreams else (0.0, 0)
 
 
 Fields = tuple[dict[str, object], Samples, dict[str, list[float]]]

@@ -259,6 +259,20 @@ def stream_batches(
         yield _merged(pieces, low, high, stream)
 
 
+def joined(pieces: list[EventBatch], schema: Schema) -> EventBatch:
+    """The events of consecutive batches."""
+    if not pieces:
+        nothing = np.empty(0, np.int64)
+        return EventBatch(schema, nothing, nothing.astype(np.int32), {}, nothing)
+    return EventBatch(
+        schema,
+        np.concatenate([piece.time for piece in pieces]),
+        np.concatenate([piece.type for piece in pieces]),
+        {name: np.concatenate([piece.columns[name] for piece in pieces]) for name in pieces[0].columns},
+        np.concatenate([piece.position for piece in pieces]),
+    )
+
+
 def write_description(stream: Stream, folder: Path) -> None:
     """`stream.json`, the last file of a store."""
     temporary = folder / f".{STREAM_FILE}.tmp"
@@ -307,15 +321,9 @@ class _Cursor:
 def _merged(pieces: list[EventBatch], low: int, high: int, stream: Stream) -> EventBatch:
     if len(pieces) == 1:
         return pieces[0]
-    position = np.concatenate([piece.position for piece in pieces]) if pieces else np.empty(0, np.int64)
-    if len(position) != high - low:
+    events = joined(pieces, stream.schema)
+    if len(events) != high - low:
         raise DamagedStore(f"{stream.path}: positions {low} to {high - 1} are not complete; make the store again")
     order = np.empty(high - low, np.int64)
-    order[position - low] = np.arange(high - low)
-    return EventBatch(
-        stream.schema,
-        np.concatenate([piece.time for piece in pieces])[order],
-        np.concatenate([piece.type for piece in pieces])[order],
-        {n: np.concatenate([piece.columns[n] for piece in pieces])[order] for n in pieces[0].columns},
-        position[order],
-    )
+    order[events.position - low] = np.arange(high - low)
+    return events.take(order)

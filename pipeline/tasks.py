@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -25,7 +26,7 @@ def run_tasks(spark: SparkSession | None, function: Callable[[Item], Result], it
     if not items:
         return []
     try:
-        outcomes = spark.sparkContext.parallelize(list(items), len(items)).map(_Guarded(function)).collect()
+        outcomes = spark.sparkContext.parallelize(list(items), len(items)).map(partial(_guarded, function)).collect()
     except (Py4JError, PySparkException) as error:
         raise CepbenchError(f"a Spark task failed: {failure(error)}") from None
     for outcome in outcomes:
@@ -62,14 +63,9 @@ def failure(error: Exception) -> str:
     return (reason[1] if reason else text.strip() or type(error).__name__).splitlines()[0]
 
 
-class _Guarded:
+def _guarded(function: Callable[[Any], Any], item: Any) -> Any:
     """Returns a `CepbenchError` as a value, because Spark would hide it in a traceback."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
-
-    def __call__(self, item: Any) -> Any:
-        try:
-            return self.function(item)
-        except CepbenchError as error:
-            return error
+    try:
+        return function(item)
+    except CepbenchError as error:
+        return error

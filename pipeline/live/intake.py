@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
-from cepbench.pipeline.sampling import joined
+from cepbench.pipeline.store import joined
 
 
 @dataclass(frozen=True, eq=False)

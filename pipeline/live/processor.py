@@ -22,7 +22,7 @@ from cepbench.pipeline.live.intake import Intake
 from cepbench.pipeline.live.sink import Sink
 from cepbench.pipeline.live.source import Piece, no_events, read
 from cepbench.pipeline.live.state import END, Checkpoint, UnusableCheckpoint, batch_name
-from cepbench.pipeline.sampling import joined
+from cepbench.pipeline.store import joined
 from cepbench.pipeline.tasks import run_tasks
 
 INTAKE = "intake"
