@@ -52,7 +52,15 @@ class Outcome:
 
 
 def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
-    """The measurements of all workers; at `most` that many run concurrently."""
+    """The measurements of all workers, at `most` that many concurrently; the first failure decides.
+
+    Raises `DamagedStore` if a worker found changed files.
+    """
+    for report in sorted(reports, key=lambda report: report.damage is None):
+        if report.damage is not None:
+            raise report.damage
+        if report.status is not Status.OK:
+            return Outcome(report.status, report.reason)
     stream, workload = made.stream, made.prepared.workload
     answer = AnswerBuilder(workload)
     for report in reports:

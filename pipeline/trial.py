@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import pickle
 import resource
 import time
 from collections.abc import Sequence
@@ -14,19 +12,16 @@ from functools import partial
 import psutil
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Algorithm, NotEnoughMemory, PlanningTooLong, StateSize
+from cepbench.algorithms.base import Algorithm, StateSize
 from cepbench.algorithms.kernels.compilation import watched
 from cepbench.events.batch import EventBatch
-from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 from cepbench.metrics.record import Status
 from cepbench.metrics.statistics import median
-from cepbench.pipeline.arrivals import Burst
 from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong, address_space
 from cepbench.pipeline.jobs import Prepared, plan
-from cepbench.pipeline.local import how_it_died
 from cepbench.pipeline.loop import into
-from cepbench.pipeline.measured_task import burst_window, first_line
+from cepbench.pipeline.measured_task import burst_of, failed
 from cepbench.pipeline.repeated import repeated, uncollected
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.warmup import warm_up
@@ -91,46 +86,19 @@ def tried(
     Its process may use `memory` bytes beyond its initial size. The next prefix begins only if it is expected to fit, by
     the growth of the time so far. Planning and loading kernels count, compiling them does not.
     """
-    read, written = os.pipe()
-    limit = memory + address_space()
-    work = partial(_work, workload, algorithm, statistics, batch, sizes, seconds, limit, written)
-    status: Status | None = Status.OK
-    reason = ""
-    try:
-        with Fork(work) as fork:
-            try:
-                status, reason = fork.result(seconds, together=True)
-            except ForkTooLong:
-                status, reason = Status.TIMEOUT, f"killed after {seconds:.3g} s"
-            except ForkDied as error:
-                status, reason = how_it_died(error, memory)
-        os.close(written)
-        written = -1
-        with open(read, "rb", closefd=False) as file:
-            return _trial(file.read(), status, reason)
-    finally:
-        os.close(read)
-        if written >= 0:
-            os.close(written)
-
-
-def _trial(content: bytes, status: Status | None, reason: str) -> Trial:
-    """A trial from the messages of a fork; the last message of a killed fork may be incomplete."""
-    prefixes: list[Prefix] = []
-    setup: tuple[float, float, bool] | None = None
-    lines = content.split(_END)
-    for line in lines[:-1]:
-        found = pickle.loads(bytes.fromhex(line.decode()))
-        if isinstance(found, Prefix):
-            prefixes.append(found)
-        else:
-            setup = found
-    if setup is None and status is Status.TIMEOUT:
-        status, reason = None, NOT_TRIED
-    return Trial(status, reason, tuple(prefixes), *(setup or (0.0, 0.0, False)))
-
-
-_END = b"\n"
+    work = partial(_work, workload, algorithm, statistics, batch, sizes, seconds, memory + address_space())
+    status: Status | None
+    with Fork(work) as fork:
+        try:
+            status, reason = fork.result(seconds, together=True)
+        except ForkTooLong:
+            status, reason = Status.TIMEOUT, f"killed after {seconds:.3g} s"
+        except ForkDied as error:
+            status, reason = error.outcome(memory)
+    if not fork.notes and status is Status.TIMEOUT:
+        return Trial(None, NOT_TRIED, ())
+    setup, *prefixes = fork.notes or [(0.0, 0.0, False)]
+    return Trial(status, reason, tuple(prefixes), *setup)
 
 
 def _work(
@@ -141,14 +109,9 @@ def _work(
     sizes: Sequence[int],
     seconds: float,
     limit: int,
-    pipe: int,
     clock: Clock,
 ) -> tuple[Status | None, str]:
-    """The work of the fork: its messages go to `pipe`, whose buffer is much larger than all of them."""
-
-    def report(message: object) -> None:
-        os.write(pipe, pickle.dumps(message).hex().encode() + _END)
-
+    """The work of the fork. It notes seconds of setup and planning and whether kernels were compiled, then prefixes."""
     try:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         began = time.perf_counter()
@@ -166,7 +129,7 @@ def _work(
                 for job in prepared.jobs:
                     warm_up(algorithm, job.plan)
             setup = time.perf_counter() - began - planned
-            report((setup, planned, bool(compiled)))
+            clock.note((setup, planned, bool(compiled)))
             gc.collect()
             gc.freeze()
         until = began + seconds + (setup if compiled else 0.0)
@@ -180,18 +143,12 @@ def _work(
                 if last is not None and max(last.seconds, last.cpu) * growth > left:
                     return Status.OK, f"the next prefix, of {size} events, would take too long"
                 found = _prefix(prepared, batch.slice(0, size), left, seconds)
-                report(found)
+                clock.note(found)
                 if last is not None and last.seconds > 0:
                     growth = max(2.0, found.seconds / last.seconds)
                 last = found
-    except (MemoryError, NotEnoughMemory) as error:
-        return Status.OUT_OF_MEMORY, first_line(error) or "more than its memory limit"
-    except PlanningTooLong as error:
-        return Status.TIMEOUT, first_line(error)
-    except CepbenchError as error:
-        return Status.ERROR, first_line(error)
-    except Exception as error:  # an algorithm's own failure
-        return Status.ERROR, f"{type(error).__name__}: {first_line(error)}"
+    except Exception as error:
+        return failed(error, "more than its memory limit")
     return Status.OK, ""
 
 
@@ -203,9 +160,8 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
         """One run: its measurements, answer, seconds (without waiting for the processor), and processor seconds."""
         gc.collect()
         answer, started = AnswerBuilder(prepared.workload), time.process_time()
-        arrival = Burst([burst_window(query) for query in prepared.workload], prepared.workload.schema.time_unit)
         jobs = [(job, prepared.algorithm.operator(job.plan)) for job in prepared.jobs]
-        found = replay([events], arrival, jobs, into(answer), states)
+        found = replay([events], burst_of(prepared.workload), jobs, into(answer), states)
         cpu, seen = time.process_time() - started, sum(found.service)
         return found, answer, min(seen, cpu) if alone else seen, cpu
 

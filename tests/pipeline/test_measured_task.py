@@ -23,6 +23,7 @@ from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
 from cepbench.pipeline import measured_task
+from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.distributed import evaluate_portion
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.import_events import import_events
@@ -31,7 +32,6 @@ from cepbench.pipeline.measured_task import (
     WHOLE_STREAM,
     MeasuredRun,
     MeasuredTask,
-    OpenArrival,
     Ready,
     Report,
     buckets,
@@ -149,7 +149,7 @@ def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
 
 
 def test_events_arrive_at_the_rate_of_the_job(store: Path) -> None:
-    made = ready(MeasuredRun(store, QUERY, Counting(), arrival=OpenArrival(rate=1000, batch=75)))
+    made = ready(MeasuredRun(store, QUERY, Counting(), arrival=OpenRate(rate=1000, batch=75)))
     report = MeasuredTask(made)(Portion(0))
     assert report.measured.last == [74, 149, 224, 299]
 
