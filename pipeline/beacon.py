@@ -111,8 +111,7 @@ class Beacon:
     def silent(self, seconds: float) -> Worker | None:
         """A worker that has not ended and has not reported for `seconds`; None if there is none."""
         now = time.monotonic()
-        reported = (worker for worker in self.workers() if worker.reported is not None)
-        return next((worker for worker in reported if now - (worker.reported or now) > seconds), None)
+        return next((one for one in self.workers() if one.reported is not None and now - one.reported > seconds), None)
 
     def living(self) -> int:
         """The number of workers that have not ended."""

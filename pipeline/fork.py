@@ -93,9 +93,10 @@ class Fork:
             try:
                 self._pipe.close()  # or it would never see its end
                 _die_with(parent)
-                if _released(other):
+                with suppress(EOFError):  # the other process has closed its end
+                    other.recv()
                     other.send((DONE, self._work(Clock(other))))
-                    _released(other)
+                    other.recv()
             except BaseException:  # an exception of the work, or a result that cannot be pickled
                 traceback.print_exc()
             finally:
@@ -149,12 +150,3 @@ def _die_with(parent: int) -> None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
-
-
-def _released(pipe: Connection) -> bool:
-    """Waits for the other process. False if it closed its end."""
-    try:
-        pipe.recv()
-    except EOFError:
-        return False
-    return True

@@ -74,7 +74,8 @@ def import_source(
 def _write_all(writer: BucketWriter, found: InputEvents) -> None:
     for start in range(0, len(found.batch), STAGE_ROWS):
         holes = {name: mask[start : start + STAGE_ROWS] for name, mask in found.missing.items()}
-        writer.write(found.batch.slice(start, start + STAGE_ROWS), holes, partial(_shifted, found.place, start))
+        origin = partial(lambda first, event: found.place(first + event), start)
+        writer.write(found.batch.slice(start, start + STAGE_ROWS), holes, origin)
 
 
 def _origin(files: Sequence[str], reading: Reading) -> dict[str, Any]:
@@ -98,7 +99,3 @@ def _stage_piece(staged: Staged, files: Sequence[Path], is_csv: bool, stage: Pat
             arrays = [pa.array(block.time), block.type, *(block.columns[column] for column in kinds), rows]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
     temporary.rename(stage / f"part-{number:06d}.parquet")
-
-
-def _shifted(place: Any, start: int, event: int) -> str:
-    return str(place(start + event))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from cepbench.events.schema import Schema
-from cepbench.pipeline.parts import PartWriter, StoreFile, opened
+from cepbench.pipeline.parts import PartWriter, StoreFile, by_folder, opened
 from cepbench.pipeline.tasks import run_tasks
 from cepbench.pipeline.writing import GROUP_ROWS, Written, arrow_schema, options
 
@@ -25,10 +25,8 @@ def joined(spark: SparkSession | None, folder: Path, schema: Schema, written: Se
     Each file is written by a task, which reads its parts a row group at a time.
     """
     total = reduce(add, written)
-    by_bucket: dict[str, list[StoreFile]] = {}
-    for part in sorted(total.parts, key=lambda part: part.name):
-        by_bucket.setdefault(part.name.partition("/")[0], []).append(part)
-    joins = [join for parts in by_bucket.values() if len(parts) > MOST_PARTS for join in _joins(parts)]
+    folders = by_folder(sorted(total.parts, key=lambda part: part.name))
+    joins = [join for name, parts in folders.items() if len(parts) > MOST_PARTS for join in _joins(name, parts)]
     made = run_tasks(spark, partial(_join, folder.resolve(), schema), joins)
     gone = {part.name for _, parts in joins for part in parts}
     for name in gone:
@@ -36,9 +34,8 @@ def joined(spark: SparkSession | None, folder: Path, schema: Schema, written: Se
     return replace(total, parts=(*(part for part in total.parts if part.name not in gone), *made))
 
 
-def _joins(parts: Sequence[StoreFile]) -> list[tuple[str, list[StoreFile]]]:
+def _joins(folder: str, parts: Sequence[StoreFile]) -> list[tuple[str, list[StoreFile]]]:
     """Stretches of nearly equal numbers of events, each with the name of the file that it becomes."""
-    folder = parts[0].name.partition("/")[0]
     total = sum(part.events for part in parts)
     groups: list[list[StoreFile]] = [[] for _ in range(MOST_PARTS)]
     for part, end in zip(parts, accumulate(part.events for part in parts), strict=True):

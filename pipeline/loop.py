@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
 
 import numpy as np
@@ -73,10 +73,6 @@ class Loop:
         self.keys = Keys(job.partition)
         self._emit, self._call, self._look, self._closing = emit, call, look, job.workload.closing
         self._closed = 0  # windows that end by this time are closed
-
-    def details(self) -> Mapping[str, float]:
-        """The operator's details so far."""
-        return self.operator.details()
 
     def run(
         self, batches: Iterable[EventBatch], *, pickled: bool = False, progress: Callable[[int], None] | None = None

@@ -92,9 +92,8 @@ def configuration_of(spark: Session) -> dict[str, str]:
         "spark.default.parallelism",
     )
     given = conf_of(spark.sparkContext)
-    found = {name: given.get(name) for name in names}
-    parallelism = {"defaultParallelism": str(spark.sparkContext.defaultParallelism), "version": spark.version}
-    return {**{name: value for name, value in found.items() if value is not None}, **parallelism}
+    found = {name: value for name in names if (value := given.get(name)) is not None}
+    return {**found, "defaultParallelism": str(spark.sparkContext.defaultParallelism), "version": spark.version}
 
 
 def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
@@ -165,7 +164,7 @@ def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seco
             raise SparkGone("Spark ended while a cell was running; start the sweep again to continue") from None
         except (Py4JError, PySparkException) as error:
             watch.stop()
-            if is_stopped(spark):
+            if is_stopped(context):
                 raise ContextStopped(f"Spark stopped its session: {failure(error)}") from None
             return _cut_off(watch, failure(error), seconds)
         finally:

@@ -238,7 +238,8 @@ class MeasuredTask:
         job, prepared = self.ready.job, self.ready.prepared
         if job.limit_bytes is not None:
             resource.setrlimit(resource.RLIMIT_AS, (job.limit_bytes, job.limit_bytes))
-        if not job.memory and TaskContext.get() is not None:
+        limit, context = resource.getrlimit(resource.RLIMIT_AS)[0], TaskContext.get()
+        if not job.memory and context is not None:
             keep_memory()  # applies to the whole process, which ends with the task
         started = time.perf_counter()
         for part in prepared.jobs:
@@ -248,8 +249,8 @@ class MeasuredTask:
             Status.OK,
             compile_seconds=time.perf_counter() - started,
             host=socket.gethostname(),
-            attempt=_attempt(),
-            limit_bytes=_limit(),
+            attempt=0 if context is None else context.attemptNumber(),
+            limit_bytes=None if limit == resource.RLIM_INFINITY else limit,
             base_bytes=psutil.Process().memory_info().vms,
         )
 
@@ -260,9 +261,10 @@ class MeasuredTask:
             if job.memory:
                 report.runs, report.process_peaks = replays.memory_runs()
             else:
-                report.idle = median([sum(run.service) for run in replays.idle_runs()])
+                idle = repeated(replays.idle, _seconds, min(IDLE_SECONDS, job.repeat))
+                report.idle = median([_seconds(run) for run in idle])
                 with LoadWatch() as watch:
-                    report.runs = repeated(replays.run, lambda run: sum(run.service), job.repeat, watch.look)
+                    report.runs = repeated(replays.run, _seconds, job.repeat, watch.look)
                 report.load = watch.load
         report.rows = None if replays.answer is None else replays.answer.packed()
         report.crossings = replays.crossings
@@ -285,10 +287,6 @@ class _Replays:
         """The time of the harness."""
         nothing = [operator.idle() for operator in self._nothing]
         return self._replay(nothing, AnswerBuilder(self._ready.prepared.workload), states)
-
-    def idle_runs(self) -> list[Measured]:
-        """Runs of the harness alone, repeated for a short time."""
-        return repeated(self.idle, lambda run: sum(run.service), min(IDLE_SECONDS, self._ready.job.repeat))
 
     def memory_runs(self) -> tuple[list[Measured], list[int]]:
         """Runs with their states, and for each the process memory above that of operators that do nothing.
@@ -367,6 +365,10 @@ class _Replays:
         return self._kept
 
 
+def _seconds(run: Measured) -> float:
+    return sum(run.service)
+
+
 def killed_after(seconds: float) -> str:
     """The reason of a timeout."""
     return f"killed after {seconds:g} s of measured time"
@@ -374,10 +376,8 @@ def killed_after(seconds: float) -> str:
 
 def portions_of(made: Ready) -> list[Portion]:
     """The portions of workers: `buckets`, or slices of them in the order of time."""
-    slicing = slicing_of(made.prepared.algorithm)
     found = buckets(made.stream, made.prepared.workload)
-    if found == [WHOLE_STREAM]:
-        return [Portion(WHOLE_STREAM)]
+    slicing = None if found == [WHOLE_STREAM] else slicing_of(made.prepared.algorithm)
     return [portion for bucket in found for portion in portions(made.stream, bucket, slicing)]
 
 
@@ -402,17 +402,6 @@ def burst_window(query: CompiledQuery) -> Window | None:
     if query.window is None or not query.detects:
         return query.window
     return replace(query.window, within=2 * query.window.within, slide=query.window.within)
-
-
-def _attempt() -> int:
-    context = TaskContext.get()
-    return 0 if context is None else context.attemptNumber()
-
-
-def _limit() -> int | None:
-    """The limit that the system reports."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def failed(error: Exception, limit: str) -> tuple[Status, str]:

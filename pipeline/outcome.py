@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import StateSize
 from cepbench.metrics.details import DETAILS, by_name, detailed, merged
 from cepbench.metrics.latency import at_rate, of_rows, pooled
 from cepbench.metrics.load import worst
@@ -115,21 +115,18 @@ Fields = tuple[dict[str, object], Samples, dict[str, list[float]]]
 def _memory(made: Ready, reports: Sequence[Report]) -> Fields:
     """The results of runs that measured memory: as many as every worker has."""
     runs = _runs(reports)
-    states = [sum(worker.peak.bytes for worker in workers) for workers in runs]
+    peaks = [sum((worker.peak for worker in workers), StateSize()) for workers in runs]
+    states = [peak.bytes for peak in peaks]
     processes = [sum(report.process_peaks[number] for report in reports) for number in range(len(runs))]
-    workers = runs[_middle(states)]
-    kinds: dict[str, int] = {}
-    for worker in workers:
-        for kind, count in worker.peak.kinds.items():
-            kinds[kind] = kinds.get(kind, 0) + count
+    middle = _middle(states)
     fields = {
-        **_planned(made, merged(worker.details for worker in workers)),
+        **_planned(made, merged(worker.details for worker in runs[middle])),
         "runs": len(runs),
-        "state_peak": states[_middle(states)],
-        "state_kinds": kinds,
+        "state_peak": states[middle],
+        "state_kinds": dict(peaks[middle].kinds),
         "process_peak": processes[_middle(processes)],
     }
-    samples = Samples(state_bytes=list(chain.from_iterable(worker.state_bytes for worker in workers)))
+    samples = Samples(state_bytes=list(chain.from_iterable(worker.state_bytes for worker in runs[middle])))
     if len(runs) == 1:
         return fields, samples, {}
     return fields, samples, {"state_peak": [*map(float, states)], "process_peak": [*map(float, processes)]}
@@ -174,7 +171,7 @@ def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join
         "sustainable_high": None if bracket is None else bracket.high,
     }
     service = list(chain.from_iterable(worker.service for worker in middle))
-    samples = Samples(latency=_latency(made, middle).tolist(), service=service)
+    samples = Samples(latency=_latency(made, middle), service=service)
     return fields, samples, {name: values for name, values in varying.items() if len(values) > 1}
 
 
@@ -192,7 +189,7 @@ def _numbers(
     slots = slot_times(_spans(reports, workers), most)
     longest, total = max(slots), join + sum(chain.from_iterable(worker.service for worker in workers))
     makespan = longest + join
-    latency = pooled([_latency(made, workers).tolist()])
+    latency = pooled([_latency(made, workers)])
     found = {
         "service_total": total,
         "service_per_window": total / windows if windows else None,
@@ -210,16 +207,19 @@ def _spans(reports: Sequence[Report], workers: Sequence[Measured]) -> list[Span]
     return [Span(r.host, r.began, r.ended, sum(w.service)) for r, w in zip(reports, workers, strict=True)]
 
 
-def _latency(made: Ready, workers: Sequence[Measured]) -> NDArray[np.float64]:
+def _latency(made: Ready, workers: Sequence[Measured]) -> list[float]:
     """The latency of each row in one run of all workers."""
-    return _whole(made, workers, np.array(list(chain.from_iterable(worker.latency for worker in workers)), np.float64))
+    return _whole(made, workers, [worker.latency for worker in workers])
 
 
-def _whole(made: Ready, workers: Sequence[Measured], latency: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The latency of whole rows, where several workers may have parts of one."""
+def _whole(made: Ready, workers: Sequence[Measured], parts: Sequence[Sequence[float]]) -> list[float]:
+    """The latency of whole rows, from that of each worker's part of them."""
+    latency: list[float] = list(chain.from_iterable(parts))
     if not made.prepared.splits_groups or len(workers) == 1:
         return latency
-    return of_rows(latency, np.array(list(chain.from_iterable(worker.rows for worker in workers)), np.uint64))
+    rows = np.array(list(chain.from_iterable(worker.rows for worker in workers)), np.uint64)
+    whole: list[float] = of_rows(np.array(latency, np.float64), rows).tolist()
+    return whole
 
 
 def _loaded(made: Ready, workers: Sequence[Measured], rate: float) -> float | None:
@@ -234,11 +234,11 @@ def _loaded(made: Ready, workers: Sequence[Measured], rate: float) -> float | No
             np.array(w.due),
             slower,
             rate,
-        )
+        ).tolist()
         for w in workers
         if w.service
     ]
-    latency = pooled([_whole(made, workers, np.concatenate(parts)).tolist()])
+    latency = pooled([_whole(made, workers, parts)])
     return None if latency is None else latency.p99
 
 

@@ -149,10 +149,6 @@ def _write_part(staged: Staged, schema: Schema, writer: BucketWriter, item: tupl
                 np.arange(position, position + batch.num_rows, dtype=np.int64),
             )
             holes = {name: mask for name, column in raw.items() if (mask := missing(column)) is not None}
-            origin = partial(_origin, staged, batch[ROW].to_numpy()) if staged.files else None
-            writer.write(events, holes, origin)
+            origin = partial(lambda rows, event: staged.place(int(rows[event])), batch[ROW].to_numpy())
+            writer.write(events, holes, origin if staged.files else None)
             position += batch.num_rows
-
-
-def _origin(staged: Staged, rows: Any, event: int) -> str:
-    return staged.place(int(rows[event]))

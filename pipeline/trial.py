@@ -7,7 +7,6 @@ import resource
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import psutil
 
@@ -86,7 +85,49 @@ def tried(
     Its process may use `memory` bytes beyond its initial size. The next prefix begins only if it is expected to fit, by
     the growth of the time so far. Planning and loading kernels count, compiling them does not.
     """
-    work = partial(_work, workload, algorithm, statistics, batch, sizes, seconds, memory + address_space())
+    limit = memory + address_space()
+
+    def work(clock: Clock) -> tuple[Status | None, str]:
+        """Notes seconds of setup and planning and whether kernels were compiled, and then the prefixes."""
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            began = time.perf_counter()
+            compiled: list[str] = []
+
+            def compiling(kernel: str) -> None:
+                if not compiled:
+                    clock.stop()
+                compiled.append(kernel)
+
+            with clock:
+                prepared = plan(workload, algorithm, statistics)
+                planned = time.perf_counter() - began
+                with watched(compiling):
+                    for job in prepared.jobs:
+                        warm_up(algorithm, job.plan)
+                setup = time.perf_counter() - began - planned
+                clock.note((setup, planned, bool(compiled)))
+                gc.collect()
+                gc.freeze()
+            until = began + seconds + (setup if compiled else 0.0)
+            if until - time.perf_counter() < LEAST_SECONDS:
+                return None, NOT_TRIED
+            with uncollected(), clock:
+                last: Prefix | None = None
+                growth = 4.0
+                for size in sizes:
+                    left = until - time.perf_counter()
+                    if last is not None and max(last.seconds, last.cpu) * growth > left:
+                        return Status.OK, f"the next prefix, of {size} events, would take too long"
+                    found = _prefix(prepared, batch.slice(0, size), left, seconds)
+                    clock.note(found)
+                    if last is not None and last.seconds > 0:
+                        growth = max(2.0, found.seconds / last.seconds)
+                    last = found
+        except Exception as error:
+            return failed(error, "more than its memory limit")
+        return Status.OK, ""
+
     status: Status | None
     with Fork(work) as fork:
         try:
@@ -99,57 +140,6 @@ def tried(
         return Trial(None, NOT_TRIED, ())
     setup, *prefixes = fork.notes or [(0.0, 0.0, False)]
     return Trial(status, reason, tuple(prefixes), *setup)
-
-
-def _work(
-    workload: Workload,
-    algorithm: Algorithm,
-    statistics: Statistics,
-    batch: EventBatch,
-    sizes: Sequence[int],
-    seconds: float,
-    limit: int,
-    clock: Clock,
-) -> tuple[Status | None, str]:
-    """The work of the fork. It notes seconds of setup and planning and whether kernels were compiled, then prefixes."""
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        began = time.perf_counter()
-        compiled: list[str] = []
-
-        def compiling(kernel: str) -> None:
-            if not compiled:
-                clock.stop()
-            compiled.append(kernel)
-
-        with clock:
-            prepared = plan(workload, algorithm, statistics)
-            planned = time.perf_counter() - began
-            with watched(compiling):
-                for job in prepared.jobs:
-                    warm_up(algorithm, job.plan)
-            setup = time.perf_counter() - began - planned
-            clock.note((setup, planned, bool(compiled)))
-            gc.collect()
-            gc.freeze()
-        until = began + seconds + (setup if compiled else 0.0)
-        if until - time.perf_counter() < LEAST_SECONDS:
-            return None, NOT_TRIED
-        with uncollected(), clock:
-            last: Prefix | None = None
-            growth = 4.0
-            for size in sizes:
-                left = until - time.perf_counter()
-                if last is not None and max(last.seconds, last.cpu) * growth > left:
-                    return Status.OK, f"the next prefix, of {size} events, would take too long"
-                found = _prefix(prepared, batch.slice(0, size), left, seconds)
-                clock.note(found)
-                if last is not None and last.seconds > 0:
-                    growth = max(2.0, found.seconds / last.seconds)
-                last = found
-    except Exception as error:
-        return failed(error, "more than its memory limit")
-    return Status.OK, ""
 
 
 def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float) -> Prefix:
