@@ -25,7 +25,7 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import prepare
-from cepbench.pipeline.running import run_job
+from cepbench.pipeline.loop import Loop, into
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 
@@ -141,7 +141,8 @@ def _seconds(specification: str, texts: Sequence[str], events: EventBatch) -> fl
         [parse_query(text) for text in texts], make(specification), events.schema, "modular", Statistics()
     )
     started = time.process_time()
-    run_job(prepared, prepared.jobs[0], [events], AnswerBuilder(prepared.workload))
+    [job] = prepared.jobs
+    Loop(job, prepared.algorithm.operator(job.plan), into(AnswerBuilder(prepared.workload))).run([events])
     return time.process_time() - started
 
 

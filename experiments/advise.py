@@ -24,8 +24,9 @@ from cepbench.metrics.advice import Advice, Candidate
 from cepbench.metrics.record import Status
 from cepbench.pipeline.arrivals import intervals
 from cepbench.pipeline.in_process import whole_stream
+from cepbench.pipeline.keys import key_codes
 from cepbench.pipeline.measured_task import burst_window
-from cepbench.pipeline.occupancy import keys, occupancy
+from cepbench.pipeline.occupancy import occupancy
 from cepbench.pipeline.trial import NOT_TRIED, Prefix, Trial, tried
 from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
 from cepbench.queries.model import Aggregates, CountAll, Query
@@ -225,7 +226,7 @@ def _features(batch: EventBatch, workload: Workload, sizes: Sequence[int]) -> _F
         live = np.maximum.accumulate(occupancy(batch, query, by_key=False))[at]
         for power, name in enumerate(("live", "live^2", "live^3"), start=1):
             states[name] += live**power
-        states["keys"] += np.maximum.accumulate(keys(batch, query))[at] + 1
+        states["keys"] += np.maximum.accumulate(key_codes(batch, query.partition)[0])[at] + 1
     bursts = intervals(batch.time, [burst_window(query) for query in workload])
     counts = None if bursts is None else bursts[at].tolist()
     known_times, known_states = ({n: v.tolist() for n, v in group.items()} for group in (times, states))

@@ -27,7 +27,9 @@ from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.in_process import check_store_reading
 from cepbench.pipeline.jobs import check_supported
 from cepbench.pipeline.local import measure_both_here
-from cepbench.pipeline.measured import MeasuredRun, Outcome, Session, measure_both, measuring_session
+from cepbench.pipeline.measured import Session, measure_both, measuring_session
+from cepbench.pipeline.measured_task import MeasuredRun
+from cepbench.pipeline.outcome import Outcome
 from cepbench.pipeline.store import Stream, is_store, read_stream
 from cepbench.queries.model import Query
 from cepbench.queries.workloads import parse_workload

@@ -35,15 +35,13 @@ from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_s
 from cepbench.metrics.figure import Declared
 from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of, of_record
 from cepbench.metrics.record import Load, Record, Status
+from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
 from cepbench.pipeline.cold import compiled_anew
 from cepbench.pipeline.jobs import check_supported
 from cepbench.pipeline.measured import (
     ATTEMPTS,
     ContextStopped,
-    MeasuredRun,
-    OpenArrival,
-    Outcome,
     Session,
     SparkGone,
     configuration_of,
@@ -51,6 +49,8 @@ from cepbench.pipeline.measured import (
     measure_both,
     measuring_session,
 )
+from cepbench.pipeline.measured_task import MeasuredRun
+from cepbench.pipeline.outcome import Outcome
 from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.probe import check_workers, described
 from cepbench.queries.workloads import parse_workload
@@ -406,7 +406,7 @@ class _Sweep:
             workload=given["workload"],
             algorithm=self._make(cell.specification),
             arithmetic=given["arithmetic"],
-            arrival=OpenArrival(arrival["rate"], arrival["batch"]) if arrival["model"] == "open" else None,
+            arrival=OpenRate(arrival["rate"], arrival["batch"]) if arrival["model"] == "open" else None,
             memory=cell.measurement == "memory",
             limit_bytes=given["limits"]["memory"],
             repeat=given["repeat"],

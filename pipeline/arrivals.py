@@ -7,9 +7,9 @@ has its arrival time.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from math import gcd
 
 import numpy as np
@@ -40,18 +40,6 @@ class Step:
         return int(self.events.position[-1]) if len(self.events) else self.before
 
 
-class ArrivalModel(ABC):
-    """A schedule of events."""
-
-    @abstractmethod
-    def steps(self, batches: Iterable[EventBatch]) -> Iterator[Step]:
-        """All events of a bucket."""
-
-    @abstractmethod
-    def due(self, step: Step, ends: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Scheduled arrival in seconds of the last event of windows that end at `ends` and were closed in `step`."""
-
-
 def intervals(time: NDArray[np.int64], windows: Sequence[Window | None]) -> NDArray[np.float64] | None:
     """float64[n]: the number of intervals of `Burst` with events up to each event; None without time windows."""
     slides = [window.slide for window in windows if window is not None and not window.counts_events]
@@ -60,7 +48,7 @@ def intervals(time: NDArray[np.int64], windows: Sequence[Window | None]) -> NDAr
     return np.cumsum(np.diff(time // gcd(*slides), prepend=-1) > 0).astype(np.float64)
 
 
-class Burst(ArrivalModel):
+class Burst:
     """The events of each slide interval arrive together at its end: the latency of a window is their service time.
 
     With several slides, intervals end where any of them ends. An interval without events arrives at its end, as long as
@@ -129,15 +117,15 @@ class Burst(ArrivalModel):
                 missing = self._group if complete else missing
 
 
-class OpenRate(ArrivalModel):
+@dataclass(frozen=True)
+class OpenRate:
     """Event i of the whole stream arrives (i + 1) / `rate` seconds after the start, independent of the worker.
 
-    Each `batch` consecutive events of the stream are handed over when the last of them has arrived.
+    Each `batch` consecutive events of the stream, a micro-batch, are handed over when the last of them has arrived.
     """
 
-    def __init__(self, rate: float, batch: int) -> None:
-        self._rate = rate
-        self._batch = batch
+    rate: float
+    batch: int = 1000
 
     def steps(self, batches: Iterable[EventBatch]) -> Iterator[Step]:
         """See `ArrivalModel`."""
@@ -145,11 +133,11 @@ class OpenRate(ArrivalModel):
         for batch, following in with_next(batches):
             start = 0
             while start < len(batch):
-                boundary = (int(batch.position[start]) // self._batch + 1) * self._batch
+                boundary = (int(batch.position[start]) // self.batch + 1) * self.batch
                 stop = int(np.searchsorted(batch.position, boundary))
                 complete = stop < len(batch) or following is None or int(following.position[0]) >= boundary
                 position = batch.position[stop - 1 : stop]
-                arrival = float(open_arrivals(position, self._rate)[0]) if complete else None
+                arrival = float(open_arrivals(position, self.rate)[0]) if complete else None
                 yield Step(batch.slice(start, stop, int(batch.time[stop - 1]) if complete else None), arrival, before)
                 before, start = int(position[0]), stop
 
@@ -157,16 +145,18 @@ class OpenRate(ArrivalModel):
         """The arrival of the last event before a window's end."""
         positions = np.append(step.events.position, step.before)
         rows = np.searchsorted(step.events.time, ends) - 1  # -1, the event before this step, if none is in it
-        return open_arrivals(positions[rows], self._rate)
+        return open_arrivals(positions[rows], self.rate)
+
+
+ArrivalModel = Burst | OpenRate
+"""A schedule of the events of a bucket: their `steps`, and when rows are `due`.
+
+That is the scheduled arrival in seconds of the last event of windows that end at `ends` and were closed in a step.
+"""
 
 
 def with_next(batches: Iterable[EventBatch]) -> Iterator[tuple[EventBatch, EventBatch | None]]:
     """Each batch with events, with the next one."""
-    current: EventBatch | None = None
-    for batch in batches:
-        if len(batch):
-            if current is not None:
-                yield current, batch
-            current = batch
-    if current is not None:
-        yield current, None
+    for batch, following in pairwise(chain((batch for batch in batches if len(batch)), [None])):
+        if batch is not None:
+            yield batch, following

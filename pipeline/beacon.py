@@ -17,9 +17,9 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
-from dataclasses import dataclass
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 
 from cepbench.pipeline import pulse
 
@@ -40,21 +40,19 @@ class Address:
 
 
 @dataclass
-class Running:
-    """A worker inside its measured part: its start (driver's monotonic clock) and its process."""
+class Worker:
+    """A worker of the job.
 
-    since: float
-    process: int
-    host: str
-
-
-@dataclass
-class Alive:
-    """A worker: its last report (driver's monotonic clock), its maximum bytes, and its machine's."""
+    - `since`: the start of its measured part, `reported`: its last report, by the driver's monotonic clock; None
+      outside of measured parts, and before and after its reports.
+    - `started`: whether it had a measured part; `resident`: its maximum bytes, `machine`: those of its machine.
+    """
 
     process: int
     host: str
-    last_report: float
+    since: float | None = None
+    reported: float | None = None
+    started: bool = False
     resident: int = 0
     machine: int = 0
 
@@ -67,11 +65,7 @@ class Beacon:
     """
 
     def __init__(self, bind: str, advertised: str | None = None, port: int = 0, workers: int = 1) -> None:
-        self.started = False  # any worker has begun
-        self._running: dict[int, Running] = {}
-        self._seen: list[Running] = []
-        self._alive: dict[int, Alive] = {}
-        self._known: list[Alive] = []
+        self._known: dict[tuple[str, int], Worker] = {}
         self._lock = threading.Lock()
         self._workers, self._met = workers, 0
         self._meeting = threading.Condition(self._lock)
@@ -95,9 +89,7 @@ class Beacon:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended = True
         self._server.socket.shutdown(socket.SHUT_RDWR)  # which wakes the thread
         self._thread.join()
@@ -108,32 +100,27 @@ class Beacon:
 
         Workers without a report for `patience` seconds do not count: they may be lost, which is not slow.
         """
-        with self._lock:
-            now = time.monotonic()
-            lost = {(a.host, a.process) for a in self._alive.values() if now - a.last_report > patience}
-            times = [now - r.since for r in self._running.values() if (r.host, r.process) not in lost]
+        now = time.monotonic()
+        times = (
+            now - worker.since
+            for worker in self.workers()
+            if worker.since is not None and (worker.reported is None or now - worker.reported <= patience)
+        )
         return max(times, default=0.0)
 
-    def silent(self, seconds: float) -> Alive | None:
+    def silent(self, seconds: float) -> Worker | None:
         """A worker that has not ended and has not reported for `seconds`; None if there is none."""
-        with self._lock:
-            now = time.monotonic()
-            return next((alive for alive in self._alive.values() if now - alive.last_report > seconds), None)
+        now = time.monotonic()
+        return next((one for one in self.workers() if one.reported is not None and now - one.reported > seconds), None)
 
     def living(self) -> int:
         """The number of workers that have not ended."""
-        with self._lock:
-            return len(self._alive)
+        return sum(worker.reported is not None for worker in self.workers())
 
-    def workers(self) -> list[Running]:
-        """All workers that started a measured part."""
+    def workers(self) -> list[Worker]:
+        """All workers of the job."""
         with self._lock:
-            return list(self._seen)
-
-    def sizes(self) -> list[Alive]:
-        """All workers of the job, with their maximum bytes."""
-        with self._lock:
-            return list(self._known)
+            return [replace(worker) for worker in self._known.values()]
 
     def _serve(self) -> None:
         """Serves until the end, which the server's own loop would notice only at its next poll."""
@@ -149,24 +136,24 @@ class Beacon:
             machine = int(message.get("machine", 0))
         except (ValueError, KeyError, TypeError, AttributeError):
             return
+        with self._lock:
+            worker = self._known.setdefault((host, process), Worker(process, host))
+            worker.machine = machine or worker.machine
         if machine:
-            self._watch(Alive(process, host, time.monotonic(), machine=machine), handler)
+            self._watch(worker, handler)
         else:
-            with self._lock:
-                self.started = True
-                self._seen.append(Running(time.monotonic(), process, host))
-            self._time(process, host, handler)
+            self._time(worker, handler)
 
-    def _time(self, process: int, host: str, handler: socketserver.StreamRequestHandler) -> None:
+    def _time(self, worker: Worker, handler: socketserver.StreamRequestHandler) -> None:
         again, meetings = True, 0
         while again:
             with self._lock:
-                self._running[id(handler)] = Running(time.monotonic(), process, host)
+                worker.since, worker.started = time.monotonic(), True
             with suppress(OSError):
                 handler.wfile.write(GO)
                 handler.rfile.readline(64)  # ends when the clock stops, or with the worker's death
             with self._lock:
-                self._running.pop(id(handler), None)
+                worker.since = None
             again = False
             with suppress(OSError):
                 line = handler.rfile.readline(64)  # ends when the clock starts again, or with the worker
@@ -183,22 +170,20 @@ class Beacon:
             self._meeting.notify_all()
             until = time.monotonic() + MEET_SECONDS
             while self._met < meeting * self._workers:
-                if self._ended or (len(self._alive) < self._workers and time.monotonic() > until):
+                living = sum(worker.reported is not None for worker in self._known.values())
+                if self._ended or (living < self._workers and time.monotonic() > until):
                     return False
                 self._meeting.wait(1.0)
             return True
 
-    def _watch(self, alive: Alive, handler: socketserver.StreamRequestHandler) -> None:
-        with self._lock:
-            self._alive[id(handler)] = alive
-            self._known.append(alive)
+    def _watch(self, worker: Worker, handler: socketserver.StreamRequestHandler) -> None:
+        worker.reported = time.monotonic()
         with suppress(OSError, ValueError, KeyError):
             for line in handler.rfile:
                 resident = int(json.loads(line)["resident"])
                 with self._lock:
-                    alive.last_report, alive.resident = time.monotonic(), max(alive.resident, resident)
-        with self._lock:
-            self._alive.pop(id(handler), None)
+                    worker.reported, worker.resident = time.monotonic(), max(worker.resident, resident)
+        worker.reported = None
 
 
 class Signal:
@@ -219,9 +204,7 @@ class Signal:
         self._connection.recv(8)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._connection is not None:
             self._connection.sendall(b"done\n")
 
@@ -243,26 +226,16 @@ class Signal:
             self._connection = None
 
 
-class Pulse:
+@contextmanager
+def pulsing(address: Address | None) -> Iterator[None]:
     """The worker's side: a context around all of its work, during which it reports to the driver every second."""
-
-    def __init__(self, address: Address | None) -> None:
-        self._address = address
-        self._helper: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> Pulse:
-        if self._address is not None:
-            process = os.getpid()
-            greeting = {**_greeting(self._address, process), "machine": pulse.machine_bytes()}
-            self._helper = start_pulse(self._address, greeting, process)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._helper is not None and self._helper.stdin is not None:
-            self._helper.stdin.close()
-            self._helper.wait()
+    if address is None:
+        yield
+        return
+    process = os.getpid()
+    greeting = {**_greeting(address, process), "machine": pulse.machine_bytes()}
+    with start_pulse(address, greeting, process):
+        yield
 
 
 def start_pulse(address: Address, greeting: dict[str, object], process: int) -> subprocess.Popen[bytes]:

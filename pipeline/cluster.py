@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,49 +18,29 @@ class TooFewExecutors(CepbenchError):
     """Spark has fewer executors, or cores, than requested."""
 
 
-@dataclass(frozen=True)
-class _Number:
-    """The range of a setting: from `least` to `most`, or, if it is not a whole number, more than `least`."""
-
-    least: int
-    most: int | None = None
-    whole: bool = True
-
-    def __str__(self) -> str:
-        if not self.whole:
-            return f"a number of more than {self.least}"
-        return f"a whole number of at least {self.least}" + ("" if self.most is None else f" and at most {self.most}")
-
-    def holds(self, value: float) -> bool:
-        """Whether it allows this value."""
-        if not self.whole:
-            return self.least < value < float("inf")
-        return self.least <= value <= (value if self.most is None else self.most)
-
-
 LOST_SECONDS, BEACON_PORT = "spark.cepbench.lostSeconds", "spark.cepbench.beacon.port"
 EXECUTOR_CORES, EXECUTORS, MOST_CORES = "spark.executor.cores", "spark.executor.instances", "spark.cores.max"
-NUMBERS = {
-    LOST_SECONDS: _Number(0, whole=False),
-    BEACON_PORT: _Number(0, 65535),
-    EXECUTOR_CORES: _Number(1),
-    EXECUTORS: _Number(1),
-    MOST_CORES: _Number(1),
+_COUNT = int, lambda value: value >= 1, "a whole number of at least 1"
+NUMBERS: Mapping[str, tuple[type[float], Callable[[float], bool], str]] = {
+    LOST_SECONDS: (float, lambda value: 0 < value < float("inf"), "a number of more than 0"),
+    BEACON_PORT: (int, lambda value: 0 <= value <= 65535, "a whole number of at least 0 and at most 65535"),
+    EXECUTOR_CORES: _COUNT,
+    EXECUTORS: _COUNT,
+    MOST_CORES: _COUNT,
 }
-"""Settings that cepbench itself reads."""
+"""Settings that cepbench itself reads: their types, and the allowed values as a condition and in words."""
 
 
 def number(name: str, text: str | None, default: float) -> float:
     """The value of one of the `NUMBERS`. Raises `CepbenchError`, which names the allowed values."""
     if not text:
         return default
-    try:
-        value = float(text) if not NUMBERS[name].whole else int(text)
-        if NUMBERS[name].holds(value):
+    kind, allows, expected = NUMBERS[name]
+    with suppress(ValueError):
+        value = kind(text)
+        if allows(value):
             return value
-    except ValueError:
-        pass
-    raise CepbenchError(f"setting {name}={text}: expected {NUMBERS[name]}")
+    raise CepbenchError(f"setting {name}={text}: expected {expected}")
 
 
 @dataclass(frozen=True)

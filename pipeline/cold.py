@@ -1,18 +1,15 @@
 """Measures the compilation of the kernels of an algorithm on a machine that has none compiled yet."""
 
-import multiprocessing
-import os
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing.connection import Connection
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 
 from cepbench.events.errors import CepbenchError
 from cepbench.pipeline.measured_task import MeasuredRun, first_line, ready
+from cepbench.pipeline.session import in_environment
 from cepbench.pipeline.warmup import warm_up
-
-_FOLDER = "NUMBA_CACHE_DIR"
 
 
 def compiled_anew(job: MeasuredRun) -> float:
@@ -20,46 +17,27 @@ def compiled_anew(job: MeasuredRun) -> float:
 
     Raises `CepbenchError` if that process fails.
     """
-    spawned = multiprocessing.get_context("spawn")  # a fork would have the kernels that are loaded here
-    with tempfile.TemporaryDirectory(prefix="cepbench-kernels-") as folder:
-        receiver, sender = spawned.Pipe(duplex=False)
-        process = spawned.Process(target=_compile, args=(job, sender), daemon=True)
-        with _kernels_in(folder):
-            process.start()
-        sender.close()
+    spawned = get_context("spawn")  # a fork would have the kernels that are loaded here
+    with (
+        tempfile.TemporaryDirectory(prefix="cepbench-kernels-") as folder,
+        in_environment("NUMBA_CACHE_DIR", folder),
+        ProcessPoolExecutor(1, spawned) as pool,
+    ):
         try:
-            found: float | str = receiver.recv()
-        except EOFError:
+            found = pool.submit(_compile, job).result()
+        except BrokenProcessPool:
             found = "the process ended"
-        finally:
-            process.kill()
-            process.join()
-            receiver.close()
     if isinstance(found, str):
         raise CepbenchError(f"kernels were not compiled: {found}")
     return found
 
 
-@contextmanager
-def _kernels_in(folder: str) -> Iterator[None]:
-    """In this context, new processes keep their compiled kernels in `folder`."""
-    before = os.environ.get(_FOLDER)
-    os.environ[_FOLDER] = folder
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_FOLDER]
-        else:
-            os.environ[_FOLDER] = before
-
-
-def _compile(job: MeasuredRun, sender: Connection) -> None:
+def _compile(job: MeasuredRun) -> float | str:
+    """Processor seconds, or the failure as text: not all exceptions can be pickled."""
     started = time.process_time()
     try:
         for part in ready(job).prepared.jobs:
             warm_up(job.algorithm, part.plan)
     except Exception as error:  # a user never sees a traceback
-        sender.send(f"{type(error).__name__}: {first_line(error)}")
-    else:
-        sender.send(time.process_time() - started)
+        return f"{type(error).__name__}: {first_line(error)}"
+    return time.process_time() - started

@@ -1,14 +1,61 @@
 """Creating an event store: it appears whole, or not at all."""
 
+import dataclasses
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
+
+from pyspark.sql import SparkSession
 
 from cepbench.events.errors import CepbenchError
 from cepbench.events.paths import local_path
-from cepbench.pipeline.store import is_store
+from cepbench.events.schema import Schema
+from cepbench.pipeline.joining import joined
+from cepbench.pipeline.store import Stream, is_store, read_stream, write_description
+from cepbench.pipeline.tasks import run_tasks
+from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
+
+Item = TypeVar("Item")
+
+
+def write_store(
+    path: str | Path,
+    schema: Schema,
+    key: Sequence[str],
+    buckets: int,
+    fill: Callable[[BucketWriter, Item], None],
+    items: Sequence[Item],
+    source: Mapping[str, Any],
+    *,
+    spark: SparkSession | None,
+    replace: bool = False,
+    copied: Stream | None = None,
+) -> Stream:
+    """Writes a new store at `path`. A task for each item writes its events with `fill`; items are in the order of time.
+
+    `copied` is the stream whose events these are, in other buckets.
+    """
+    check_key(schema, key, buckets)
+    with creating(path, replace) as folder:
+        begun = partial(BucketWriter, folder.resolve(), schema, key, buckets)
+        written = run_tasks(spark, partial(_write, begun, fill), list(enumerate(items)))
+        made = describe(folder, schema, key, [joined(spark, folder, schema, written)], source)
+        if copied is not None:  # only the import knows nulls: they are stored as values
+            write_description(dataclasses.replace(made, holes=copied.holes, fingerprint=copied.fingerprint), folder)
+    return read_stream(path)
+
+
+def _write(
+    begun: Callable[[int], BucketWriter], fill: Callable[[BucketWriter, Any], None], item: tuple[int, Any]
+) -> Written:
+    number, content = item
+    with begun(number) as writer:
+        fill(writer, content)
+    return writer.written
 
 
 @contextmanager

@@ -6,7 +6,8 @@ If an algorithm evaluates slices of time concurrently, there is one per slice of
 import tempfile
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +17,6 @@ from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.algorithms.slices import slicing_of
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster, is_local
-from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.in_process import BATCH_ROWS, check_store_reading
 from cepbench.pipeline.jobs import Job, Prepared, parse_supported, prepare
@@ -24,7 +24,6 @@ from cepbench.pipeline.loop import Loop, into
 from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.probe import check_workers
 from cepbench.pipeline.rebucketing import discard, rebucket
-from cepbench.pipeline.running import Counts, run
 from cepbench.pipeline.sampling import stream_statistics
 from cepbench.pipeline.session import session
 from cepbench.pipeline.slicing import (
@@ -37,28 +36,7 @@ from cepbench.pipeline.slicing import (
     portions,
 )
 from cepbench.pipeline.store import Stream, is_store, read_stream
-from cepbench.pipeline.tasks import run_tasks
-
-
-@dataclass(frozen=True)
-class Buckets:
-    """Runs one bucket of the store that contains the keys of a job (by its number) whole, or a slice of one.
-
-    Dictionaries may be large: they are sent once, with the prepared workload, not with each task or its answer.
-    """
-
-    prepared: Prepared
-    streams: tuple[Stream, ...]
-
-    def __call__(self, task: tuple[int, Portion]) -> tuple[Parts, Counts, Crossings]:
-        """Rows and counts of a job's portion, and partial rows of windows that cross the edges of time slices."""
-        number, portion = task
-        job = self.prepared.jobs[number]
-        answer = AnswerBuilder(self.prepared.workload)
-        batches = portion_batches(self.streams[number], portion, BATCH_ROWS, job.attributes)
-        loop = Loop(job, portion_operator(job, self.prepared.algorithm, portion), into(answer))
-        counts = run(loop, batches)
-        return answer.parts, counts, crossings_of(loop)
+from cepbench.pipeline.tasks import default_buckets, run_tasks
 
 
 def evaluate_on_spark(
@@ -111,12 +89,11 @@ def answer_on_spark(
         stream.check_needed(prepared.workload.needs)
         for notice in prepared.notices:
             notify(notice)
-        answer, _ = run_on_spark(prepared, stream, spark)
-    return answer
+        return run_on_spark(prepared, stream, spark)
 
 
-def run_on_spark(prepared: Prepared, stream: Stream, spark: SparkSession) -> tuple[AnswerBuilder, Counts]:
-    """The answer of a prepared workload on a store, and the counts of the tasks. A damaged copy of it is made again."""
+def run_on_spark(prepared: Prepared, stream: Stream, spark: SparkSession) -> AnswerBuilder:
+    """The answer of a prepared workload on a store. A damaged copy of it is made again."""
     streams = tuple(bucketed_for(job, stream, spark) for job in prepared.jobs)
     try:
         return _run(prepared, stream, streams, spark)
@@ -129,9 +106,7 @@ def run_on_spark(prepared: Prepared, stream: Stream, spark: SparkSession) -> tup
         return _run(prepared, stream, tuple(bucketed_for(job, stream, spark) for job in prepared.jobs), spark)
 
 
-def _run(
-    prepared: Prepared, stream: Stream, streams: tuple[Stream, ...], spark: SparkSession
-) -> tuple[AnswerBuilder, Counts]:
+def _run(prepared: Prepared, stream: Stream, streams: tuple[Stream, ...], spark: SparkSession) -> AnswerBuilder:
     sizes = {
         (number, bucket): events
         for number, placed in enumerate(streams)
@@ -145,21 +120,32 @@ def _run(
         for number, bucket in sorted(sizes, key=lambda task: -sizes[task])
         for portion in portions(streams[number], bucket, slicing)
     ]
-    answer = AnswerBuilder(prepared.workload)
-    counts = [Counts() for _ in prepared.jobs]
-    slices: dict[tuple[int, int], list[Crossings]] = {}
-    for (number, portion), (parts, met, crossings) in zip(
-        tasks, run_tasks(spark, Buckets(prepared, streams), tasks), strict=True
-    ):
+    answer, read = AnswerBuilder(prepared.workload), [0] * len(streams)
+    slices: list[tuple[int, int, Crossings]] = []
+    found = run_tasks(spark, partial(evaluate_portion, prepared, streams), tasks)
+    for (number, portion), (parts, events, crossings) in zip(tasks, found, strict=True):
         answer.merge(parts)
-        counts[number] += met if slicing is None else Counts(met.events)
-        slices.setdefault((number, portion.bucket), []).append(crossings)
-    if slicing is not None:
-        for (number, _), found in slices.items():
-            counts[number] += Counts(0, join_slices(prepared, prepared.jobs[number], found, answer))
-    for met in counts:
-        stream.check_read(met.events)
-    return answer, sum(counts, Counts())
+        read[number] += events
+        slices.append((number, portion.bucket, crossings))
+    join_slices(prepared, slices, answer)
+    for events in read:
+        stream.check_read(events)
+    return answer
+
+
+def evaluate_portion(
+    prepared: Prepared, streams: tuple[Stream, ...], task: tuple[int, Portion]
+) -> tuple[Parts, int, Crossings]:
+    """Rows and number of events of a portion for a job, and partial rows of windows that cross the edges of slices.
+
+    `streams` contain the keys of each job whole. Dictionaries may be large: they are sent once, with the prepared
+    workload, not with each task or its answer.
+    """
+    number, portion = task
+    job, answer = prepared.jobs[number], AnswerBuilder(prepared.workload)
+    loop = Loop(job, portion_operator(job, prepared.algorithm, portion), into(answer))
+    events = loop.run(portion_batches(streams[number], portion, BATCH_ROWS, job.attributes))
+    return answer.parts, events, crossings_of(loop)
 
 
 def bucketed_for(job: Job, stream: Stream, spark: SparkSession) -> Stream:

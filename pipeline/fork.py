@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import ctypes
 import os
-import pickle
-import select
 import signal
 import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from typing import Any
 
 import psutil
 
-BEGUN, STOPPED, DONE = b"b", b"s", b"d"
-"""What a fork writes: its clock began or stopped, or its result follows."""
+from cepbench.metrics.record import Status
+from cepbench.pipeline.pulse import machine_bytes
+
+BEGUN, STOPPED, NOTE, DONE = range(4)
+"""What a fork sends: its clock began or stopped, a note, or its result."""
 PREPARATION_SECONDS = 600.0
 """Seconds that a fork may take between its measured parts."""
-CHUNK = 2**16
 PR_SET_PDEATHSIG = 1  # sys/prctl.h
 
 
@@ -35,9 +36,15 @@ class ForkTooLong(Exception):
 class ForkDied(Exception):
     """A fork ended without a result; `resident` is its maximum of bytes."""
 
-    def __init__(self, reason: str, resident: int) -> None:
+    def __init__(self, reason: str, resident: int = 0) -> None:
         super().__init__(reason)
         self.resident = resident
+
+    def outcome(self, limit: int | None = None) -> tuple[Status, str]:
+        """Out of memory if it used half of its limit, or, without one, of the machine's memory; otherwise an error."""
+        if self.resident > (machine_bytes() if limit is None else limit) // 2:
+            return Status.OUT_OF_MEMORY, f"the worker died at {self.resident / 1e9:.1f} GB"
+        return Status.ERROR, str(self)
 
 
 def address_space() -> int:
@@ -48,21 +55,23 @@ def address_space() -> int:
 class Clock:
     """The fork's side: a context around each measured part, for which the limit applies."""
 
-    def __init__(self, pipe: int) -> None:
+    def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
 
     def __enter__(self) -> Clock:
-        os.write(self._pipe, BEGUN)
+        self._pipe.send((BEGUN, None))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def stop(self) -> None:
         """Ends the measured part, also before the context ends."""
-        os.write(self._pipe, STOPPED)
+        self._pipe.send((STOPPED, None))
+
+    def note(self, value: object) -> None:
+        """Adds to the notes of the fork, which remain if it is killed."""
+        self._pipe.send((NOTE, value))
 
 
 class Fork:
@@ -72,28 +81,27 @@ class Fork:
     """
 
     def __init__(self, work: Callable[[Clock], Any]) -> None:
+        self.notes: list[Any] = []
         self._work = work
         self._process = 0
 
     def __enter__(self) -> Fork:
-        waits, self._go = os.pipe()
-        self._from_fork, to_parent = os.pipe()
+        self._pipe, other = Pipe()
         parent = os.getpid()
         self._process = os.fork()
         if self._process == 0:
             try:
-                os.close(self._go)  # or it would never see its end
-                os.close(self._from_fork)
+                self._pipe.close()  # or it would never see its end
                 _die_with(parent)
-                if os.read(waits, 1):
-                    _send(to_parent, pickle.dumps(self._work(Clock(to_parent))))
-                    os.read(waits, 1)
+                with suppress(EOFError):  # the other process has closed its end
+                    other.recv()
+                    other.send((DONE, self._work(Clock(other))))
+                    other.recv()
             except BaseException:  # an exception of the work, or a result that cannot be pickled
                 traceback.print_exc()
             finally:
                 os._exit(0)  # the open files of this process belong to the other one
-        os.close(waits)
-        os.close(to_parent)
+        other.close()
         return self
 
     def result(self, seconds: float, together: bool = False) -> Any:
@@ -101,36 +109,29 @@ class Fork:
 
         Raises `ForkTooLong` if a part takes more than `seconds`, or all of them `together` do, and `ForkDied`.
         """
-        with suppress(BrokenPipeError):  # it is dead already
-            os.write(self._go, b"g")
+        with suppress(OSError):  # it is dead already
+            self._pipe.send(None)
         until, timed, left = time.monotonic() + PREPARATION_SECONDS, False, seconds
-        while True:
-            if not select.select([self._from_fork], [], [], max(0.0, until - time.monotonic()))[0]:
-                self._end()
-                raise ForkTooLong if timed else ForkDied(f"not ready after {PREPARATION_SECONDS:g} s", 0)
-            sign = os.read(self._from_fork, 1)
-            if sign == DONE:
-                break
-            if not sign:
-                raise ForkDied("the Python worker died", self._end())
-            if timed and together:
-                left = max(0.0, until - time.monotonic())
-            timed = sign == BEGUN
-            until = time.monotonic() + (left if timed else PREPARATION_SECONDS)
-        content = bytearray()
-        while piece := os.read(self._from_fork, CHUNK):
-            content += piece
         try:
-            return pickle.loads(content)
-        except (EOFError, pickle.UnpicklingError):  # it was killed while it wrote
+            while self._pipe.poll(max(0.0, until - time.monotonic())):
+                sign, value = self._pipe.recv()
+                if sign == DONE:
+                    return value
+                if sign == NOTE:
+                    self.notes.append(value)
+                    continue
+                if timed and together:
+                    left = max(0.0, until - time.monotonic())
+                timed = sign == BEGUN
+                until = time.monotonic() + (left if timed else PREPARATION_SECONDS)
+        except (EOFError, OSError):  # perhaps killed while it wrote
             raise ForkDied("the Python worker died", self._end()) from None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
         self._end()
-        os.close(self._go)
-        os.close(self._from_fork)
+        raise ForkTooLong if timed else ForkDied(f"not ready after {PREPARATION_SECONDS:g} s")
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+        self._pipe.close()
 
     def _end(self) -> int:
         """Kills the fork, if it runs; returns its maximum of bytes."""
@@ -149,8 +150,3 @@ def _die_with(parent: int) -> None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
-
-
-def _send(pipe: int, result: bytes) -> None:
-    with open(pipe, "wb", closefd=True) as file:
-        file.write(DONE + result)

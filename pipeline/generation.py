@@ -1,7 +1,6 @@
 """Generated streams as event stores: slices are generated and written by tasks, nothing passes through the driver."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,38 +8,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from cepbench.generators.base import Generator
-from cepbench.pipeline.creation import creating
-from cepbench.pipeline.joining import joined
-from cepbench.pipeline.store import Stream, read_stream
-from cepbench.pipeline.tasks import run_tasks
-from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Items first..last-1 (slices, or positions) that one task writes as part number `part`."""
-
-    part: int
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
-class _Generate:
-    generator: Generator[Any]
-    folder: Path
-    key: tuple[str, ...]
-    buckets: int
-    progress: Callable[[int], None] | None = None
-
-    def __call__(self, stretch: Stretch) -> Written:
-        writer = BucketWriter(self.folder, self.generator.schema(), self.key, self.buckets, stretch.part)
-        with writer:
-            for index in range(stretch.first, stretch.last):
-                writer.write(self.generator.slice(index))
-                if self.progress is not None:
-                    self.progress(1)
-        return writer.written
+from cepbench.pipeline.creation import write_store
+from cepbench.pipeline.store import Stream
+from cepbench.pipeline.tasks import default_buckets, default_partitions, stretches
+from cepbench.pipeline.writing import BucketWriter
 
 
 def generate(
@@ -60,30 +31,24 @@ def generate(
     whether tasks run on Spark or, if `spark` is None, in this process. There `progress` gets two numbers: all
     slices, and those written since its last call.
     """
-    schema = generator.schema()
-    buckets = buckets or default_buckets(spark, key)
-    check_key(schema, key, buckets)
-    source: Mapping[str, Any] = generator.source()
-    with creating(path, replace) as folder:
-        report = None if spark is not None or progress is None else partial(progress, generator.slices())
-        task = _Generate(generator, folder.resolve(), tuple(key), buckets, report)
-        written = run_tasks(spark, task, stretches(generator.slices(), partitions or default_partitions(spark)))
-        describe(folder, schema, key, joined(spark, folder, schema, written), source)
-    return read_stream(path)
+    report = None if spark is not None or progress is None else partial(progress, generator.slices())
+    return write_store(
+        path,
+        generator.schema(),
+        key,
+        buckets or default_buckets(spark, key),
+        partial(_write_slices, generator, report),
+        stretches(generator.slices(), partitions or default_partitions(spark)),
+        generator.source(),
+        spark=spark,
+        replace=replace,
+    )
 
 
-def stretches(items: int, parts: int) -> list[Stretch]:
-    """Items 0..items-1 in at most `parts` consecutive stretches of nearly equal length; a single empty one for none."""
-    parts = max(1, min(items, parts))
-    cuts = [items * part // parts for part in range(parts + 1)]
-    return [Stretch(part, cuts[part], cuts[part + 1]) for part in range(parts)]
-
-
-def default_buckets(spark: SparkSession | None, key: Sequence[str]) -> int:
-    """A bucket for every core; one without a key."""
-    return 1 if not key or spark is None else max(1, spark.sparkContext.defaultParallelism)
-
-
-def default_partitions(spark: SparkSession | None) -> int:
-    """Tasks for a stream: several for every core, to balance their load."""
-    return 1 if spark is None else 4 * spark.sparkContext.defaultParallelism
+def _write_slices(
+    generator: Generator[Any], report: Callable[[int], None] | None, writer: BucketWriter, slices: range
+) -> None:
+    for index in slices:
+        writer.write(generator.slice(index))
+        if report is not None:
+            report(1)

@@ -29,18 +29,19 @@ def words(texts: Sequence[str]) -> Words:
 
 
 class RowHasher:
-    """Sums of row hashes, which do not depend on the order of rows, nor on batches, buckets or codes."""
+    """Two sums of row hashes, which do not depend on the order of rows, nor on batches, buckets or codes."""
 
     def __init__(self, schema: Schema) -> None:
         self._types = words(schema.types)
         self._strings = words(schema.strings)
         self._columns = sorted((a.name, a.kind, np.uint64(word(a.name))) for a in schema.attributes)
-        self.sums = np.zeros(2, np.uint64)
 
-    def add(self, events: EventBatch) -> None:
-        """Adds the hash of every event (time, type, attributes, position)."""
+    def sums(self, events: EventBatch) -> tuple[int, int]:
+        """The sums over events (time, type, attributes, position), modulo 2^64."""
+        total = np.zeros(2, np.uint64)
         for start in range(0, len(events), CHUNK):
-            self.sums += self._chunk(events.slice(start, start + CHUNK))
+            total += self._chunk(events.slice(start, start + CHUNK))
+        return int(total[0]), int(total[1])
 
     def _chunk(self, events: EventBatch) -> Words:
         hashed = _mix(events.position.view(np.uint64) + np.uint64(1))

@@ -6,18 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as sql
 
 from cepbench.datasets.base import Dataset
 from cepbench.events.errors import InputError
 from cepbench.events.files import FileLayout
 from cepbench.pipeline.creation import shared_parent
-from cepbench.pipeline.generation import default_partitions
-from cepbench.pipeline.raw_rows import REASON, BadRows, bad_rows, files_of, judged, with_ranks
+from cepbench.pipeline.raw_rows import REASON, bad_rows, files_of, judged, with_ranks
 from cepbench.pipeline.staging import ROW, Staged, store_staged
 from cepbench.pipeline.store import Stream
-from cepbench.pipeline.tasks import failure
+from cepbench.pipeline.tasks import default_partitions, failure
 
 
 def import_dataset(
@@ -43,14 +42,23 @@ def import_dataset(
         try:
             rows = judged(spark, dataset, files)
             bad = bad_rows(spark, dataset, files, rows)
-            _stage(spark, dataset, rows, staged, stage)
+            good = rows.filter(f"{REASON} IS NULL")
+            for ranked in dataset.ranked:
+                good = with_ranks(spark, good, ranked, stage.parent)
+            events = good.selectExpr(*dataset.select()).repartitionByRange(default_partitions(spark), "time")
+            columns = [sql.col(f"`{name}`").alias(column) for name, column in staged.columns.items()]
+            columns.append(sql.lit(0).cast("bigint").alias(ROW))
+            # Ranges of time become parts, in the declared order.
+            ordered = events.sortWithinPartitions(*dataset.order_by())
+            ordered.select("time", "type", *columns).write.parquet(str(stage))
         except PySparkException as error:
             raise InputError(f"{raw}: data set {dataset.name} cannot be read: {failure(error)}") from None
         names = [file.name if file == raw else str(file.relative_to(raw)) for paths in files.values() for file in paths]
         origin: dict[str, Any] = {"dataset": dataset.name, "typed_by": dataset.typing, "files": names}
         if bad.count:
             origin["bad_rows"] = bad.reasons
-        _check_some(spark, dataset, raw, stage, bad)
+        if bad.count and spark.read.parquet(str(stage)).isEmpty():
+            raise InputError(f"{raw}: no row of data set {dataset.name} is an event: {bad.summary}")
         key = dataset.key if key is None else key
         stream, notices = store_staged(
             spark, staged, stage, Path(path), dataset.time_unit, key, buckets, replace, origin
@@ -58,19 +66,3 @@ def import_dataset(
     if bad.count:
         notices = (*notices, f"{bad.count} bad rows were left out: {bad.summary}")
     return stream, notices
-
-
-def _stage(spark: SparkSession, dataset: Dataset, rows: DataFrame, staged: Staged, stage: Path) -> None:
-    """Events in the declared order: ranges of time become parts, in order."""
-    good = rows.filter(f"{REASON} IS NULL")
-    for ranked in dataset.ranked:
-        good = with_ranks(spark, good, ranked, stage.parent)
-    events = good.selectExpr(*dataset.select())
-    ordered = events.repartitionByRange(default_partitions(spark), "time").sortWithinPartitions(*dataset.order_by())
-    columns = [sql.col(f"`{name}`").alias(column) for name, column in staged.columns.items()]
-    ordered.select("time", "type", *columns, sql.lit(0).cast("bigint").alias(ROW)).write.parquet(str(stage))
-
-
-def _check_some(spark: SparkSession, dataset: Dataset, raw: Path, stage: Path, bad: BadRows) -> None:
-    if bad.count and spark.read.parquet(str(stage)).isEmpty():
-        raise InputError(f"{raw}: no row of data set {dataset.name} is an event: {bad.summary}")

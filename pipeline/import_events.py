@@ -13,16 +13,15 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from cepbench.events.columns import ARROW
-from cepbench.events.files import file_blocks, read_events
+from cepbench.events.files import InputEvents, file_blocks, read_events
 from cepbench.events.reading import Reading, reading_of
 from cepbench.events.sources import Source, find
-from cepbench.pipeline.creation import creating, shared_parent
-from cepbench.pipeline.generation import default_buckets
+from cepbench.pipeline.creation import shared_parent, write_store
 from cepbench.pipeline.pieces import Piece, pieces
 from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, store_staged
-from cepbench.pipeline.store import Stream, read_stream
-from cepbench.pipeline.tasks import run_tasks
-from cepbench.pipeline.writing import BucketWriter, check_key, describe
+from cepbench.pipeline.store import Stream
+from cepbench.pipeline.tasks import default_buckets, run_tasks
+from cepbench.pipeline.writing import BucketWriter
 
 
 def import_events(
@@ -41,7 +40,11 @@ def import_events(
     """
     reading = reading_of(reading)
     if spark is None or isinstance(events, pd.DataFrame):
-        return _import_here(events, path, reading, key, buckets or default_buckets(spark, key), replace)
+        found = read_events(events, reading)
+        origin = _origin([Path(name).name for name, _ in found.files], reading)
+        buckets = buckets or default_buckets(spark, key)
+        made = write_store(path, found.schema, key, buckets, _write_all, [found], origin, spark=None, replace=replace)
+        return made, found.notices
     return import_source(spark, find(events), Path(path), reading, key, buckets, replace)
 
 
@@ -68,26 +71,11 @@ def import_source(
         return store_staged(spark, staged, stage, path, reading.unit, key, buckets, replace, origin)
 
 
-def _import_here(
-    events: str | Path | pd.DataFrame,
-    path: str | Path,
-    reading: Reading,
-    key: Sequence[str],
-    buckets: int,
-    replace: bool,
-) -> tuple[Stream, tuple[str, ...]]:
-    found = read_events(events, reading)
-    check_key(found.schema, key, buckets)
-    with creating(path, replace) as folder:
-        writer = BucketWriter(folder, found.schema, key, buckets, 0)
-        with writer:
-            for start in range(0, len(found.batch), STAGE_ROWS):
-                holes = {name: mask[start : start + STAGE_ROWS] for name, mask in found.missing.items()}
-                origin = partial(_shifted, found.place, start)
-                writer.write(found.batch.slice(start, start + STAGE_ROWS), holes, origin)
-        files = [Path(name).name for name, _ in found.files]
-        describe(folder, found.schema, key, [writer.written], _origin(files, reading))
-    return read_stream(path), found.notices
+def _write_all(writer: BucketWriter, found: InputEvents) -> None:
+    for start in range(0, len(found.batch), STAGE_ROWS):
+        holes = {name: mask[start : start + STAGE_ROWS] for name, mask in found.missing.items()}
+        origin = partial(lambda first, event: found.place(first + event), start)
+        writer.write(found.batch.slice(start, start + STAGE_ROWS), holes, origin)
 
 
 def _origin(files: Sequence[str], reading: Reading) -> dict[str, Any]:
@@ -111,7 +99,3 @@ def _stage_piece(staged: Staged, files: Sequence[Path], is_csv: bool, stage: Pat
             arrays = [pa.array(block.time), block.type, *(block.columns[column] for column in kinds), rows]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
     temporary.rename(stage / f"part-{number:06d}.parquet")
-
-
-def _shifted(place: Any, start: int, event: int) -> str:
-    return str(place(start + event))

@@ -16,9 +16,9 @@ from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import Job, parse_supported, prepare
 from cepbench.pipeline.keys import whole_parts
-from cepbench.pipeline.running import Counts, run_job
-from cepbench.pipeline.sampling import input_statistics, joined, stream_statistics
-from cepbench.pipeline.store import Stream, bucket_batches, is_store, read_stream, stream_batches
+from cepbench.pipeline.loop import Loop, into
+from cepbench.pipeline.sampling import input_statistics, stream_statistics
+from cepbench.pipeline.store import Stream, bucket_batches, is_store, joined, read_stream, stream_batches
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Query
 
@@ -104,25 +104,20 @@ def answer_of(
     since its last call.
     """
     queries, made = parse_supported(workload_text, algorithm)
-    source = open_events(events, reading)
-    if isinstance(source, InputEvents):
-        for notice in source.notices:
-            notify(notice)
-    prepared = prepare(queries, made, source.schema, arithmetic, _statistics(source))
-    if isinstance(source, InputEvents):
-        check_needed(source, prepared.workload.needs)
-    else:
-        source.check_needed(prepared.workload.needs)
+    source, statistics, check = open_events(events, reading, notify)
+    prepared = prepare(queries, made, source.schema, arithmetic, statistics)
+    check(prepared.workload.needs)
     for notice in prepared.notices:
         notify(notice)
     answer = AnswerBuilder(prepared.workload)
     total = len(prepared.jobs) * (len(source.batch) if isinstance(source, InputEvents) else source.events)
     for job in prepared.jobs:
-        counts = Counts()
+        read = 0
         for batches in _parts(source, job):
-            counts += run_job(prepared, job, batches, answer, progress=partial(progress, total))
+            loop = Loop(job, prepared.algorithm.operator(job.plan), into(answer))
+            read += loop.run(batches, progress=partial(progress, total))
         if isinstance(source, Stream):
-            source.check_read(counts.events)
+            source.check_read(read)
     return answer
 
 
@@ -134,12 +129,22 @@ def check_store_reading(path: str | Path, reading: Reading | str) -> None:
         )
 
 
-def open_events(events: str | Path | pd.DataFrame, reading: Reading | str = "s") -> InputEvents | Stream:
-    """The description of a store, or the events of anything else."""
+Check = Callable[[Mapping[str, frozenset[str]]], None]
+"""Refuses events that lack attributes that queries need."""
+
+
+def open_events(
+    events: str | Path | pd.DataFrame, reading: Reading | str, notify: Callable[[str], None]
+) -> tuple[InputEvents | Stream, Statistics, Check]:
+    """The description of a store, or the events of anything else, with their statistics and their check."""
     if not isinstance(events, pd.DataFrame) and is_store(events):
         check_store_reading(events, reading)
-        return read_stream(events)
-    return read_events(events, reading)
+        stream = read_stream(events)
+        return stream, stream_statistics(stream), stream.check_needed
+    found = read_events(events, reading)
+    for notice in found.notices:
+        notify(notice)
+    return found, input_statistics(found), partial(check_needed, found)
 
 
 def whole_stream(
@@ -147,26 +152,19 @@ def whole_stream(
     queries: Sequence[Query],
     reading: Reading | str,
     notify: Callable[[str], None],
-) -> tuple[Schema, EventBatch, Statistics, Callable[[Mapping[str, frozenset[str]]], None]]:
-    """Schema, all events in memory, their statistics, and a check that refuses events that lack needed attributes.
+) -> tuple[Schema, EventBatch, Statistics, Check]:
+    """Schema, all events in memory, their statistics and their check.
 
     For a store only the attributes that compiled queries need are read.
     """
-    source = open_events(events, reading)
-    statistics = _statistics(source)
+    source, statistics, check = open_events(events, reading, notify)
     if isinstance(source, InputEvents):
-        for notice in source.notices:
-            notify(notice)
-        return source.schema, source.batch, statistics, partial(check_needed, source)
+        return source.schema, source.batch, statistics, check
     workload = compile_workload(queries, source.schema, "modular", summarised=True)
     attributes = frozenset[str]().union(*workload.needs.values())
     batches = list(stream_batches(source, rows=BATCH_ROWS, attributes=attributes))
     source.check_read(sum(map(len, batches)))
-    return source.schema, joined(batches, source.schema), statistics, source.check_needed
-
-
-def _statistics(source: InputEvents | Stream) -> Statistics:
-    return stream_statistics(source) if isinstance(source, Stream) else input_statistics(source)
+    return source.schema, joined(batches, source.schema), statistics, check
 
 
 def _parts(source: InputEvents | Stream, job: Job) -> Iterator[Iterable[EventBatch]]:

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from cepbench.algorithms.rows import Group
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 
-Key = tuple[int | float | str, ...]
 RawKey = tuple[int | float, ...]
 
 
@@ -19,7 +19,7 @@ def whole_parts(events: EventBatch, attributes: Sequence[str], rows: int) -> Ite
     if parts < 2 or not attributes:
         yield events
         return
-    codes, _ = _codes(events, attributes)
+    codes, _ = key_codes(events, attributes)
     for part in range(parts):
         yield events.take(np.flatnonzero(codes % parts == part))
 
@@ -28,7 +28,7 @@ def ordered(events: EventBatch, attributes: Sequence[str]) -> tuple[EventBatch, 
     """The events by key, each in the order of the stream, and int64[S + 1]: where each begins, and the end."""
     if len(events) == 0:
         return events, np.zeros(1, np.int64)
-    codes, groups = _codes(events, attributes) if attributes else (np.zeros(0, np.int64), 1)
+    codes, groups = key_codes(events, attributes) if attributes else (np.zeros(0, np.int64), 1)
     if groups == 1:
         return events, np.array([0, len(events)])
     return _by_code(events, codes, groups)
@@ -41,9 +41,13 @@ def stored_keys(events: EventBatch, attributes: Sequence[str], rows: NDArray[np.
     return list(zip(*(events.columns[name][rows].tolist() for name in attributes), strict=True))
 
 
-def decode(schema: Schema, attributes: Sequence[str], key: RawKey) -> Key:
-    """A stored key as answers show it."""
-    return tuple(schema.decode(name, [value])[0] for name, value in zip(attributes, key, strict=True))
+def decoded(schema: Schema, attributes: Sequence[str], keys: Sequence[RawKey]) -> list[Group]:
+    """Stored keys as answers show them. A decoded -0.0 is 0.0, since both are one group."""
+    columns = [
+        [value + 0.0 if isinstance(value, float) else value for value in schema.decode(name, column)]
+        for name, column in zip(attributes, zip(*keys, strict=True), strict=True)
+    ]
+    return list(zip(*columns, strict=True)) if columns else [()] * len(keys)
 
 
 def _by_code(events: EventBatch, codes: NDArray[np.int64], groups: int) -> tuple[EventBatch, NDArray[np.int64]]:
@@ -54,8 +58,8 @@ def _by_code(events: EventBatch, codes: NDArray[np.int64], groups: int) -> tuple
     return events.take(order), np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(codes, minlength=groups))])
 
 
-def _codes(events: EventBatch, attributes: Sequence[str]) -> tuple[NDArray[np.int64], int]:
-    """Codes 0..groups-1 of the keys, in the order in which they appear."""
+def key_codes(events: EventBatch, attributes: Sequence[str]) -> tuple[NDArray[np.int64], int]:
+    """int64[n], codes of the keys in the order in which they appear, and their number."""
     codes, groups = np.zeros(len(events), np.int64), 1
     for name in attributes:
         more, values = pd.factorize(events.columns[name])

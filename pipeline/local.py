@@ -11,7 +11,6 @@ from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong, address_s
 from cepbench.pipeline.measured import ready_or_not
 from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, killed_after, portions_of
 from cepbench.pipeline.outcome import Outcome, outcome_of
-from cepbench.pipeline.pulse import machine_bytes
 
 
 def measure_here(job: MeasuredRun, seconds: float) -> Outcome:
@@ -27,17 +26,10 @@ def measure_here(job: MeasuredRun, seconds: float) -> Outcome:
         except ForkTooLong:
             return Outcome(Status.TIMEOUT, killed_after(seconds))
         except ForkDied as error:
-            return Outcome(*how_it_died(error, job.limit_bytes))
+            return Outcome(*error.outcome(job.limit_bytes))
     if isinstance(found, CepbenchError):
         raise found
     return found
-
-
-def how_it_died(error: ForkDied, limit: int | None) -> tuple[Status, str]:
-    """Out of memory if the process used half of its limit, or, without one, of the machine's memory."""
-    if error.resident > (machine_bytes() if limit is None else limit) // 2:
-        return Status.OUT_OF_MEMORY, f"the worker died at {error.resident / 1e9:.1f} GB"
-    return Status.ERROR, str(error)
 
 
 def measure_both_here(job: MeasuredRun, seconds: float) -> tuple[Outcome, Outcome | None]:
@@ -53,12 +45,6 @@ def _outcome(job: MeasuredRun, clock: Clock) -> Outcome | CepbenchError:
             made = ready_or_not(job)
         if isinstance(made, Outcome):
             return made
-        reports = [MeasuredTask(made).reported(portion, clock) for portion in portions_of(made)]
-        for report in reports:
-            if report.damage is not None:
-                return report.damage
-            if report.status is not Status.OK:
-                return Outcome(report.status, report.reason)
-        return outcome_of(made, reports, 1)
+        return outcome_of(made, [MeasuredTask(made).reported(portion, clock) for portion in portions_of(made)], 1)
     except CepbenchError as error:
         return error

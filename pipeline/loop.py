@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -11,9 +12,8 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import KeyedBatch, Operator
 from cepbench.algorithms.rows import Group, KeyedRows
 from cepbench.events.batch import EventBatch
-from cepbench.events.schema import Schema
 from cepbench.pipeline.jobs import Job
-from cepbench.pipeline.keys import RawKey, ordered, stored_keys
+from cepbench.pipeline.keys import RawKey, decoded, ordered, stored_keys
 
 
 class Keys:
@@ -37,18 +37,10 @@ class Keys:
         had, numbers = len(self), self._numbers
         keys = [numbers.setdefault(key, len(numbers)) for key in stored_keys(found, self._attributes, offsets[:-1])]
         if len(numbers) > had:
-            self._add(list(numbers)[had:], events.schema)
+            new = list(numbers)[had:]
+            self.stored += new
+            self.decoded += decoded(events.schema, self._attributes, new)
         return KeyedBatch(found, np.array(keys, np.int64), offsets, len(self), last)
-
-    def _add(self, keys: Sequence[RawKey], schema: Schema) -> None:
-        """Adds new keys. A decoded -0.0 is 0.0, since both are one group."""
-        stored = zip(self._attributes, zip(*keys, strict=True), strict=True)
-        columns = [
-            [value + 0.0 if isinstance(value, float) else value for value in schema.decode(name, column)]
-            for name, column in stored
-        ]
-        self.stored += keys
-        self.decoded += zip(*columns, strict=True) if columns else [()]
 
 
 Call = Callable[[Operator, KeyedBatch | None], KeyedRows]
@@ -82,9 +74,25 @@ class Loop:
         self._emit, self._call, self._look, self._closing = emit, call, look, job.workload.closing
         self._closed = 0  # windows that end by this time are closed
 
-    def details(self) -> Mapping[str, float]:
-        """The operator's details so far."""
-        return self.operator.details()
+    def run(
+        self, batches: Iterable[EventBatch], *, pickled: bool = False, progress: Callable[[int], None] | None = None
+    ) -> int:
+        """Processes all batches, and ends the stream; returns the number of events.
+
+        With `pickled`, the operator is replaced by a pickled copy after each batch. `progress` gets the number of
+        events of each batch.
+        """
+        events = 0
+        for batch, following in pairwise(chain(batches, [None])):
+            assert batch is not None
+            self.process(batch, last=following is None and not pickled)
+            if pickled:
+                self.operator = pickle.loads(pickle.dumps(self.operator))
+            if progress is not None:
+                progress(len(batch))
+            events += len(batch)
+        self.finish()
+        return events
 
     def process(self, events: EventBatch, last: bool = False) -> None:
         """Processes the next batch; it may be the last one."""
@@ -104,10 +112,6 @@ class Loop:
     def finish(self) -> None:
         """Ends the stream."""
         self._run(None)
-
-    def pickled(self) -> None:
-        """Pickles the operator, and continues with the copy."""
-        self.operator = pickle.loads(pickle.dumps(self.operator))
 
     def _run(self, batch: KeyedBatch | None) -> None:
         rows = self._call(self.operator, batch)

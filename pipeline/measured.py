@@ -15,9 +15,8 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
 
 import psutil
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
@@ -27,14 +26,13 @@ from pyspark.sql import SparkSession
 from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong, UnsupportedQuery
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.record import Status
-from cepbench.pipeline.beacon import Alive, Beacon, Running
+from cepbench.pipeline.beacon import Beacon
 from cepbench.pipeline.cluster import BEACON_PORT, SparkCluster, number
 from cepbench.pipeline.cluster import LOST_SECONDS as LOST_SETTING
 from cepbench.pipeline.measured_task import (
     DIED,
     MeasuredRun,
     MeasuredTask,
-    OpenArrival,
     Ready,
     Report,
     killed_after,
@@ -45,18 +43,6 @@ from cepbench.pipeline.outcome import Outcome, outcome_of
 from cepbench.pipeline.session import conf_of, executor_count, is_stopped, session
 from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.tasks import failure
-
-__all__ = [
-    "MeasuredRun",
-    "OpenArrival",
-    "Outcome",
-    "Session",
-    "SparkGone",
-    "configuration_of",
-    "measure",
-    "measure_both",
-    "measuring_session",
-]
 
 Session = SparkSession
 """The handle that sweeps pass through; only the pipeline uses its contents."""
@@ -106,9 +92,8 @@ def configuration_of(spark: Session) -> dict[str, str]:
         "spark.default.parallelism",
     )
     given = conf_of(spark.sparkContext)
-    found = {name: given.get(name) for name in names}
-    parallelism = {"defaultParallelism": str(spark.sparkContext.defaultParallelism), "version": spark.version}
-    return {**{name: value for name, value in found.items() if value is not None}, **parallelism}
+    found = {name: value for name in names if (value := given.get(name)) is not None}
+    return {**found, "defaultParallelism": str(spark.sparkContext.defaultParallelism), "version": spark.version}
 
 
 def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
@@ -117,23 +102,39 @@ def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
     The session must give every task a fresh worker. Raises `CepbenchError` for a workload or stream that cannot be
     used, `DamagedStore` if a worker found changed files.
     """
-    return _measure(spark, job, seconds, False)[0]
+    return measure_both(spark, job, seconds, memory=False)[0]
 
 
-def measure_both(spark: SparkSession, job: MeasuredRun, seconds: float) -> tuple[Outcome, Outcome | None]:
+def measure_both(
+    spark: SparkSession, job: MeasuredRun, seconds: float, memory: bool = True
+) -> tuple[Outcome, Outcome | None]:
     """Measures times as `measure` does, and then memory in forks of the same workers.
 
     The second outcome is None if memory needs its own job: a timed run was killed, and the forks with it, or not all
     workers can run at once and wait for each other, since no clock may run while memory is measured.
     """
-    return _measure(spark, job, seconds, True)
-
-
-def _measure(spark: SparkSession, job: MeasuredRun, seconds: float, memory: bool) -> tuple[Outcome, Outcome | None]:
     made = ready_or_not(job, spark)
     if isinstance(made, Outcome):
         return made, made
-    return _measured(spark, made, seconds, memory)
+    items, most = portions_of(made), spark.sparkContext.defaultParallelism
+    together = len(items) <= most and (memory or job.memory)
+    task = MeasuredTask(made, memory_seconds=seconds if memory and together else None, together=together)
+    lost: list[str] = []
+    while len(lost) < ATTEMPTS:
+        try:
+            reports = _run(spark, task, items, seconds)
+        except _Lost as loss:
+            lost.append(str(loss))
+            continue
+        if isinstance(reports, Outcome):
+            return replace(reports, lost=tuple(lost)), None
+        outcome = replace(outcome_of(made, reports, most), lost=tuple(lost))
+        found = [report.memory for report in reports if report.memory is not None]
+        if len(found) < len(reports):
+            return outcome, None
+        beside = replace(made, job=replace(job, memory=True))
+        return outcome, replace(outcome_of(beside, found, most), lost=tuple(lost))
+    return Outcome(Status.ERROR, f"workers were lost {ATTEMPTS} times; at last: {lost[-1]}", tuple(lost)), None
 
 
 def ready_or_not(job: MeasuredRun, spark: SparkSession | None = None) -> Ready | Outcome:
@@ -146,36 +147,6 @@ def ready_or_not(job: MeasuredRun, spark: SparkSession | None = None) -> Ready |
         return Outcome(Status.OUT_OF_MEMORY, str(error) or "the optimizer needs more memory than there is")
     except PlanningTooLong as error:
         return Outcome(Status.TIMEOUT, str(error), plan_limit_seconds=error.seconds)
-
-
-def _measured(spark: SparkSession, made: Ready, seconds: float, memory: bool) -> tuple[Outcome, Outcome | None]:
-    items, most = portions_of(made), spark.sparkContext.defaultParallelism
-    together = len(items) <= most and (memory or made.job.memory)
-    task = MeasuredTask(made, memory_seconds=seconds if memory and together else None, together=together)
-    lost: list[str] = []
-    while len(lost) < ATTEMPTS:
-        try:
-            reports = _run(spark, task, items, seconds)
-        except _Lost as loss:
-            lost.append(str(loss))
-            continue
-        if isinstance(reports, Outcome):
-            return replace(reports, lost=tuple(lost)), None
-        outcome = replace(_outcome(made, reports, most), lost=tuple(lost))
-        found = [report.memory for report in reports if report.memory is not None]
-        if len(found) < len(reports):
-            return outcome, None
-        beside = replace(made, job=replace(made.job, memory=True))
-        return outcome, replace(_outcome(beside, found, most), lost=tuple(lost))
-    return Outcome(Status.ERROR, f"workers were lost {ATTEMPTS} times; at last: {lost[-1]}", tuple(lost)), None
-
-
-def _outcome(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
-    """The outcome of a job whose workers all reported: the first failure decides."""
-    for report in reports:
-        if report.status is not Status.OK:
-            return Outcome(report.status, report.reason)
-    return outcome_of(made, reports, most)
 
 
 def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seconds: float) -> list[Report] | Outcome:
@@ -193,14 +164,11 @@ def _run(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion], seco
             raise SparkGone("Spark ended while a cell was running; start the sweep again to continue") from None
         except (Py4JError, PySparkException) as error:
             watch.stop()
-            if is_stopped(spark):
+            if is_stopped(context):
                 raise ContextStopped(f"Spark stopped its session: {failure(error)}") from None
             return _cut_off(watch, failure(error), seconds)
         finally:
             context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
-    for report in [*reports, *(report.memory for report in reports if report.memory is not None)]:
-        if report.damage is not None:
-            raise report.damage
     again = [report for report in reports if report.attempt > 0]
     if again and all(report.status is Status.OK for report in reports):
         raise _Lost(f"a worker was lost, and its part ran again on {again[0].host}")
@@ -215,34 +183,28 @@ def _beacon(spark: SparkSession, workers: int) -> Beacon:
     return Beacon(given.get("spark.driver.bindAddress") or host, host, port, workers)
 
 
+@dataclass
 class _Watch:
     """Cancels the job when a worker exceeds its limit or is lost, and ensures that canceled workers have ended."""
 
-    def __init__(
-        self,
-        beacon: Beacon,
-        cancel: Callable[[], None],
-        executors: Callable[[], int],
-        seconds: float,
-        patience: float,
-    ) -> None:
-        self.timed_out = False
-        self.unprepared = False
-        self.lost = ""
-        self._beacon, self._cancel, self._executors = beacon, cancel, executors
-        self._seconds, self._patience = seconds, patience
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+    beacon: Beacon
+    cancel: Callable[[], None]
+    executors: Callable[[], int]
+    seconds: float
+    patience: float
+    timed_out: bool = False
+    unprepared: bool = False
+    lost: str = ""
 
     def __enter__(self) -> _Watch:
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
-            self._cancel()
+            self.cancel()
         self.stop()
         if kind is not None or self.timed_out:
             self._kill_workers()
@@ -256,28 +218,23 @@ class _Watch:
         begun = lively = time.monotonic()
         while not self._ended.wait(LOOK_SECONDS):
             now = time.monotonic()
-            self.timed_out = self._beacon.longest(FRESH_SECONDS) > self._seconds
-            self.unprepared = not self._beacon.started and now - begun > PREPARATION_SECONDS
-            if self._beacon.living():
+            self.timed_out = self.beacon.longest(FRESH_SECONDS) > self.seconds
+            prepared = any(worker.started for worker in self.beacon.workers())
+            self.unprepared = not prepared and now - begun > PREPARATION_SECONDS
+            if self.beacon.living():
                 lively = now
-            if now - lively > self._patience and not self._executors():
-                self.lost = f"no executor was left for {self._patience:g} s"
-            if silent := self._beacon.silent(self._patience):
-                self.lost = f"the worker on {silent.host} did not report for {self._patience:g} s"
+            if now - lively > self.patience and not self.executors():
+                self.lost = f"no executor was left for {self.patience:g} s"
+            if silent := self.beacon.silent(self.patience):
+                self.lost = f"the worker on {silent.host} did not report for {self.patience:g} s"
             if self.timed_out or self.unprepared or self.lost:
-                self._cancel()
+                self.cancel()
                 return
-
-    def largest(self) -> Alive | None:
-        """The worker with the largest share of its machine's memory."""
-        return max(self._beacon.sizes(), key=lambda alive: alive.resident / max(1, alive.machine), default=None)
-
-    def _here(self) -> list[Running]:
-        return [worker for worker in self._beacon.workers() if worker.host == socket.gethostname()]
 
     def _kill_workers(self) -> None:
         """Kills the workers of a canceled job on this machine, so that they do not slow the next cell."""
-        workers = [worker.process for worker in self._here()]
+        here = socket.gethostname()
+        workers = [worker.process for worker in self.beacon.workers() if worker.started and worker.host == here]
         for process in workers:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
@@ -296,7 +253,8 @@ def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
     if "MemoryError" in reason:
         return Outcome(Status.OUT_OF_MEMORY, reason)
     if "crashed" in reason or "EOFException" in reason or "exited unexpectedly" in reason:
-        most = watch.largest()
+        workers = watch.beacon.workers()
+        most = max(workers, key=lambda worker: worker.resident / max(1, worker.machine), default=None)
         if most is not None and most.resident > most.machine // 2:
             return Outcome(Status.OUT_OF_MEMORY, f"the worker on {most.host} died at {most.resident / 1e9:.1f} GB")
         return Outcome(Status.ERROR, DIED)

@@ -12,7 +12,7 @@ import resource
 import socket
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
-from cepbench.algorithms.base import Algorithm, NotEnoughMemory, Operator
+from cepbench.algorithms.base import Algorithm, NotEnoughMemory, Operator, PlanningTooLong
 from cepbench.algorithms.kernels.compilation import loaded
 from cepbench.algorithms.slices import slicing_of
 from cepbench.events.batch import EventBatch
@@ -33,13 +33,12 @@ from cepbench.metrics.load import LoadWatch
 from cepbench.metrics.memory import PeakMemory
 from cepbench.metrics.record import Load, Status
 from cepbench.metrics.statistics import median
-from cepbench.pipeline.arrivals import ArrivalModel, Burst, OpenRate
-from cepbench.pipeline.beacon import Address, Pulse, Signal
+from cepbench.pipeline.arrivals import Burst, OpenRate
+from cepbench.pipeline.beacon import Address, Signal, pulsing
 from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong
 from cepbench.pipeline.jobs import Prepared, check_supported, plan
 from cepbench.pipeline.loop import into
 from cepbench.pipeline.parts import DamagedStore
-from cepbench.pipeline.pulse import machine_bytes
 from cepbench.pipeline.repeated import keep_memory, release_memory, repeated, uncollected
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.sampling import stream_statistics
@@ -66,14 +65,6 @@ WHOLE_STREAM = -1
 
 
 @dataclass(frozen=True)
-class OpenArrival:
-    """The open arrival model: events per second, and events per micro-batch."""
-
-    rate: float
-    batch: int = 1000
-
-
-@dataclass(frozen=True)
 class MeasuredRun:
     """The task of a cell.
 
@@ -86,7 +77,7 @@ class MeasuredRun:
     workload: str
     algorithm: Algorithm
     arithmetic: str = "modular"
-    arrival: OpenArrival | None = None
+    arrival: OpenRate | None = None
     memory: bool = False
     limit_bytes: int | None = None
     repeat: float = 0.0
@@ -201,16 +192,14 @@ class MeasuredTask:
 
     def __call__(self, portion: Portion) -> Report:
         """Never raises: an error is the report's status and reason."""
-        if self.memory_seconds is None:
-            return self._connected(portion)
-        ready = replace(self.ready, job=replace(self.ready.job, memory=True))
-        with Fork(partial(MeasuredTask(ready).reported, portion)) as fork:
-            return self._connected(portion, fork)
-
-    def _connected(self, portion: Portion, fork: Fork | None = None) -> Report:
-        """Measures, and reports to the driver meanwhile."""
+        beside = MeasuredTask(replace(self.ready, job=replace(self.ready.job, memory=True)))
+        work = partial(beside.reported, portion)
         try:
-            with Pulse(self.beacon), closing(Signal(self.beacon, os.getpid())) as signal:
+            with (
+                nullcontext() if self.memory_seconds is None else Fork(work) as fork,
+                pulsing(self.beacon),
+                closing(Signal(self.beacon, os.getpid())) as signal,
+            ):
                 if self.together and fork is None:
                     signal.meet()
                 report = self.reported(portion, signal)
@@ -231,37 +220,26 @@ class MeasuredTask:
         except ForkTooLong:
             return Report(bucket, Status.TIMEOUT, killed_after(seconds))
         except ForkDied as error:
-            if error.resident > machine_bytes() // 2:
-                return Report(bucket, Status.OUT_OF_MEMORY, f"the worker died at {error.resident / 1e9:.1f} GB")
-            return Report(bucket, Status.ERROR, str(error))
+            return Report(bucket, *error.outcome())
         return report
 
     def reported(self, portion: Portion, clock: Signal | Clock) -> Report:
         """Measures in this process; `clock` marks the parts for which the time limit applies."""
-        bucket = portion.bucket
+        bucket, began = portion.bucket, time.time()
         try:
-            began = time.time()
             report = self._run(portion, clock)
             report.began, report.ended = began, time.time()
             return report
-        except MemoryError as error:
-            return Report(bucket, Status.OUT_OF_MEMORY, first_line(error) or "the worker's memory limit")
-        except NotEnoughMemory as error:
-            return Report(bucket, Status.OUT_OF_MEMORY, first_line(error))
-        except _AnotherAnswer as error:
-            return Report(bucket, Status.WRONG, first_line(error))
-        except DamagedStore as error:
-            return Report(bucket, Status.ERROR, first_line(error), damage=error)
-        except CepbenchError as error:
-            return Report(bucket, Status.ERROR, first_line(error))
-        except Exception as error:  # an algorithm's own failure ends its cell, not the sweep
-            return Report(bucket, Status.ERROR, f"{type(error).__name__}: {first_line(error)}".rstrip(": "))
+        except Exception as error:
+            damage = error if isinstance(error, DamagedStore) else None
+            return Report(bucket, *failed(error, "the worker's memory limit"), damage=damage)
 
     def _run(self, portion: Portion, clock: Signal | Clock) -> Report:
         job, prepared = self.ready.job, self.ready.prepared
         if job.limit_bytes is not None:
             resource.setrlimit(resource.RLIMIT_AS, (job.limit_bytes, job.limit_bytes))
-        if not job.memory and TaskContext.get() is not None:
+        limit, context = resource.getrlimit(resource.RLIMIT_AS)[0], TaskContext.get()
+        if not job.memory and context is not None:
             keep_memory()  # applies to the whole process, which ends with the task
         started = time.perf_counter()
         for part in prepared.jobs:
@@ -271,8 +249,8 @@ class MeasuredTask:
             Status.OK,
             compile_seconds=time.perf_counter() - started,
             host=socket.gethostname(),
-            attempt=_attempt(),
-            limit_bytes=_limit(),
+            attempt=0 if context is None else context.attemptNumber(),
+            limit_bytes=None if limit == resource.RLIM_INFINITY else limit,
             base_bytes=psutil.Process().memory_info().vms,
         )
 
@@ -283,9 +261,10 @@ class MeasuredTask:
             if job.memory:
                 report.runs, report.process_peaks = replays.memory_runs()
             else:
-                report.idle = median([sum(run.service) for run in replays.idle_runs()])
+                idle = repeated(replays.idle, _seconds, min(IDLE_SECONDS, job.repeat))
+                report.idle = median([_seconds(run) for run in idle])
                 with LoadWatch() as watch:
-                    report.runs = repeated(replays.run, lambda run: sum(run.service), job.repeat, watch.look)
+                    report.runs = repeated(replays.run, _seconds, job.repeat, watch.look)
                 report.load = watch.load
         report.rows = None if replays.answer is None else replays.answer.packed()
         report.crossings = replays.crossings
@@ -298,7 +277,7 @@ class _Replays:
     def __init__(self, ready: Ready, portion: Portion, clock: AbstractContextManager[object]) -> None:
         self._ready, self._portion, self._clock = ready, portion, clock
         self._nothing = [operator.idle() for operator in self._operators()]
-        self._arrival = _arrival(ready.job.arrival, ready.prepared.workload)
+        self._arrival = ready.job.arrival or burst_of(ready.prepared.workload)
         self._digest: str | None = None
         self._kept: list[EventBatch] | None = None
         self.crossings: list[Crossings] = []
@@ -308,10 +287,6 @@ class _Replays:
         """The time of the harness."""
         nothing = [operator.idle() for operator in self._nothing]
         return self._replay(nothing, AnswerBuilder(self._ready.prepared.workload), states)
-
-    def idle_runs(self) -> list[Measured]:
-        """Runs of the harness alone, repeated for a short time."""
-        return repeated(self.idle, lambda run: sum(run.service), min(IDLE_SECONDS, self._ready.job.repeat))
 
     def memory_runs(self) -> tuple[list[Measured], list[int]]:
         """Runs with their states, and for each the process memory above that of operators that do nothing.
@@ -390,6 +365,10 @@ class _Replays:
         return self._kept
 
 
+def _seconds(run: Measured) -> float:
+    return sum(run.service)
+
+
 def killed_after(seconds: float) -> str:
     """The reason of a timeout."""
     return f"killed after {seconds:g} s of measured time"
@@ -397,10 +376,8 @@ def killed_after(seconds: float) -> str:
 
 def portions_of(made: Ready) -> list[Portion]:
     """The portions of workers: `buckets`, or slices of them in the order of time."""
-    slicing = slicing_of(made.prepared.algorithm)
     found = buckets(made.stream, made.prepared.workload)
-    if found == [WHOLE_STREAM]:
-        return [Portion(WHOLE_STREAM)]
+    slicing = None if found == [WHOLE_STREAM] else slicing_of(made.prepared.algorithm)
     return [portion for bucket in found for portion in portions(made.stream, bucket, slicing)]
 
 
@@ -415,10 +392,9 @@ def buckets(stream: Stream, workload: Workload) -> list[int]:
     return [WHOLE_STREAM]
 
 
-def _arrival(given: OpenArrival | None, workload: Workload) -> ArrivalModel:
-    if given is None:
-        return Burst([burst_window(query) for query in workload], workload.schema.time_unit)
-    return OpenRate(given.rate, given.batch)
+def burst_of(workload: Workload) -> Burst:
+    """The arrival in bursts for the windows of all queries."""
+    return Burst([burst_window(query) for query in workload], workload.schema.time_unit)
 
 
 def burst_window(query: CompiledQuery) -> Window | None:
@@ -428,15 +404,23 @@ def burst_window(query: CompiledQuery) -> Window | None:
     return replace(query.window, within=2 * query.window.within, slide=query.window.within)
 
 
-def _attempt() -> int:
-    context = TaskContext.get()
-    return 0 if context is None else context.attemptNumber()
+def failed(error: Exception, limit: str) -> tuple[Status, str]:
+    """The status and the reason of a failed run; `limit` is the reason of a `MemoryError` without a message.
 
-
-def _limit() -> int | None:
-    """The limit that the system reports."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
+    An algorithm's own failure ends its cell, not the sweep.
+    """
+    reason = first_line(error)
+    match error:
+        case MemoryError() | NotEnoughMemory():
+            return Status.OUT_OF_MEMORY, reason or limit
+        case PlanningTooLong():
+            return Status.TIMEOUT, reason
+        case _AnotherAnswer():
+            return Status.WRONG, reason
+        case CepbenchError():
+            return Status.ERROR, reason
+        case _:
+            return Status.ERROR, f"{type(error).__name__}: {reason}".rstrip(": ")
 
 
 def first_line(error: BaseException) -> str:

@@ -8,10 +8,10 @@ distribution of events over keys.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cepbench.events.batch import EventBatch
+from cepbench.pipeline.keys import key_codes
 from cepbench.queries.compile import CompiledQuery
 from cepbench.queries.model import occurrences
 
@@ -20,15 +20,6 @@ def relevant(events: EventBatch, query: CompiledQuery) -> NDArray[np.bool_]:
     """bool[n]: whether an event's type occurs in the query's pattern."""
     codes = [events.schema.type_code(event.type) for event in occurrences(query.query.pattern)]
     return np.isin(events.type, [code for code in codes if code >= 0])
-
-
-def keys(events: EventBatch, query: CompiledQuery) -> NDArray[np.int64]:
-    """int64[n]: each event's key, numbered from 0 as they appear."""
-    codes = np.zeros(len(events), np.int64)
-    for name in query.partition:
-        more, values = pd.factorize(events.columns[name])
-        codes = pd.factorize(codes * len(values) + more)[0]
-    return codes
 
 
 def occupancy(events: EventBatch, query: CompiledQuery, by_key: bool = True) -> NDArray[np.float64]:
@@ -40,7 +31,7 @@ def occupancy(events: EventBatch, query: CompiledQuery, by_key: bool = True) -> 
     rows = np.flatnonzero(relevant(events, query))
     if len(rows) == 0:
         return met
-    key = keys(events, query)[rows] if by_key else np.zeros(len(rows), np.int64)
+    key = key_codes(events, query.partition)[0][rows] if by_key else np.zeros(len(rows), np.int64)
     order = np.argsort(key, kind="stable")
     rows, key = rows[order], key[order]
     first = np.searchsorted(key, key)  # where the events of a key begin

@@ -8,20 +8,19 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.slices import slicing_of
+from cepbench.algorithms.base import StateSize
 from cepbench.metrics.details import DETAILS, by_name, detailed, merged
 from cepbench.metrics.latency import at_rate, of_rows, pooled
 from cepbench.metrics.load import worst
 from cepbench.metrics.record import Load, Realised, Samples, Status, Summary
 from cepbench.metrics.statistics import estimate, median
 from cepbench.metrics.throughput import Bracket, Replay, Span, slot_times, sustainable, throughput
-from cepbench.pipeline.measured_task import WHOLE_STREAM, Ready, Report
+from cepbench.pipeline.measured_task import Ready, Report
 from cepbench.pipeline.realised import realised
 from cepbench.pipeline.replay import Measured
-from cepbench.pipeline.slicing import Crossings, join_slices
+from cepbench.pipeline.slicing import join_slices
 
 SHARE = 0.8
 """The share of the sustainable rate at which the latency under load is reported."""
@@ -53,7 +52,15 @@ class Outcome:
 
 
 def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
-    """The measurements of all workers; at `most` that many run concurrently."""
+    """The measurements of all workers, at `most` that many concurrently; the first failure decides.
+
+    Raises `DamagedStore` if a worker found changed files.
+    """
+    for report in sorted(reports, key=lambda report: report.damage is None):
+        if report.damage is not None:
+            raise report.damage
+        if report.status is not Status.OK:
+            return Outcome(report.status, report.reason)
     stream, workload = made.stream, made.prepared.workload
     answer = AnswerBuilder(workload)
     for report in reports:
@@ -68,7 +75,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
         worker_limit_bytes=min((report.limit_bytes for report in reports if report.limit_bytes), default=None),
         worker_base_bytes=max((report.base_bytes for report in reports if report.base_bytes), default=None),
     )
-    if substreams is not None:
+    if substreams:
         found = found.model_copy(update={"substreams": substreams})
     fields, samples, runs = (
         _memory(made, reports) if made.job.memory else _times(made, reports, most, found.windows, join)
@@ -88,25 +95,17 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
     )
 
 
-def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int | None]:
+def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int]:
     """Adds the rows of windows that are not inside one time slice.
 
-    Returns the seconds that it took, after kernels were loaded, and the number of keys; 0 and None without slices.
+    Returns the seconds that it took, after kernels were loaded, and the number of keys; 0 and 0 without slices.
     """
-    slices: dict[tuple[int, int], list[Crossings]] = {}
-    for report in reports:
-        for number, crossings in enumerate(report.crossings):
-            slices.setdefault((number, report.bucket), []).append(crossings)
-    prepared = made.prepared
-    if slicing_of(prepared.algorithm) is None or reports[0].bucket == WHOLE_STREAM:
-        return 0.0, None
-    for into in (AnswerBuilder(prepared.workload), answer):
+    slices = [(number, report.bucket, one) for report in reports for number, one in enumerate(report.crossings)]
+    for into in (AnswerBuilder(made.prepared.workload), answer):
         began = time.perf_counter()
-        substreams = sum(
-            join_slices(prepared, prepared.jobs[number], found, into) for (number, _), found in slices.items()
-        )
+        substreams = join_slices(made.prepared, slices, into)
         seconds = time.perf_counter() - began
-    return seconds, substreams
+    return (seconds, substreams) if substreams else (0.0, 0)
 
 
 Fields = tuple[dict[str, object], Samples, dict[str, list[float]]]
@@ -116,21 +115,18 @@ Fields = tuple[dict[str, object], Samples, dict[str, list[float]]]
 def _memory(made: Ready, reports: Sequence[Report]) -> Fields:
     """The results of runs that measured memory: as many as every worker has."""
     runs = _runs(reports)
-    states = [sum(worker.peak.bytes for worker in workers) for workers in runs]
+    peaks = [sum((worker.peak for worker in workers), StateSize()) for workers in runs]
+    states = [peak.bytes for peak in peaks]
     processes = [sum(report.process_peaks[number] for report in reports) for number in range(len(runs))]
-    workers = runs[_middle(states)]
-    kinds: dict[str, int] = {}
-    for worker in workers:
-        for kind, count in worker.peak.kinds.items():
-            kinds[kind] = kinds.get(kind, 0) + count
+    middle = _middle(states)
     fields = {
-        **_planned(made, merged(worker.details for worker in workers)),
+        **_planned(made, merged(worker.details for worker in runs[middle])),
         "runs": len(runs),
-        "state_peak": states[_middle(states)],
-        "state_kinds": kinds,
+        "state_peak": states[middle],
+        "state_kinds": dict(peaks[middle].kinds),
         "process_peak": processes[_middle(processes)],
     }
-    samples = Samples(state_bytes=list(chain.from_iterable(worker.state_bytes for worker in workers)))
+    samples = Samples(state_bytes=list(chain.from_iterable(worker.state_bytes for worker in runs[middle])))
     if len(runs) == 1:
         return fields, samples, {}
     return fields, samples, {"state_peak": [*map(float, states)], "process_peak": [*map(float, processes)]}
@@ -175,7 +171,7 @@ def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join
         "sustainable_high": None if bracket is None else bracket.high,
     }
     service = list(chain.from_iterable(worker.service for worker in middle))
-    samples = Samples(latency=_latency(made, middle).tolist(), service=service)
+    samples = Samples(latency=_latency(made, middle), service=service)
     return fields, samples, {name: values for name, values in varying.items() if len(values) > 1}
 
 
@@ -193,7 +189,7 @@ def _numbers(
     slots = slot_times(_spans(reports, workers), most)
     longest, total = max(slots), join + sum(chain.from_iterable(worker.service for worker in workers))
     makespan = longest + join
-    latency = pooled([_latency(made, workers).tolist()])
+    latency = pooled([_latency(made, workers)])
     found = {
         "service_total": total,
         "service_per_window": total / windows if windows else None,
@@ -211,16 +207,19 @@ def _spans(reports: Sequence[Report], workers: Sequence[Measured]) -> list[Span]
     return [Span(r.host, r.began, r.ended, sum(w.service)) for r, w in zip(reports, workers, strict=True)]
 
 
-def _latency(made: Ready, workers: Sequence[Measured]) -> NDArray[np.float64]:
+def _latency(made: Ready, workers: Sequence[Measured]) -> list[float]:
     """The latency of each row in one run of all workers."""
-    return _whole(made, workers, np.array(list(chain.from_iterable(worker.latency for worker in workers)), np.float64))
+    return _whole(made, workers, [worker.latency for worker in workers])
 
 
-def _whole(made: Ready, workers: Sequence[Measured], latency: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The latency of whole rows, where several workers may have parts of one."""
+def _whole(made: Ready, workers: Sequence[Measured], parts: Sequence[Sequence[float]]) -> list[float]:
+    """The latency of whole rows, from that of each worker's part of them."""
+    latency: list[float] = list(chain.from_iterable(parts))
     if not made.prepared.splits_groups or len(workers) == 1:
         return latency
-    return of_rows(latency, np.array(list(chain.from_iterable(worker.rows for worker in workers)), np.uint64))
+    rows = np.array(list(chain.from_iterable(worker.rows for worker in workers)), np.uint64)
+    whole: list[float] = of_rows(np.array(latency, np.float64), rows).tolist()
+    return whole
 
 
 def _loaded(made: Ready, workers: Sequence[Measured], rate: float) -> float | None:
@@ -235,11 +234,11 @@ def _loaded(made: Ready, workers: Sequence[Measured], rate: float) -> float | No
             np.array(w.due),
             slower,
             rate,
-        )
+        ).tolist()
         for w in workers
         if w.service
     ]
-    latency = pooled([_whole(made, workers, np.concatenate(parts)).tolist()])
+    latency = pooled([_whole(made, workers, parts)])
     return None if latency is None else latency.p99
 
 

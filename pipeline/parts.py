@@ -41,6 +41,14 @@ class StoreFile:
     digest: str
 
 
+def by_folder(parts: Iterable[StoreFile]) -> dict[str, list[StoreFile]]:
+    """The files by the folders of their buckets, in their order."""
+    found: dict[str, list[StoreFile]] = {}
+    for part in parts:
+        found.setdefault(part.name.partition("/")[0], []).append(part)
+    return found
+
+
 class PartWriter:
     """Writes one file under a temporary name, and renames it when it is complete."""
 

@@ -17,8 +17,7 @@ from cepbench.events.csv_spans import WHOLE, ByteRange, Scan, scan, spans, stret
 from cepbench.events.files import FileLayout, csv_headers, csv_layout, source_layout
 from cepbench.events.reading import EXPECTED, Reading
 from cepbench.events.sources import Source
-from cepbench.pipeline.generation import default_partitions
-from cepbench.pipeline.tasks import run_tasks
+from cepbench.pipeline.tasks import default_partitions, run_tasks
 
 LEAST_BYTES = 1 << 22
 """Minimum bytes of a piece: a smaller one does not justify a task."""

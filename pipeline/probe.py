@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -49,25 +49,6 @@ class Worker:
         return {"Python": self.python, **known, "architecture": self.architecture}
 
 
-@dataclass(frozen=True)
-class _Look:
-    """Looks for the driver's marks in folders, and leaves its own there; checks that inputs can be read."""
-
-    folders: tuple[Path, ...]
-    mark: str
-    inputs: tuple[tuple[Path, str], ...]
-
-    def __call__(self, item: int) -> tuple[Worker, tuple[str, ...]]:
-        time.sleep(HOLD_SECONDS)
-        worker = this_worker()
-        blind = [str(folder) for folder in self.folders if not (folder / self.mark).is_file()]
-        blind += [str(path) for path, content in self.inputs if _content(path) != content]
-        for folder in self.folders:
-            with suppress(OSError):
-                (folder / f"{self.mark}.{worker.host}.{worker.parent}").touch()
-        return worker, tuple(blind)
-
-
 def this_worker() -> Worker:
     """The environment of this process."""
     return Worker(
@@ -92,7 +73,7 @@ def check_workers(spark: SparkSession, folders: Sequence[Path], inputs: Sequence
         return []
     here, mark = this_worker(), f".cepbench-probe-{uuid.uuid4().hex}"
     folders = [folder.resolve() for folder in folders]
-    look = _Look(tuple(folders), mark, tuple((path.resolve(), _content(path)) for path in inputs))
+    look = partial(_look, folders, mark, [(path.resolve(), _content(path)) for path in inputs])
     found: dict[tuple[str, int], Worker] = {}
     try:
         for folder in folders:
@@ -126,6 +107,20 @@ def check_workers(spark: SparkSession, folders: Sequence[Path], inputs: Sequence
 def described(workers: Sequence[Worker]) -> list[dict[str, object]]:
     """Workers as fields of a record."""
     return [{**asdict(worker), "versions": dict(zip(PACKAGES, worker.versions, strict=True))} for worker in workers]
+
+
+def _look(
+    folders: Sequence[Path], mark: str, inputs: Sequence[tuple[Path, str]], item: int
+) -> tuple[Worker, list[str]]:
+    """Looks for the driver's marks in folders, and leaves its own there; returns the paths that it does not see."""
+    time.sleep(HOLD_SECONDS)
+    worker = this_worker()
+    blind = [str(folder) for folder in folders if not (folder / mark).is_file()]
+    blind += [str(path) for path, content in inputs if _content(path) != content]
+    for folder in folders:
+        with suppress(OSError):
+            (folder / f"{mark}.{worker.host}.{worker.parent}").touch()
+    return worker, blind
 
 
 def _content(path: Path) -> str:

@@ -72,7 +72,7 @@ def bad_rows(spark: SparkSession, dataset: Dataset, files: dict[RawLayout, list[
     places: set[str] = set()
     for row in rows.filter(f"{REASON} IS NOT NULL").groupBy(REASON, FILE).count().collect():
         counts[row[REASON]] += row["count"]
-        places.add(_path(row[FILE]))
+        places.add(unquote(urlparse(row[FILE]).path))
     if not counts:
         return BadRows({})
     examples: list[str] = []
@@ -166,10 +166,6 @@ def _place(layout: RawLayout, row: int) -> str:
     if layout.format != "csv":
         return f"row {row + 1}"
     return f"line {row + (2 if layout.options.get('header') == 'true' else 1)}"
-
-
-def _path(address: str) -> str:
-    return unquote(urlparse(address).path)
 
 
 def _quoted(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -16,19 +17,10 @@ from cepbench.pipeline.keys import ordered
 from cepbench.pipeline.replay import Measured
 from cepbench.pipeline.store import Stream, stream_batches
 from cepbench.queries.compile import CompiledQuery, Workload
-from cepbench.queries.model import Comparison, Op, Operand, occurrences
+from cepbench.queries.model import Comparison, Operand, occurrences
 
 SAMPLE_EVENTS = 20_000
 SAMPLE_PAIRS = 100_000
-
-_COMPARE = {
-    Op.LT: np.less,
-    Op.LE: np.less_equal,
-    Op.GT: np.greater,
-    Op.GE: np.greater_equal,
-    Op.EQ: np.equal,
-    Op.NE: np.not_equal,
-}
 
 
 def realised(stream: Stream, workload: Workload, answer: AnswerBuilder, measured: Sequence[Measured]) -> Realised:
@@ -78,9 +70,8 @@ def _selectivity(stream: Stream, query: CompiledQuery) -> float | None:
             good = part.time[first] < part.time[second]
             pairs += int(good.sum())
             for predicate in predicates:
-                good &= _COMPARE[predicate.op](
-                    _values(part, predicate.left, first), _values(part, predicate.right, second)
-                )
+                left, right = _values(part, predicate.left, first), _values(part, predicate.right, second)
+                good &= getattr(operator, predicate.op.name.lower())(left, right)
             passed += int(good.sum())
     return passed / pairs if pairs else None
 

@@ -3,39 +3,23 @@
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from cepbench.events.errors import CepbenchError, InputError
 from cepbench.pipeline.cluster import is_local
-from cepbench.pipeline.creation import creating
-from cepbench.pipeline.generation import Stretch, default_partitions, stretches
+from cepbench.pipeline.creation import write_store
 from cepbench.pipeline.hashing import word
-from cepbench.pipeline.joining import joined
 from cepbench.pipeline.packages import private_folder
 from cepbench.pipeline.parts import check_part
-from cepbench.pipeline.store import Stream, is_store, read_stream, stream_batches, write_description
-from cepbench.pipeline.tasks import run_tasks
-from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
+from cepbench.pipeline.store import Stream, is_store, read_stream, stream_batches
+from cepbench.pipeline.tasks import default_partitions, stretches
+from cepbench.pipeline.writing import BucketWriter, check_key
 
 FOLDER = "_rebucketed"  # readers of Parquet folders skip names that begin with an underscore
-
-
-@dataclass(frozen=True)
-class _Copy:
-    stream: Stream
-    folder: Path
-    key: tuple[str, ...]
-    buckets: int
-
-    def __call__(self, stretch: Stretch) -> Written:
-        writer = BucketWriter(self.folder, self.stream.schema, self.key, self.buckets, stretch.part)
-        with writer:
-            for batch in stream_batches(self.stream, stretch.first, stretch.last):
-                writer.write(batch)
-        return writer.written
 
 
 def rebucket(stream: Stream, key: Sequence[str], buckets: int, *, spark: SparkSession | None) -> Stream:
@@ -82,14 +66,16 @@ def _kept(path: Path, stream: Stream) -> Stream | None:
 def _copy(stream: Stream, key: tuple[str, ...], buckets: int, path: Path, spark: SparkSession | None) -> Stream:
     if path.exists() and not is_store(path):
         shutil.rmtree(path, ignore_errors=True)  # a copy that has lost its description
-    with creating(path, replace=True) as folder:
-        task = _Copy(replace(stream, path=stream.path.resolve()), folder.resolve(), key, buckets)
-        written = run_tasks(spark, task, stretches(stream.events, default_partitions(spark)))
-        copied = describe(folder, stream.schema, key, joined(spark, folder, stream.schema, written), stream.source)
-        # Only the import knows nulls: they are stored as values.
-        same = replace(copied, holes=stream.holes, fingerprint=stream.fingerprint)
-        write_description(same, folder)
-    return read_stream(path)
+    fill = partial(_write_events, replace(stream, path=stream.path.resolve()))
+    items = stretches(stream.events, default_partitions(spark))
+    return write_store(
+        path, stream.schema, key, buckets, fill, items, stream.source, spark=spark, replace=True, copied=stream
+    )
+
+
+def _write_events(stream: Stream, writer: BucketWriter, positions: range) -> None:
+    for batch in stream_batches(stream, positions.start, positions.stop):
+        writer.write(batch)
 
 
 def _places(stream: Stream, key: Sequence[str], buckets: int, spark: SparkSession | None) -> list[Path]:

@@ -24,12 +24,11 @@ M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # malloc.h
 Run = TypeVar("Run")
 
 
-def _nothing() -> None:
-    """Does nothing."""
-
-
 def repeated(
-    run: Callable[[], Run], seconds_of: Callable[[Run], float], seconds: float, look: Callable[[], None] = _nothing
+    run: Callable[[], Run],
+    seconds_of: Callable[[Run], float],
+    seconds: float,
+    look: Callable[[], object] = lambda: None,
 ) -> list[Run]:
     """Calls `run`, and returns the runs that count, at least one.
 

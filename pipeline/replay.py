@@ -74,31 +74,26 @@ def replay(
     return worker.finish()
 
 
+@dataclass
 class _Worker:
-    """Wraps a clock around the calls of the loops of all jobs."""
+    """Wraps a clock around the calls of the loops of all jobs; the fields are the parameters of `replay`."""
 
-    def __init__(
-        self,
-        arrival: ArrivalModel,
-        jobs: Sequence[tuple[Job, Operator]],
-        emit: Emit,
-        states: bool,
-        identify: bool,
-    ) -> None:
-        self._identify = identify
-        self._arrival = arrival
-        self._emit = emit
-        self._states = states
-        look = self._look if states else None
+    arrival: ArrivalModel
+    jobs: Sequence[tuple[Job, Operator]]
+    emit: Emit
+    states: bool
+    identify: bool
+
+    def __post_init__(self) -> None:
+        look = self._look if self.states else None
         self._loops = [
             Loop(job, operator, partial(self._take_rows, job.workload), partial(self._timed, number), look)
-            for number, (job, operator) in enumerate(jobs)
+            for number, (job, operator) in enumerate(self.jobs)
         ]
-        self._sizes = [StateSize()] * len(jobs)
+        self._sizes = [StateSize()] * len(self.jobs)
         self._nanoseconds = 0  # of the current arrival batch
         self._due: dict[tuple[int, RawKey, int], float] = {}  # rows of the current arrival batch
         self._arrivals: list[float] = []
-        self._rows: list[tuple[int, list[float]]] = []  # arrival batch, and the due times of its rows, in this order
         self._step: Step | None = None
         self._measured = Measured()
 
@@ -119,28 +114,24 @@ class _Worker:
             self._look()
             measured = self._measured
             measured.service[-1] += self._nanoseconds / 1e9
-            self._rows.append((len(measured.service) - 1, self._take_due(self._arrivals[-1])))
+            measured.answers[-1] += self._take_due(self._arrivals[-1])
             measured.substreams = sum(len(loop.keys) for loop in self._loops)
             measured.crossings = [crossings_of(loop) for loop in self._loops]
-            measured.details = merged(loop.details() for loop in self._loops)
+            measured.details = merged(loop.operator.details() for loop in self._loops)
             done = completions(np.array(self._arrivals), np.array(measured.service))
-            measured.answers = [0] * len(done)
-            for batch, due in self._rows:
-                measured.due += due
-                measured.answers[batch] += len(due)
-                measured.latency += row_latency(np.full(len(due), done[batch]), np.array(due)).tolist()
+            measured.latency = row_latency(np.repeat(done, measured.answers), np.array(measured.due)).tolist()
         return self._measured
 
     def _timed(self, number: int, operator: Operator, batch: KeyedBatch | None) -> KeyedRows:
         started = time.perf_counter_ns()
         rows = plainly(operator, batch)
         self._nanoseconds += time.perf_counter_ns() - started
-        if self._states:
+        if self.states:
             self._sizes[number] = operator.state()
         return rows
 
     def _take_rows(self, workload: Workload, keys: Keys, rows: KeyedRows) -> None:
-        self._emit(keys, rows)
+        self.emit(keys, rows)
         for query, found in rows.items():
             of_keys, windows = found.key, found.rows.window
             if isinstance(found.rows, MatchRows):
@@ -157,27 +148,27 @@ class _Worker:
         if window is None or window.counts_events:
             return [float("nan")] * len(windows)
         ends: NDArray[np.int64] = windows * window.slide + window.within
-        due: list[float] = self._arrival.due(step, ends).tolist()
+        due: list[float] = self.arrival.due(step, ends).tolist()
         return due
 
     def _arrived(self, arrival: float, last: int) -> None:
         measured = self._measured
-        self._rows.append((len(measured.service), self._take_due(arrival)))
+        measured.answers.append(self._take_due(arrival))
         self._arrivals.append(arrival)
         measured.service.append(self._nanoseconds / 1e9)
         measured.last.append(last)
         self._nanoseconds = 0
 
-    def _take_due(self, arrival: float) -> list[float]:
-        """The due times of the rows of the arrival batch; the arrival of the batch for rows without a time."""
-        due = [arrival if isnan(when) else when for when in self._due.values()]
-        if self._identify:
-            self._measured.rows += [word(repr(row)) for row in self._due]
-        self._due = {}
-        return due
+    def _take_due(self, arrival: float) -> int:
+        """Takes the due times of the rows of the arrival batch; its arrival for rows without a time. Counts them."""
+        rows, self._due = self._due, {}
+        self._measured.due += [arrival if isnan(when) else when for when in rows.values()]
+        if self.identify:
+            self._measured.rows += [word(repr(row)) for row in rows]
+        return len(rows)
 
     def _look(self) -> None:
-        if not self._states:
+        if not self.states:
             return
         size = sum(self._sizes, StateSize())
         self._measured.state_bytes.append(size.bytes)

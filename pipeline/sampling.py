@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import sqrt
 
@@ -23,7 +23,7 @@ from cepbench.events.files import InputEvents, check_needed
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import EventSample, Needs, Statistics, statistics_of
 from cepbench.generators.randomness import hashed_uniform
-from cepbench.pipeline.store import Stream, bucket_batches
+from cepbench.pipeline.store import Stream, bucket_batches, joined
 from cepbench.pipeline.tasks import run_tasks
 
 PER_TYPE = 400
@@ -69,11 +69,8 @@ def sampled(stream: Stream, spark: SparkSession | None, needs: Needs) -> EventSa
         stream.check_needed(needs)
         began = time.perf_counter()
         counts = {name: summary.events for name, summary in stream.types.items()}
-        task = _SampleBucket(
-            replace(stream, path=stream.path.resolve()),
-            _bounds(stream.schema, counts, needs),
-            tuple(sorted(frozenset[str]().union(*needs.values()))),
-        )
+        bounds, attributes = _bounds(stream.schema, counts, needs), frozenset[str]().union(*needs.values())
+        task = partial(_sample, replace(stream, path=stream.path.resolve()), bounds, attributes)
         buckets = [bucket for bucket, events in enumerate(stream.bucket_events) if events] if needs else []
         pieces = run_tasks(spark, task, buckets)
         _drawn[key] = EventSample(_smallest(pieces, stream.schema), time.perf_counter() - began)
@@ -83,18 +80,9 @@ def sampled(stream: Stream, spark: SparkSession | None, needs: Needs) -> EventSa
     return _drawn[key]
 
 
-@dataclass(frozen=True)
-class _SampleBucket:
-    """The task of one bucket. Events with hashes below `bounds` are drawn, float64[types] by type code."""
-
-    stream: Stream
-    bounds: NDArray[np.float64]
-    attributes: tuple[str, ...]
-
-    def __call__(self, bucket: int) -> EventBatch:
-        """The events of the bucket below the bounds, in their order."""
-        pieces = _below(bucket_batches(self.stream, bucket, attributes=self.attributes), self.bounds)
-        return joined(pieces, self.stream.schema)
+def _sample(stream: Stream, bounds: NDArray[np.float64], attributes: frozenset[str], bucket: int) -> EventBatch:
+    """The events of a bucket with hashes below `bounds`, float64[types] by type code, in their order."""
+    return joined(_below(bucket_batches(stream, bucket, attributes=attributes), bounds), stream.schema)
 
 
 def _bounds(schema: Schema, counts: Mapping[str, int], needs: Needs) -> NDArray[np.float64]:
@@ -122,17 +110,3 @@ def _smallest(pieces: list[EventBatch], schema: Schema) -> EventBatch:
 
 def _hashes(batch: EventBatch) -> NDArray[np.float64]:
     return hashed_uniform(0, "sample", batch.position)
-
-
-def joined(pieces: list[EventBatch], schema: Schema) -> EventBatch:
-    """The events of consecutive batches."""
-    if not pieces:
-        nothing = np.empty(0, np.int64)
-        return EventBatch(schema, nothing, nothing.astype(np.int32), {}, nothing)
-    return EventBatch(
-        schema,
-        np.concatenate([piece.time for piece in pieces]),
-        np.concatenate([piece.type for piece in pieces]),
-        {name: np.concatenate([piece.columns[name] for piece in pieces]) for name in pieces[0].columns},
-        np.concatenate([piece.position for piece in pieces]),
-    )

@@ -12,9 +12,9 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
@@ -51,7 +51,6 @@ rootLogger.level = off
 """
 
 
-_confs: WeakKeyDictionary[SparkContext, SparkConf] = WeakKeyDictionary()
 _sessions: dict[SparkContext, SparkSession] = {}
 """The latest session, by its context."""
 
@@ -80,7 +79,7 @@ def session(
     active = SparkContext._active_spark_context
     if active is not None:
         known = conf_of(active).get(OPTIONS)
-        stopped = _has_ended(active)
+        stopped = is_stopped(active)
         if known == identity and not stopped:
             return _sessions.get(active) or SparkSession(active)
         if known is None and not stopped:
@@ -96,12 +95,10 @@ def session(
     return spark
 
 
+@lru_cache(maxsize=1)
 def conf_of(context: SparkContext) -> SparkConf:
     """The configuration of a context, cached since Spark copies it on every call."""
-    found = _confs.get(context)
-    if found is None:
-        found = _confs[context] = context.getConf()
-    return found
+    return context.getConf()
 
 
 def stop() -> None:
@@ -109,18 +106,14 @@ def stop() -> None:
     active = SparkContext._active_spark_context
     if active is None:
         return
-    if _has_ended(active):  # which has no session
+    if is_stopped(active):  # which has no session
         active.stop()
     else:
         SparkSession(active).stop()
 
 
-def is_stopped(spark: SparkSession) -> bool:
+def is_stopped(context: SparkContext) -> bool:
     """Whether Spark stopped the session, for instance because its master is gone."""
-    return _has_ended(spark.sparkContext)
-
-
-def _has_ended(context: SparkContext) -> bool:
     try:
         return bool(context._jsc.sc().isStopped())
     except (Py4JError, AttributeError):
@@ -197,19 +190,24 @@ def _wait_for_executors(spark: SparkSession, master: str) -> None:
 
 
 @contextmanager
-def _java_options(short_jobs: bool) -> Iterator[None]:
-    """Sets options while Java starts: quiet, for `short_jobs` if true, and those of an administrator or a user."""
-    before = os.environ.get("SPARK_SUBMIT_OPTS")
-    logging = f"-Dlog4j2.configurationFile={(_scratch() / 'log4j2.properties').as_uri()}"
-    given = [SHORT_JOBS] * short_jobs + ([] if before is None else [before]) + [logging]  # the last of a kind wins
-    os.environ["SPARK_SUBMIT_OPTS"] = " ".join(given)
+def in_environment(name: str, value: str) -> Iterator[None]:
+    """In this context, processes start with this variable in their environment."""
+    before = os.environ.get(name)
+    os.environ[name] = value
     try:
         yield
     finally:
         if before is None:
-            del os.environ["SPARK_SUBMIT_OPTS"]
+            del os.environ[name]
         else:
-            os.environ["SPARK_SUBMIT_OPTS"] = before
+            os.environ[name] = before
+
+
+def _java_options(short_jobs: bool) -> str:
+    """Options of Java: quiet, for `short_jobs` if true, and those of an administrator or a user."""
+    logging = f"-Dlog4j2.configurationFile={(_scratch() / 'log4j2.properties').as_uri()}"
+    given = os.environ.get("SPARK_SUBMIT_OPTS")
+    return " ".join([SHORT_JOBS] * short_jobs + ([] if given is None else [given]) + [logging])  # the last wins
 
 
 def _start(master: str, options: Mapping[str, str]) -> SparkSession:
@@ -222,7 +220,8 @@ def _start(master: str, options: Mapping[str, str]) -> SparkSession:
     before = list(sys.path)
     try:
         if SparkContext._gateway is None:
-            with errors.open("wb") as log, _java_options(options["spark.python.worker.reuse"] == "false"):
+            java = _java_options(options["spark.python.worker.reuse"] == "false")
+            with errors.open("wb") as log, in_environment("SPARK_SUBMIT_OPTS", java):
                 gateway = launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
                 SparkContext._ensure_initialized(gateway=gateway, conf=conf)
         context = SparkContext(conf=conf)

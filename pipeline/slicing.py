@@ -20,7 +20,7 @@ from cepbench.algorithms.slices import SliceOperator, Slicing, slicing_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, TimeSlice
 from cepbench.pipeline.jobs import Job, Prepared
-from cepbench.pipeline.keys import RawKey, decode
+from cepbench.pipeline.keys import RawKey, decoded
 from cepbench.pipeline.loop import Loop
 from cepbench.pipeline.parts import opened
 from cepbench.pipeline.store import READ_ROWS, Stream, bucket_batches
@@ -101,21 +101,22 @@ def crossings_of(loop: Loop) -> Crossings:
     return {loop.keys.stored[key]: crossing for key, crossing in found.items()}
 
 
-def join_slices(prepared: Prepared, job: Job, crossings: Iterable[Crossings], answer: AnswerBuilder) -> int:
-    """Adds the rows of windows that cross slices, from the crossings of a bucket's slices in the order of time.
+def join_slices(prepared: Prepared, slices: Iterable[tuple[int, int, Crossings]], answer: AnswerBuilder) -> int:
+    """Adds the rows of windows that cross slices, from the number of a job, a bucket, and the crossings of a slice.
 
-    Returns the number of keys.
+    The slices of a bucket are in the order of time. Returns the number of keys; 0 if there are no slices.
     """
+    found: dict[tuple[int, int, RawKey], list[Any]] = {}
+    for number, bucket, crossings in slices:
+        for key, crossing in crossings.items():
+            found.setdefault((number, bucket, key), []).append(crossing)
     slicing = slicing_of(prepared.algorithm)
-    assert slicing is not None
-    found: dict[RawKey, list[Any]] = {}
-    for slices in crossings:
-        for key, crossing in slices.items():
-            found.setdefault(key, []).append(crossing)
-    for key, parts in found.items():
-        decoded = decode(prepared.workload.schema, job.partition, key)
+    for (number, _, key), parts in found.items():
+        assert slicing is not None
+        job = prepared.jobs[number]
+        [group] = decoded(prepared.workload.schema, job.partition, [key])
         for query, rows in slicing.join(job.plan, parts).items():
-            answer.add(query, decoded, rows)
+            answer.add(query, group, rows)
     return len(found)
 
 

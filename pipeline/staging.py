@@ -20,12 +20,10 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.columns import missing
 from cepbench.events.files import FileLayout, codes, numbers
 from cepbench.events.schema import Kind, Schema
-from cepbench.pipeline.creation import creating
-from cepbench.pipeline.generation import default_buckets, default_partitions
-from cepbench.pipeline.joining import joined
-from cepbench.pipeline.store import Stream, read_stream
-from cepbench.pipeline.tasks import run_tasks
-from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
+from cepbench.pipeline.creation import write_store
+from cepbench.pipeline.store import Stream
+from cepbench.pipeline.tasks import default_buckets, default_partitions, run_tasks
+from cepbench.pipeline.writing import BucketWriter
 
 ROW = "_row"
 ROW_BITS = 40  # of a row within its file; the rest is the file's number
@@ -90,14 +88,9 @@ def store_staged(
     strings = sorted(frozenset[str]().union(*(survey.strings for survey in surveys)))
     schema = Schema(tuple(types), staged.layout.attributes, time_unit, tuple(strings), staged.layout.zone)
     buckets = buckets or default_buckets(spark, key)
-    check_key(schema, key, buckets)
-    starts = [0, *accumulate(survey.rows for survey in surveys)]
-    with creating(path, replace) as folder:
-        task = partial(_write_part, staged, schema, folder.resolve(), tuple(key), buckets)
-        items = [(number, part, starts[number]) for number, part in enumerate(parts)]
-        written = joined(spark, folder, schema, run_tasks(spark, task, items))
-        describe(folder, schema, key, written, origin)
-    return read_stream(path), notices
+    fill = partial(_write_part, staged, schema)
+    items = list(zip(parts, accumulate((survey.rows for survey in surveys), initial=0), strict=False))
+    return write_store(path, schema, key, buckets, fill, items, origin, spark=spark, replace=replace), notices
 
 
 def _survey(staged: Staged, part: Path) -> Survey:
@@ -143,12 +136,9 @@ def _sort(spark: SparkSession | None, stage: Path) -> list[Path]:
     return sorted(target.glob("part-*.parquet"))
 
 
-def _write_part(
-    staged: Staged, schema: Schema, folder: Path, key: tuple[str, ...], buckets: int, item: tuple[int, Path, int]
-) -> Written:
-    number, part, position = item
-    writer = BucketWriter(folder, schema, key, buckets, number)
-    with writer, pq.ParquetFile(part) as parquet:
+def _write_part(staged: Staged, schema: Schema, writer: BucketWriter, item: tuple[Path, int]) -> None:
+    part, position = item
+    with pq.ParquetFile(part) as parquet:
         for batch in parquet.iter_batches(STAGE_ROWS):
             raw = {name: batch[column] for name, column in staged.columns.items()}
             events = EventBatch(
@@ -159,11 +149,6 @@ def _write_part(
                 np.arange(position, position + batch.num_rows, dtype=np.int64),
             )
             holes = {name: mask for name, column in raw.items() if (mask := missing(column)) is not None}
-            origin = partial(_origin, staged, batch[ROW].to_numpy()) if staged.files else None
-            writer.write(events, holes, origin)
+            origin = partial(lambda rows, event: staged.place(int(rows[event])), batch[ROW].to_numpy())
+            writer.write(events, holes, origin if staged.files else None)
             position += batch.num_rows
-    return writer.written
-
-
-def _origin(staged: Staged, rows: Any, event: int) -> str:
-    return staged.place(int(rows[event]))

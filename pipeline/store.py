@@ -24,7 +24,7 @@ from cepbench.events.errors import InputError
 from cepbench.events.paths import local_path
 from cepbench.events.schema import Attribute, Kind, Schema, check_attributes
 from cepbench.events.statistics import Statistics, statistics_of
-from cepbench.pipeline.parts import DamagedStore, StoreFile, check_files, opened
+from cepbench.pipeline.parts import DamagedStore, StoreFile, by_folder, check_files, opened
 
 FORMAT = 2
 STREAM_FILE = "stream.json"
@@ -98,10 +98,7 @@ class Stream:
 
     @cached_property
     def _parts_by_folder(self) -> dict[str, list[StoreFile]]:
-        found: dict[str, list[StoreFile]] = {}
-        for part in self.parts:
-            found.setdefault(part.name.partition("/")[0], []).append(part)
-        return found
+        return by_folder(self.parts)
 
     def holds_whole(self, partition: tuple[str, ...]) -> bool:
         """Whether every key of the partition is in one bucket."""
@@ -145,7 +142,7 @@ class Stream:
             "source": dict(self.source),
             "attributes": {a.name: str(a.kind) for a in self.schema.attributes},
             "nulls": {
-                name: {attribute: {"events": h.events, "first": h.first} for attribute, h in sorted(holes.items())}
+                name: {attribute: asdict(hole) for attribute, hole in sorted(holes.items())}
                 for name, holes in sorted(self.holes.items())
             },
             "bucket_events": list(self.bucket_events),
@@ -193,7 +190,7 @@ def _described(path: Path) -> Stream:
             tuple(StoreFile(**part) for part in document["files"]),
             {name: TypeSummary(s["events"], s["first"], s["last"]) for name, s in document["types"].items()},
             document["fingerprint"],
-            {t: {a: Holes(h["events"], h["first"]) for a, h in by.items()} for t, by in document["nulls"].items()},
+            {t: {a: Holes(**hole) for a, hole in by.items()} for t, by in document["nulls"].items()},
             document["source"],
         )
         for bucket, events in enumerate(stream.bucket_events):
@@ -259,6 +256,20 @@ def stream_batches(
         yield _merged(pieces, low, high, stream)
 
 
+def joined(pieces: list[EventBatch], schema: Schema) -> EventBatch:
+    """The events of consecutive batches."""
+    if not pieces:
+        nothing = np.empty(0, np.int64)
+        return EventBatch(schema, nothing, nothing.astype(np.int32), {}, nothing)
+    return EventBatch(
+        schema,
+        np.concatenate([piece.time for piece in pieces]),
+        np.concatenate([piece.type for piece in pieces]),
+        {name: np.concatenate([piece.columns[name] for piece in pieces]) for name in pieces[0].columns},
+        np.concatenate([piece.position for piece in pieces]),
+    )
+
+
 def write_description(stream: Stream, folder: Path) -> None:
     """`stream.json`, the last file of a store."""
     temporary = folder / f".{STREAM_FILE}.tmp"
@@ -307,15 +318,9 @@ class _Cursor:
 def _merged(pieces: list[EventBatch], low: int, high: int, stream: Stream) -> EventBatch:
     if len(pieces) == 1:
         return pieces[0]
-    position = np.concatenate([piece.position for piece in pieces]) if pieces else np.empty(0, np.int64)
-    if len(position) != high - low:
+    events = joined(pieces, stream.schema)
+    if len(events) != high - low:
         raise DamagedStore(f"{stream.path}: positions {low} to {high - 1} are not complete; make the store again")
     order = np.empty(high - low, np.int64)
-    order[position - low] = np.arange(high - low)
-    return EventBatch(
-        stream.schema,
-        np.concatenate([piece.time for piece in pieces])[order],
-        np.concatenate([piece.type for piece in pieces])[order],
-        {n: np.concatenate([piece.columns[n] for piece in pieces])[order] for n in pieces[0].columns},
-        position[order],
-    )
+    order[events.position - low] = np.arange(high - low)
+    return events.take(order)

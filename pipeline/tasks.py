@@ -1,7 +1,8 @@
-"""Running a function over items as Spark tasks, or in this process."""
+"""Running a function over items as Spark tasks, or in this process; how many tasks there are."""
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -25,13 +26,29 @@ def run_tasks(spark: SparkSession | None, function: Callable[[Item], Result], it
     if not items:
         return []
     try:
-        outcomes = spark.sparkContext.parallelize(list(items), len(items)).map(_Guarded(function)).collect()
+        outcomes = spark.sparkContext.parallelize(list(items), len(items)).map(partial(_guarded, function)).collect()
     except (Py4JError, PySparkException) as error:
         raise CepbenchError(f"a Spark task failed: {failure(error)}") from None
     for outcome in outcomes:
         if isinstance(outcome, CepbenchError):
             raise outcome
     return outcomes
+
+
+def stretches(items: int, parts: int) -> list[range]:
+    """Items 0..items-1 in at most `parts` consecutive stretches of nearly equal length; a single empty one for none."""
+    parts = max(1, min(items, parts))
+    return [range(items * part // parts, items * (part + 1) // parts) for part in range(parts)]
+
+
+def default_buckets(spark: SparkSession | None, key: Sequence[str]) -> int:
+    """A bucket for every core; one without a key."""
+    return 1 if not key or spark is None else max(1, spark.sparkContext.defaultParallelism)
+
+
+def default_partitions(spark: SparkSession | None) -> int:
+    """Tasks for a stream: several for every core, to balance their load."""
+    return 1 if spark is None else 4 * spark.sparkContext.defaultParallelism
 
 
 def failure(error: Exception) -> str:
@@ -46,14 +63,9 @@ def failure(error: Exception) -> str:
     return (reason[1] if reason else text.strip() or type(error).__name__).splitlines()[0]
 
 
-class _Guarded:
+def _guarded(function: Callable[[Any], Any], item: Any) -> Any:
     """Returns a `CepbenchError` as a value, because Spark would hide it in a traceback."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
-
-    def __call__(self, item: Any) -> Any:
-        try:
-            return self.function(item)
-        except CepbenchError as error:
-            return error
+    try:
+        return function(item)
+    except CepbenchError as error:
+        return error

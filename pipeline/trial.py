@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import gc
-import os
-import pickle
 import resource
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import psutil
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Algorithm, NotEnoughMemory, PlanningTooLong, StateSize
+from cepbench.algorithms.base import Algorithm, StateSize
 from cepbench.algorithms.kernels.compilation import watched
 from cepbench.events.batch import EventBatch
-from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 from cepbench.metrics.record import Status
 from cepbench.metrics.statistics import median
-from cepbench.pipeline.arrivals import Burst
 from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong, address_space
 from cepbench.pipeline.jobs import Prepared, plan
-from cepbench.pipeline.local import how_it_died
 from cepbench.pipeline.loop import into
-from cepbench.pipeline.measured_task import burst_window, first_line
+from cepbench.pipeline.measured_task import burst_of, failed
 from cepbench.pipeline.repeated import repeated, uncollected
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.warmup import warm_up
@@ -91,108 +85,61 @@ def tried(
     Its process may use `memory` bytes beyond its initial size. The next prefix begins only if it is expected to fit, by
     the growth of the time so far. Planning and loading kernels count, compiling them does not.
     """
-    read, written = os.pipe()
     limit = memory + address_space()
-    work = partial(_work, workload, algorithm, statistics, batch, sizes, seconds, limit, written)
-    status: Status | None = Status.OK
-    reason = ""
-    try:
-        with Fork(work) as fork:
-            try:
-                status, reason = fork.result(seconds, together=True)
-            except ForkTooLong:
-                status, reason = Status.TIMEOUT, f"killed after {seconds:.3g} s"
-            except ForkDied as error:
-                status, reason = how_it_died(error, memory)
-        os.close(written)
-        written = -1
-        with open(read, "rb", closefd=False) as file:
-            return _trial(file.read(), status, reason)
-    finally:
-        os.close(read)
-        if written >= 0:
-            os.close(written)
 
+    def work(clock: Clock) -> tuple[Status | None, str]:
+        """Notes seconds of setup and planning and whether kernels were compiled, and then the prefixes."""
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            began = time.perf_counter()
+            compiled: list[str] = []
 
-def _trial(content: bytes, status: Status | None, reason: str) -> Trial:
-    """A trial from the messages of a fork; the last message of a killed fork may be incomplete."""
-    prefixes: list[Prefix] = []
-    setup: tuple[float, float, bool] | None = None
-    lines = content.split(_END)
-    for line in lines[:-1]:
-        found = pickle.loads(bytes.fromhex(line.decode()))
-        if isinstance(found, Prefix):
-            prefixes.append(found)
-        else:
-            setup = found
-    if setup is None and status is Status.TIMEOUT:
-        status, reason = None, NOT_TRIED
-    return Trial(status, reason, tuple(prefixes), *(setup or (0.0, 0.0, False)))
+            def compiling(kernel: str) -> None:
+                if not compiled:
+                    clock.stop()
+                compiled.append(kernel)
 
+            with clock:
+                prepared = plan(workload, algorithm, statistics)
+                planned = time.perf_counter() - began
+                with watched(compiling):
+                    for job in prepared.jobs:
+                        warm_up(algorithm, job.plan)
+                setup = time.perf_counter() - began - planned
+                clock.note((setup, planned, bool(compiled)))
+                gc.collect()
+                gc.freeze()
+            until = began + seconds + (setup if compiled else 0.0)
+            if until - time.perf_counter() < LEAST_SECONDS:
+                return None, NOT_TRIED
+            with uncollected(), clock:
+                last: Prefix | None = None
+                growth = 4.0
+                for size in sizes:
+                    left = until - time.perf_counter()
+                    if last is not None and max(last.seconds, last.cpu) * growth > left:
+                        return Status.OK, f"the next prefix, of {size} events, would take too long"
+                    found = _prefix(prepared, batch.slice(0, size), left, seconds)
+                    clock.note(found)
+                    if last is not None and last.seconds > 0:
+                        growth = max(2.0, found.seconds / last.seconds)
+                    last = found
+        except Exception as error:
+            return failed(error, "more than its memory limit")
+        return Status.OK, ""
 
-_END = b"\n"
-
-
-def _work(
-    workload: Workload,
-    algorithm: Algorithm,
-    statistics: Statistics,
-    batch: EventBatch,
-    sizes: Sequence[int],
-    seconds: float,
-    limit: int,
-    pipe: int,
-    clock: Clock,
-) -> tuple[Status | None, str]:
-    """The work of the fork: its messages go to `pipe`, whose buffer is much larger than all of them."""
-
-    def report(message: object) -> None:
-        os.write(pipe, pickle.dumps(message).hex().encode() + _END)
-
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        began = time.perf_counter()
-        compiled: list[str] = []
-
-        def compiling(kernel: str) -> None:
-            if not compiled:
-                clock.stop()
-            compiled.append(kernel)
-
-        with clock:
-            prepared = plan(workload, algorithm, statistics)
-            planned = time.perf_counter() - began
-            with watched(compiling):
-                for job in prepared.jobs:
-                    warm_up(algorithm, job.plan)
-            setup = time.perf_counter() - began - planned
-            report((setup, planned, bool(compiled)))
-            gc.collect()
-            gc.freeze()
-        until = began + seconds + (setup if compiled else 0.0)
-        if until - time.perf_counter() < LEAST_SECONDS:
-            return None, NOT_TRIED
-        with uncollected(), clock:
-            last: Prefix | None = None
-            growth = 4.0
-            for size in sizes:
-                left = until - time.perf_counter()
-                if last is not None and max(last.seconds, last.cpu) * growth > left:
-                    return Status.OK, f"the next prefix, of {size} events, would take too long"
-                found = _prefix(prepared, batch.slice(0, size), left, seconds)
-                report(found)
-                if last is not None and last.seconds > 0:
-                    growth = max(2.0, found.seconds / last.seconds)
-                last = found
-    except (MemoryError, NotEnoughMemory) as error:
-        return Status.OUT_OF_MEMORY, first_line(error) or "more than its memory limit"
-    except PlanningTooLong as error:
-        return Status.TIMEOUT, first_line(error)
-    except CepbenchError as error:
-        return Status.ERROR, first_line(error)
-    except Exception as error:  # an algorithm's own failure
-        return Status.ERROR, f"{type(error).__name__}: {first_line(error)}"
-    return Status.OK, ""
+    status: Status | None
+    with Fork(work) as fork:
+        try:
+            status, reason = fork.result(seconds, together=True)
+        except ForkTooLong:
+            status, reason = Status.TIMEOUT, f"killed after {seconds:.3g} s"
+        except ForkDied as error:
+            status, reason = error.outcome(memory)
+    if not fork.notes and status is Status.TIMEOUT:
+        return Trial(None, NOT_TRIED, ())
+    setup, *prefixes = fork.notes or [(0.0, 0.0, False)]
+    return Trial(status, reason, tuple(prefixes), *setup)
 
 
 def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float) -> Prefix:
@@ -203,9 +150,8 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
         """One run: its measurements, answer, seconds (without waiting for the processor), and processor seconds."""
         gc.collect()
         answer, started = AnswerBuilder(prepared.workload), time.process_time()
-        arrival = Burst([burst_window(query) for query in prepared.workload], prepared.workload.schema.time_unit)
         jobs = [(job, prepared.algorithm.operator(job.plan)) for job in prepared.jobs]
-        found = replay([events], arrival, jobs, into(answer), states)
+        found = replay([events], burst_of(prepared.workload), jobs, into(answer), states)
         cpu, seen = time.process_time() - started, sum(found.service)
         return found, answer, min(seen, cpu) if alone else seen, cpu
 

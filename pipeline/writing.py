@@ -6,10 +6,11 @@ each bucket; stretches are consecutive in time, and so are the parts. The counts
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from hashlib import blake2b
+from operator import add
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,12 @@ PENDING_ROWS = 1 << 22  # over all buckets of a writer
 
 @dataclass(frozen=True)
 class Written:
-    """The counts of one writer: addable, and small enough to be collected from every task."""
+    """The counts of a batch or a writer: addable, and small enough to be collected from every task."""
 
     bucket_events: tuple[int, ...]
     types: Mapping[str, TypeSummary]
     sums: tuple[int, int]
-    first: int | None = None  # time of the first and last event, for the order of the stretches
+    first: int | None = None  # time of the first and last event
     last: int | None = None
     holes: Mapping[str, Mapping[str, Holes]] = field(default_factory=dict)
     parts: tuple[StoreFile, ...] = ()
@@ -64,30 +65,23 @@ class Written:
 
 
 class BucketWriter:
-    """Writes part number `part` of every bucket of a new store. A context manager; later, `written` has its counts."""
+    """Writes part number `part` of every bucket of a new store. A context manager; later, `written` has its files."""
 
     def __init__(self, folder: Path, schema: Schema, key: Sequence[str], buckets: int, part: int) -> None:
         check_key(schema, key, buckets)
+        self.written = Written((0,) * buckets, {}, (0, 0))
         self._folder, self._schema, self._key, self._part = folder, schema, tuple(key), part
         self._arrow = arrow_schema(schema)
         self._pending: list[list[pa.Table]] = [[] for _ in range(buckets)]
         self._rows = [0] * buckets
         self._group = min(GROUP_ROWS, max(4096, PENDING_ROWS // buckets))
         self._files: dict[int, PartWriter] = {}
-        self._parts: tuple[StoreFile, ...] = ()
         self._hasher = RowHasher(schema)
-        self._bucket_events = np.zeros(buckets, np.int64)
-        self._types: dict[str, TypeSummary] = {}
-        self._holes: dict[str, dict[str, Holes]] = {}
-        self._first: int | None = None
-        self._last: int | None = None
 
     def __enter__(self) -> "BucketWriter":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
             for file in self._files.values():
                 file.discard()
@@ -95,7 +89,7 @@ class BucketWriter:
         for bucket, rows in enumerate(self._rows):
             if rows:
                 self._flush(bucket)
-        self._parts = tuple(file.close() for file in self._files.values())
+        self.written = replace(self.written, parts=tuple(file.close() for file in self._files.values()))
 
     def write(
         self,
@@ -109,51 +103,43 @@ class BucketWriter:
         """
         if not len(events):
             return
-        self._check_order(events)
-        self._hasher.add(events)
-        self._count(events)
-        self._find_holes(events, missing or {}, origin)
-        if len(self._rows) == 1:
-            self._append(0, self._table(events))
-            return
-        target = bucket_of(events, self._key, len(self._rows))
-        order = np.argsort(target, kind="stable")
-        table = self._table(events.take(order))
-        sizes = np.bincount(target, minlength=len(self._rows))
+        first, last = int(events.time[0]), int(events.time[-1])
+        before = first if self.written.last is None else self.written.last
+        if first < before or np.any(events.time[1:] < events.time[:-1]):
+            raise InputError(f"events from position {events.position[0]} on are not in time order")
+        if first < 0:
+            raise InputError(f"the time {first} at position {events.position[0]} is negative")
+        buckets = len(self._rows)
+        if buckets == 1:
+            sizes = np.array([len(events)])
+            table = self._table(events)
+        else:
+            target = bucket_of(events, self._key, buckets)
+            sizes = np.bincount(target, minlength=buckets)
+            table = self._table(events.take(np.argsort(target, kind="stable")))
+        holes = self._holes(events, missing or {}, origin)
+        self.written += Written(
+            tuple(sizes.tolist()), self._types(events), self._hasher.sums(events), first, last, holes
+        )
         stops = np.cumsum(sizes)
         for bucket in np.flatnonzero(sizes):
             self._append(int(bucket), table.slice(int(stops[bucket] - sizes[bucket]), int(sizes[bucket])))
 
-    @property
-    def written(self) -> Written:
-        """The counts of the writer; complete after the context has ended."""
-        sums = (int(self._hasher.sums[0]), int(self._hasher.sums[1]))
-        events = tuple(int(n) for n in self._bucket_events)
-        return Written(events, self._types, sums, self._first, self._last, self._holes, self._parts)
-
-    def _check_order(self, events: EventBatch) -> None:
-        before = events.time[0] if self._last is None else self._last
-        if events.time[0] < before or bool(np.any(events.time[1:] < events.time[:-1])):
-            raise InputError(f"events from position {events.position[0]} on are not in time order")
-        if events.time[0] < 0:
-            raise InputError(f"the time {events.time[0]} at position {events.position[0]} is negative")
-        self._first = int(events.time[0]) if self._first is None else self._first
-        self._last = int(events.time[-1])
-
-    def _count(self, events: EventBatch) -> None:
+    def _types(self, events: EventBatch) -> dict[str, TypeSummary]:
         names = self._schema.types
         firsts, lasts = np.empty(len(names), np.int64), np.empty(len(names), np.int64)
         lasts[events.type] = events.time  # where a type occurs often, the last assignment stays
         firsts[events.type[::-1]] = events.time[::-1]
         counts = np.bincount(events.type, minlength=len(names))
-        for code in np.flatnonzero(counts):
-            summary = TypeSummary(int(counts[code]), int(firsts[code]), int(lasts[code]))
-            known = self._types.get(names[code])
-            self._types[names[code]] = summary if known is None else _add_types(known, summary)
+        return {
+            names[code]: TypeSummary(int(counts[code]), int(firsts[code]), int(lasts[code]))
+            for code in np.flatnonzero(counts)
+        }
 
-    def _find_holes(
+    def _holes(
         self, events: EventBatch, missing: Mapping[str, NDArray[np.bool_]], origin: Callable[[int], str] | None
-    ) -> None:
+    ) -> dict[str, dict[str, Holes]]:
+        holes: dict[str, dict[str, Holes]] = {}
         for name, column in events.columns.items():
             mask = missing.get(name)
             if column.dtype == np.float64 and np.isnan(column.min()):
@@ -163,10 +149,9 @@ class BucketWriter:
             counts = np.bincount(events.type[mask], minlength=len(self._schema.types))
             for code in np.flatnonzero(counts):
                 first = int(np.argmax(mask & (events.type == code)))
-                holes = self._holes.setdefault(self._schema.types[code], {})
                 place = origin(first) if origin else f"event {events.position[first] + 1} of the stream"
-                known = holes.get(name, Holes(0, place))
-                holes[name] = Holes(known.events + int(counts[code]), known.first)
+                holes.setdefault(self._schema.types[code], {})[name] = Holes(int(counts[code]), place)
+        return holes
 
     def _table(self, events: EventBatch) -> pa.Table:
         columns = [events.time, events.type, *(events.columns[n] for n in self._schema.kinds), events.position]
@@ -177,7 +162,6 @@ class BucketWriter:
     def _append(self, bucket: int, table: pa.Table) -> None:
         self._pending[bucket].append(table)
         self._rows[bucket] += table.num_rows
-        self._bucket_events[bucket] += table.num_rows
         if self._rows[bucket] >= self._group:
             self._flush(bucket)
 
@@ -215,9 +199,7 @@ def describe(
     folder: Path, schema: Schema, key: Sequence[str], written: Sequence[Written], source: Mapping[str, Any]
 ) -> Stream:
     """Completes a store: adds up the counts of its writers (in the order of their parts) and writes `stream.json`."""
-    total = written[0]
-    for one in written[1:]:
-        total = total + one
+    total = reduce(add, written)
     stream = Stream(
         folder,
         schema,

@@ -15,7 +15,7 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import prepare
-from cepbench.pipeline.running import run_job
+from cepbench.pipeline.loop import Loop, into
 from cepbench.queries.model import Query
 from cepbench.verification.random_cases import Case, batch_of, split
 
@@ -92,7 +92,7 @@ def answer_of(
     answer = AnswerBuilder(prepared.workload)
     given = [_promising(batch, batches[n:]) for n, batch in enumerate(batches, start=1)] if promise else batches
     for job in prepared.jobs:
-        run_job(prepared, job, given, answer, pickled=pickled)
+        Loop(job, algorithm.operator(job.plan), into(answer)).run(given, pickled=pickled)
     return answer
 
 

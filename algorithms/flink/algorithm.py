@@ -8,9 +8,8 @@ from functools import partial
 from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
-from cepbench.algorithms.flink.detection import DetectionOnFlink
 from cepbench.algorithms.flink.engine import current
-from cepbench.algorithms.flink.evaluator import FlinkEvaluator
+from cepbench.algorithms.flink.evaluator import DetectionOnFlink, FlinkEvaluator
 from cepbench.algorithms.flink.installation import classes, missing
 from cepbench.algorithms.flink.orders import MAX_FLOWS
 from cepbench.algorithms.flink.specification import specification, unsupported_by_flink

@@ -72,11 +72,6 @@ class Engine:
         self._receive()
         self.start_seconds = time.perf_counter() - started
 
-    @property
-    def java(self) -> int:
-        """Process id."""
-        return self._process.pid
-
     def job(self, specification: str) -> int:
         """The number of the job that runs a query; starts it if necessary. Raises `FlinkFailed`."""
         number = self._jobs.pop(specification, None)

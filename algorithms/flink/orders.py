@@ -55,17 +55,14 @@ def orders(clause: DetectionClause) -> Iterator[tuple[PatternPlace, ...]]:
     single = [operand for operand in operands if not clause.operands[operand].kleene]
     kleene = tuple(operand for operand in operands if clause.operands[operand].kleene)
     for order in permutations(single):
-        for gaps in _gaps(len(single), bool(kleene)):
+        for gaps in product((False, True), repeat=len(single) + 1):  # a loop before each, and after the last one
+            if any(gaps) != bool(kleene):
+                continue
             places: list[PatternPlace] = []
             for operand, gap in zip((*order, None), gaps, strict=True):
                 places += [PatternPlace(kleene, True)] if gap else []
                 places += [PatternPlace((operand,), False)] if operand is not None else []
             yield tuple(places)
-
-
-def _gaps(single: int, kleene: bool) -> Iterator[tuple[bool, ...]]:
-    """Whether there is a loop before each single operand and after the last one; with `kleene`, at least one."""
-    return (gaps for gaps in product((False, True), repeat=single + 1) if any(gaps) == kleene)
 
 
 def _number(clause: DetectionClause) -> int:

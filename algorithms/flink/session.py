@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,25 +56,19 @@ class JobSession:
 
 def rows_of_windows(query: CompiledQuery, numbers: Ints) -> QueryRows | None:
     """The rows in a job's answer about closed windows."""
-    size, body = int(numbers[0]), numbers[3:]
-    if not size:
-        return None
-    if isinstance(query.query.returns, Aggregates):
-        return _aggregates(query, size, body)
-    heads, offsets, positions = _matches(size, body, 1)
-    return MatchRows(heads[:, 0], offsets, positions)
+    if numbers[0] and isinstance(query.query.returns, Aggregates):
+        return _aggregates(query, numbers)
+    return _matches(numbers, 1)
 
 
 def rows_of_spans(numbers: Ints, before: int) -> MatchRows | None:
     """The detected matches in a job's answer; `before` is added to the points of last events, i.e. to the windows."""
+    rows = _matches(numbers, 3)
+    return None if rows is None else replace(rows, window=rows.window + before)
+
+
+def _aggregates(query: CompiledQuery, numbers: Ints) -> AggregateRows:
     size, body = int(numbers[0]), numbers[3:]
-    if not size:
-        return None
-    heads, offsets, positions = _matches(size, body, 3)
-    return MatchRows(heads[:, 0] + before, offsets, positions, heads[:, 1:])
-
-
-def _aggregates(query: CompiledQuery, size: int, body: Ints) -> AggregateRows:
     ring, real, least = (len(some) for some in (query.layout.ring, query.layout.real, query.layout.least))
     table = body.reshape(size, 2 + ring + real + least)
     counts, sums = table[:, 2 : 2 + ring].copy(), table[:, 2 + ring : 2 + ring + real].copy()
@@ -86,8 +81,11 @@ def _aggregates(query: CompiledQuery, size: int, body: Ints) -> AggregateRows:
     )
 
 
-def _matches(size: int, body: Ints, head: int) -> tuple[Ints, Ints, Ints]:
-    """The `head` numbers before the length of each match, offsets, and positions."""
+def _matches(numbers: Ints, head: int) -> MatchRows | None:
+    """Matches, each written as `head` numbers (its window, and perhaps its times), its length, and its positions."""
+    size, body = int(numbers[0]), numbers[3:]
+    if not size:
+        return None
     heads, offsets = np.empty((size, head), np.int64), np.zeros(size + 1, np.int64)
     kept = np.ones(len(body), np.bool_)
     at = 0
@@ -96,4 +94,4 @@ def _matches(size: int, body: Ints, head: int) -> tuple[Ints, Ints, Ints]:
         kept[at : at + head + 1] = False
         offsets[i + 1] = offsets[i] + length
         at += head + 1 + int(length)
-    return heads, offsets, body[kept]
+    return MatchRows(heads[:, 0], offsets, body[kept], heads[:, 1:] if head > 1 else None)

@@ -167,19 +167,9 @@ def _tables(part: Part) -> Iterator[str]:
 
 def _predicates(name: str, of: tuple[int, ...], predicates: Predicates, which: int) -> Iterator[str]:
     for one in predicates.one[predicates.ptr[which] : predicates.ptr[which + 1]]:
-        left, right = _bits(one["left_factor"]), _bits(one["right_factor"])
-        yield _line(
-            name,
-            *of,
-            int(one["real"]),
-            one["op"],
-            one["left_column"],
-            left,
-            one["right_column"],
-            right,
-            one["int_constant"],
-            _bits(one["real_constant"]),
-        )
+        left, right, constant = (_bits(one[field]) for field in ("left_factor", "right_factor", "real_constant"))
+        sides = one["left_column"], left, one["right_column"], right
+        yield _line(name, *of, int(one["real"]), one["op"], *sides, one["int_constant"], constant)
 
 
 def _channels(name: str, weights: Weights) -> Iterator[str]:

@@ -40,7 +40,7 @@ class File(Piece):
     def events(self, layout: FileLayout, schema: Schema) -> InputEvents:
         if not self.path.is_file():
             raise InputError(f"{self.path}: is gone before its batch ended; move it back")
-        source, reading = _alone(self.path), layout.reading
+        source, reading = sources.find(self.path), layout.reading
         if source.is_csv:
             [names] = csv_headers(source, reading)
             written = csv_files.sample(self.path, names, reading.time).notations
@@ -110,7 +110,7 @@ class FolderSource(Source):
 
 def layout_of(file: Path, reading: Reading) -> FileLayout:
     """The layout of the first file, which is that of the stream."""
-    return source_layout(_alone(file), reading)
+    return source_layout(sources.find(file), reading)
 
 
 def _files_of(log: Path, batch: int) -> list[File]:
@@ -134,10 +134,6 @@ def _end(log: Path, batch: int) -> int:
     if batch < 0:
         return -1
     return int(json.loads((log / "offsets" / str(batch)).read_text(encoding="utf-8").splitlines()[-1])["logOffset"])
-
-
-def _alone(file: Path) -> sources.Source:
-    return sources.Source(file, (file,), file.name.endswith(sources.CSV_SUFFIXES))
 
 
 def _escaped(folder: Path) -> str:

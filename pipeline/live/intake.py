@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
-from cepbench.pipeline.sampling import joined
+from cepbench.pipeline.store import joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,13 +19,13 @@ class Intake:
     as the watermark reaches them. So the events that leave depend only on the order of arrival, not on batches.
 
     - `waiting`: events in the order in which they leave.
-    - `largest`: the largest time, or None before the first event.
+    - `largest`: the largest time, 0 before the first event.
     - `arrived`, `late`, `left`: numbers of events.
     """
 
     delay: int
     waiting: EventBatch
-    largest: int | None = None
+    largest: int = 0
     arrived: int = 0
     late: int = 0
     left: int = 0
@@ -38,14 +38,11 @@ class Intake:
     @property
     def watermark(self) -> int:
         """The watermark, at least 0: no event that leaves later is older."""
-        return 0 if self.largest is None else max(0, self.largest - self.delay)
+        return max(0, self.largest - self.delay)
 
     def take(self, events: EventBatch) -> tuple["Intake", EventBatch, NDArray[np.int64]]:
         """Takes events in the order of arrival; returns the new state, the leaving events, and indices of late ones."""
-        if not len(events):
-            return replace(self, waiting=with_schema(self.waiting, events.schema)), self._none(events.schema), _NONE
-        first = int(events.time[0]) if self.largest is None else self.largest
-        before = np.maximum.accumulate(np.append(first, events.time))
+        before = np.maximum.accumulate(np.append(self.largest, events.time))
         late = events.time < before[:-1] - self.delay
         kept = events.take(np.flatnonzero(~late)) if late.any() else events
         pool = joined([self.waiting, kept], events.schema)
@@ -70,14 +67,3 @@ class Intake:
     def _numbered(self, events: EventBatch) -> EventBatch:
         """Leaving events with their positions in the stream."""
         return replace(events, position=np.arange(self.left, self.left + len(events), dtype=np.int64))
-
-    def _none(self, schema: Schema) -> EventBatch:
-        return with_schema(self.waiting.slice(0, 0, self.watermark), schema)
-
-
-_NONE = np.zeros(0, np.int64)
-
-
-def with_schema(events: EventBatch, schema: Schema) -> EventBatch:
-    """The same events, under a schema that has more strings."""
-    return events if events.schema is schema else replace(events, schema=schema)

@@ -4,25 +4,28 @@ The state and the rows after a batch depend only on the state before it and on t
 was interrupted runs again on the same content. Nothing is undone: the second run overwrites the files of the first.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
-from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.events.batch import EventBatch
 from cepbench.events.files import FileLayout
 from cepbench.pipeline.hashing import bucket_of
 from cepbench.pipeline.jobs import Prepared
-from cepbench.pipeline.live.bucket import Buckets, Share
 from cepbench.pipeline.live.intake import Intake
 from cepbench.pipeline.live.sink import Sink
 from cepbench.pipeline.live.source import Piece, no_events, read
 from cepbench.pipeline.live.state import END, Checkpoint, UnusableCheckpoint, batch_name
-from cepbench.pipeline.sampling import joined
+from cepbench.pipeline.loop import Keys
+from cepbench.pipeline.store import joined
 from cepbench.pipeline.tasks import run_tasks
 
 INTAKE = "intake"
@@ -36,6 +39,16 @@ class Totals:
     late: int = 0
     rows: int = 0
     batches: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """The events of a batch whose keys are in bucket `bucket` of job number `job`. With `last`, the stream ends."""
+
+    job: int
+    bucket: int
+    events: EventBatch
+    last: bool
 
 
 @dataclass
@@ -116,7 +129,7 @@ class Processor:
 
     def _rows(self, before: str | None, batch: str, events: EventBatch, last: bool = False) -> int:
         """Runs the tasks of all buckets on `events` and writes their rows; returns the number of rows."""
-        task = Buckets(self.prepared, self.checkpoint, before, batch)
+        task = partial(_evaluate, self.prepared, self.checkpoint, before, batch)
         answer = AnswerBuilder(self.prepared.workload)
         for parts in run_tasks(self.spark, task, list(self._shares(events, last))):
             answer.merge(parts)
@@ -125,7 +138,8 @@ class Processor:
             self.sink.put(batch, rows)
         return int(rows.num_rows)
 
-    def _shares(self, events: EventBatch, last: bool) -> Iterator[Share]:
+    def _shares(self, events: EventBatch, last: bool) -> Iterator[_Share]:
+        """A share of every bucket, even without events: the watermark closes the windows of idle keys."""
         for number, job in enumerate(self.prepared.jobs):
             wanted = job.attributes
             columns = {name: column for name, column in events.columns.items() if name in wanted}
@@ -134,7 +148,28 @@ class Processor:
             place = bucket_of(narrow, job.partition, buckets)
             for bucket in range(buckets):
                 mine = narrow.take(np.flatnonzero(place == bucket)) if buckets > 1 else narrow
-                yield Share(number, bucket, mine, last)
+                yield _Share(number, bucket, mine, last)
+
+
+def _evaluate(prepared: Prepared, checkpoint: Checkpoint, before: str | None, batch: str, share: _Share) -> Parts:
+    """Evaluates a share of `batch`, from the state after batch `before` (None: a new stream); returns the rows.
+
+    Repeated calls, in any process, give the same state and the same rows.
+    """
+    job, name = prepared.jobs[share.job], f"{share.job}-{share.bucket}"
+    operator, keys = (
+        (prepared.algorithm.operator(job.plan), Keys(job.partition))
+        if before is None
+        else checkpoint.load(before, name)
+    )
+    answer = AnswerBuilder(prepared.workload)
+    if len(share.events) or not share.last:
+        answer.add_rows(keys.decoded, operator.process(keys.batch(share.events)))
+    if share.last:
+        answer.add_rows(keys.decoded, operator.finish())
+    else:
+        checkpoint.save(batch, name, (operator, keys))
+    return answer.packed()
 
 
 def late_rows(pieces: Sequence[Piece], arrived: Sequence[EventBatch], late: NDArray[np.int64]) -> pa.Table:

@@ -7,9 +7,9 @@ import json
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from functools import cached_property
 from math import isfinite
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,15 +129,12 @@ def as_json(rows: pa.Table) -> Iterator[str]:
     JSON has no numbers that are not finite; they become texts, such as "inf".
     """
     for row in rows.to_pylist():
-        yield json.dumps({name: _finite(value) for name, value in row.items() if value is not None}, default=_text)
+        found = {name: _finite(value) for name, value in row.items() if value is not None}
+        yield json.dumps(found, default=methodcaller("isoformat"))  # timestamps
 
 
 def _finite(value: object) -> object:
     return str(value) if isinstance(value, float) and not isfinite(value) else value
-
-
-def _text(value: datetime) -> str:
-    return value.isoformat()
 
 
 def sink_of(text: str, settings: Mapping[str, str]) -> Sink:

@@ -50,6 +50,7 @@ class Checkpoint:
 
     def __init__(self, path: Path, description: Mapping[str, Any]) -> None:
         self.path, self.description = path, description
+        self.spark = path / SPARK  # the folder of Spark's log
         self.fingerprint = _digest(_json(description))
 
     def begin(self) -> None:
@@ -70,11 +71,6 @@ class Checkpoint:
                 f"{self.path}: the checkpoint is of another stream: {name} {difference}; choose another folder"
             )
         _check_log(self.spark)
-
-    @property
-    def spark(self) -> Path:
-        """The folder of Spark's log."""
-        return self.path / SPARK
 
     @property
     def ended(self) -> bool:

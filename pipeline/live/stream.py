@@ -5,12 +5,13 @@ messages. A batch that did not finish runs again on the same content. Its state 
 (`state`, `sink`), so a repeated batch replaces them. So every row is written once, even if processes are killed.
 """
 
+import pickle
 import re
 import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -20,16 +21,15 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from cepbench.algorithms.base import UnsupportedQuery
 from cepbench.events.errors import CepbenchError, InputError
 from cepbench.events.files import FileLayout
 from cepbench.events.reading import Reading, reading_of
 from cepbench.events.statistics import Statistics
 from cepbench.events.units import NANOSECONDS, in_units
 from cepbench.pipeline.cluster import SparkCluster
-from cepbench.pipeline.generation import default_buckets
 from cepbench.pipeline.jobs import Prepared, parse_supported, prepare
 from cepbench.pipeline.live.broker import topic_of
-from cepbench.pipeline.live.bucket import check_live
 from cepbench.pipeline.live.dashboard import Batch, Dashboard
 from cepbench.pipeline.live.folder import FolderSource
 from cepbench.pipeline.live.kafka import KafkaSource
@@ -38,7 +38,8 @@ from cepbench.pipeline.live.sink import Folder, sink_of
 from cepbench.pipeline.live.source import Piece, Source, layout_from, schema_of
 from cepbench.pipeline.live.state import Checkpoint, batch_name, read_description
 from cepbench.pipeline.session import session
-from cepbench.pipeline.tasks import failure
+from cepbench.pipeline.tasks import default_buckets, failure
+from cepbench.queries.model import Aggregates
 
 TRIES = 4
 """Attempts at a task whose worker died, if all workers are on this machine; a cluster has its own setting."""
@@ -196,25 +197,47 @@ def delay_of(text: str, unit: str, option: str = "watermark") -> int:
     return delay
 
 
+def check_live(prepared: Prepared) -> None:
+    """Raises `UnsupportedQuery` with the reason if queries or algorithm cannot run on a live stream."""
+    for job in prepared.jobs:
+        for query in job.workload:
+            counts = query.window is not None and query.window.counts_events and not query.detects
+            if (
+                counts
+                and isinstance(query.query.returns, Aggregates)
+                and len(query.query.group_by) < len(query.partition)
+            ):
+                raise UnsupportedQuery(
+                    f"query {query.query.name} cannot run on a live stream: its windows end for each key apart, so "
+                    "that the rows of a group of keys are never complete; group by all of "
+                    f"{', '.join(query.partition)}, or use windows of time"
+                )
+        try:
+            pickle.dumps(prepared.algorithm.operator(job.plan))
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise UnsupportedQuery(
+                f"{prepared.algorithm.name} cannot run on a live stream: its state cannot be kept between batches "
+                f"({error})"
+            ) from None
+
+
+@dataclass
 class _Run:
     """Spark's query over a source; Spark calls `_batch` for each batch, from its own thread."""
 
-    def __init__(
-        self,
-        processor: Processor,
-        source: Source,
-        spark: SparkSession,
-        until_idle: float | None,
-        interval: int | None,
-        progress: Callable[[Totals], None],
-        page: Dashboard | None,
-    ) -> None:
-        self.processor, self.source, self.spark = processor, source, spark
-        self.until_idle, self.interval, self.progress, self.page = until_idle, interval, progress, page
-        self.totals = processor.totals()
-        self.error: BaseException | None = None
+    processor: Processor
+    source: Source
+    spark: SparkSession
+    until_idle: float | None
+    interval: int | None
+    progress: Callable[[Totals], None]
+    page: Dashboard | None
+    error: BaseException | None = None
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        self.totals = self.processor.totals()
         self.active, self.shown = time.monotonic(), time.time()
-        self.closed = False
         self.lock = threading.Lock()
 
     def until_the_end(self) -> Totals:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -109,6 +110,6 @@ def by_operator(
     for piece in pieces:
         loop.process(piece)
         if pickled:
-            loop.pickled()
+            loop.operator = pickle.loads(pickle.dumps(loop.operator))
     loop.finish()
     return answer, states

@@ -11,8 +11,11 @@ from cepbench.experiments import sweep
 from cepbench.experiments.sweep import Swept, listing, plan, run_planned
 from cepbench.metrics.record import Load, Record, Status
 from cepbench.metrics.results import read
+from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.cluster import TooFewExecutors
-from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, MeasuredRun, OpenArrival, Outcome, SparkGone
+from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, SparkGone
+from cepbench.pipeline.measured_task import MeasuredRun
+from cepbench.pipeline.outcome import Outcome
 from cepbench.pipeline.store import read_stream
 from tests.experiments.files import SMALL, write
 from tests.pipeline.doubles import Counting, make
@@ -84,7 +87,7 @@ def test_a_cell_is_given_what_the_experiment_says(tmp_path: Path, measuring: Mea
     changes = {"axes": {"events": [100]}, "algorithms": ["counting"], "claims": None, "arithmetic": "float"}
     swept(tmp_path, **changes, measurements=["memory", "time"], arrival={"rate": 50, "batch": 10})
     assert [job.memory for job in measuring.jobs] == [True, False]
-    assert {job.arrival for job in measuring.jobs} == {OpenArrival(50, 10)}
+    assert {job.arrival for job in measuring.jobs} == {OpenRate(50, 10)}
     assert {job.arithmetic for job in measuring.jobs} == {"float"}
     assert {job.workload for job in measuring.jobs} == {"RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 50 s"}
     assert measuring.limits == [30.0, 30.0]
@@ -300,6 +303,6 @@ def test_rates_are_an_axis(tmp_path: Path, measuring: Measuring) -> None:
     plot = {**SMALL["plot"], "series": {"name": "rate", "label": "Rate"}}
     changes = {**ONE, "axes": {"events": [100], "rate": [10, 20.5]}, "plot": plot}
     swept(tmp_path, **changes, arrival={"rate": "${rate}", "batch": 10})
-    assert {job.arrival for job in measuring.jobs} == {OpenArrival(10.0, 10), OpenArrival(20.5, 10)}
+    assert {job.arrival for job in measuring.jobs} == {OpenRate(10.0, 10), OpenRate(20.5, 10)}
     with pytest.raises(CepbenchError, match=r"arrival\.rate: expected a number above 0, not 0"):
         swept(tmp_path, **{**changes, "axes": {"events": [100], "rate": [0]}}, arrival={"rate": "${rate}"})

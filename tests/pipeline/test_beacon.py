@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
-from cepbench.pipeline.beacon import Beacon, Pulse, Signal, _connected, _greeting, start_pulse
+from cepbench.pipeline.beacon import Beacon, Signal, _connected, _greeting, pulsing, start_pulse
 from tests.pipeline.doubles import running
 
 
@@ -21,9 +21,9 @@ def wait_for(condition, seconds=5.0):
 
 def test_time_runs_only_inside_the_measured_part():
     with Beacon("127.0.0.1") as beacon:
-        assert not beacon.started
+        assert not beacon.workers()
         with running(beacon.address, os.getpid()):
-            assert beacon.started
+            assert [worker.started for worker in beacon.workers()] == [True]
             time.sleep(0.1)
             assert 0.05 < beacon.longest() < 5
         assert wait_for(lambda: beacon.longest() == 0)
@@ -141,7 +141,6 @@ def test_strangers_are_ignored():
             with socket.create_connection(place) as connection:
                 connection.sendall(line)
                 assert connection.recv(8) == b""
-        assert not beacon.started
         assert beacon.workers() == []
 
 
@@ -152,15 +151,15 @@ def test_without_a_beacon_nothing_happens():
 
 def test_a_pulse_reports_how_large_a_worker_is_and_ends_with_it():
     with Beacon("127.0.0.1") as beacon:
-        with Pulse(beacon.address):
-            assert wait_for(lambda: any(alive.resident for alive in beacon.sizes()))
+        with pulsing(beacon.address):
+            assert wait_for(lambda: any(alive.resident for alive in beacon.workers()))
             assert beacon.living() == 1
             assert beacon.silent(5) is None
         assert wait_for(lambda: beacon.living() == 0)
-        [alive] = beacon.sizes()
+        [alive] = beacon.workers()
         assert (alive.process, alive.host) == (os.getpid(), socket.gethostname())
         assert 10 * 2**20 < alive.resident < alive.machine
-        assert not beacon.started, "a pulse is no clock"
+        assert not alive.started, "a pulse is no clock"
 
 
 def test_a_stopped_worker_is_silent():
@@ -191,4 +190,4 @@ def test_who_is_silent_cannot_be_slow():
                 assert beacon.longest(patience=0.2) == 0
                 connection.sendall(b'{"resident": 3}\n')
                 assert wait_for(lambda: beacon.longest(patience=0.2) > 0.4)
-        assert [alive.resident for alive in beacon.sizes()] == [3]
+        assert [alive.resident for alive in beacon.workers()] == [3]

@@ -15,7 +15,7 @@ from cepbench.pipeline import replay as replaying
 from cepbench.pipeline.arrivals import Burst, OpenRate
 from cepbench.pipeline.jobs import Job, prepare
 from cepbench.pipeline.loop import Loop, into
-from cepbench.pipeline.measured_task import _arrival
+from cepbench.pipeline.measured_task import burst_of
 from cepbench.pipeline.replay import replay
 from cepbench.queries.parser import parse_query
 from tests.contract.streams import batch
@@ -102,6 +102,6 @@ def test_bursts_are_as_long_as_the_span() -> None:
     events = batch(stream("A1@u B2@u B9@u"))
     job = job_of(PROMPT, events)
     assert job.workload.queries[0].window == Window(4, 1)
-    arrival = _arrival(None, job.workload)
+    arrival = burst_of(job.workload)
     assert isinstance(arrival, Burst)
     assert [int(step.events.watermark or -1) for step in arrival.steps([events])] == [4, 8, 12, 16]

@@ -8,9 +8,10 @@ import pytest
 
 from cepbench.events.errors import CepbenchError, InputError
 from cepbench.generators.registry import from_spec
-from cepbench.pipeline.generation import generate, stretches
+from cepbench.pipeline.generation import generate
 from cepbench.pipeline.rebucketing import rebucket
 from cepbench.pipeline.store import Stream, stream_batches
+from cepbench.pipeline.tasks import stretches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,10 +29,9 @@ def content(stream: Stream) -> list[np.ndarray]:
 def test_stretches_cover_everything_in_order() -> None:
     for items, parts in ((0, 4), (1, 4), (7, 3), (100, 8)):
         found = stretches(items, parts)
-        assert found[0].first == 0
-        assert found[-1].last == items
-        assert [s.last for s in found[:-1]] == [s.first for s in found[1:]]
-        assert [s.part for s in found] == list(range(len(found)))
+        assert found[0].start == 0
+        assert found[-1].stop == items
+        assert [s.stop for s in found[:-1]] == [s.start for s in found[1:]]
         assert len(found) == max(1, min(items, parts))
 
 

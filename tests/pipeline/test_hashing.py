@@ -18,9 +18,7 @@ def batch(i: list[int], x: list[float], position: list[int] | None = None) -> Ev
 
 def sums(*batches: EventBatch) -> list[int]:
     hasher = RowHasher(SCHEMA)
-    for events in batches:
-        hasher.add(events)
-    return [int(total) for total in hasher.sums]
+    return [sum(totals) % 2**64 for totals in zip(*map(hasher.sums, batches), strict=True)]
 
 
 def test_rows_count_and_not_how_they_are_cut_or_ordered() -> None:

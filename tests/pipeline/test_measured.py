@@ -11,9 +11,11 @@ from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.events.errors import CepbenchError
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
+from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.in_process import answer_of
-from cepbench.pipeline.measured import MeasuredRun, OpenArrival, measure, measure_both, measuring_session
+from cepbench.pipeline.measured import measure, measure_both, measuring_session
+from cepbench.pipeline.measured_task import MeasuredRun
 from tests.pipeline.doubles import (
     Broken,
     Counting,
@@ -85,7 +87,7 @@ def test_matches_are_summarised(spark, store, returns):
 
 
 def test_open_rate_gives_a_bracket_of_the_capacity(spark, store):
-    outcome = measure(spark, job(store, Slow(), arrival=OpenArrival(rate=100, batch=40)), seconds=60)
+    outcome = measure(spark, job(store, Slow(), arrival=OpenRate(rate=100, batch=40)), seconds=60)
     assert outcome.status is Status.OK, outcome.reason
     low, high = outcome.summary.sustainable_low, outcome.summary.sustainable_high
     assert low is not None
@@ -96,7 +98,7 @@ def test_open_rate_gives_a_bracket_of_the_capacity(spark, store):
 
 def test_the_answer_does_not_depend_on_the_arrival_model(spark, store):
     burst = measure(spark, job(store, Counting()), seconds=60)
-    opened = measure(spark, job(store, Counting(), arrival=OpenArrival(rate=100, batch=7)), seconds=60)
+    opened = measure(spark, job(store, Counting(), arrival=OpenRate(rate=100, batch=7)), seconds=60)
     assert burst.digest == opened.digest
     assert measure(spark, job(store, Counting(1)), seconds=60).digest != burst.digest
 

@@ -5,6 +5,7 @@ import pickle
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,7 +23,8 @@ from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
 from cepbench.pipeline import measured_task
-from cepbench.pipeline.distributed import Buckets
+from cepbench.pipeline.arrivals import OpenRate
+from cepbench.pipeline.distributed import evaluate_portion
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.measured_task import (
@@ -30,7 +32,6 @@ from cepbench.pipeline.measured_task import (
     WHOLE_STREAM,
     MeasuredRun,
     MeasuredTask,
-    OpenArrival,
     Ready,
     Report,
     buckets,
@@ -148,7 +149,7 @@ def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
 
 
 def test_events_arrive_at_the_rate_of_the_job(store: Path) -> None:
-    made = ready(MeasuredRun(store, QUERY, Counting(), arrival=OpenArrival(rate=1000, batch=75)))
+    made = ready(MeasuredRun(store, QUERY, Counting(), arrival=OpenRate(rate=1000, batch=75)))
     report = MeasuredTask(made)(Portion(0))
     assert report.measured.last == [74, 149, 224, 299]
 
@@ -329,6 +330,6 @@ def test_strings_travel_neither_with_tasks_nor_with_rows(tmp_path: Path) -> None
     made = ready(MeasuredRun(stream.path, QUERY, Counting()))
     assert b"only-once" in pickle.dumps(MeasuredTask(made))
     assert b"only-once" not in pickle.dumps(MeasuredTask(made)(Portion(0)))
-    task = Buckets(made.prepared, (stream,))
+    task = partial(evaluate_portion, made.prepared, (stream,))
     assert b"only-once" in pickle.dumps(task)
     assert b"only-once" not in pickle.dumps(task((0, Portion(0))))

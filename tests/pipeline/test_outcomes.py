@@ -18,10 +18,12 @@ from cepbench.algorithms.base import NotEnoughMemory, Plan, PlanningTooLong, Sta
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Load, Status
-from cepbench.pipeline.beacon import Pulse
+from cepbench.pipeline.arrivals import OpenRate
+from cepbench.pipeline.beacon import pulsing
 from cepbench.pipeline.generation import generate
-from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, MeasuredRun, OpenArrival, Outcome, measure
-from cepbench.pipeline.measured_task import MeasuredTask, Report, ready
+from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, measure
+from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, Report, ready
+from cepbench.pipeline.outcome import Outcome
 from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.store import Stream
 from cepbench.queries.compile import Workload
@@ -261,9 +263,7 @@ def test_the_slowest_worker_bounds_the_rate(store: Stream, reports: list[Report]
         report.measured.last = list(range(9, EVENTS, 10))
         report.measured.service = [seconds] * 24
         report.measured.answers, report.measured.due = [0] * 23 + [1], [EVENTS / 100]
-    outcome = run(
-        Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting(), arrival=OpenArrival(100, 10))
-    )
+    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting(), arrival=OpenRate(100, 10)))
     low, high = outcome.summary.sustainable_low, outcome.summary.sustainable_high
     assert low is not None
     assert high is not None
@@ -383,7 +383,7 @@ def test_a_large_worker_that_dies_ran_out_of_memory(store: Stream, monkeypatch: 
     monkeypatch.setattr("cepbench.pipeline.pulse.machine_bytes", lambda: 2 * 2**20)  # less than any Python
 
     def died(task: MeasuredTask) -> list[Report]:
-        with Pulse(task.beacon):
+        with pulsing(task.beacon):
             time.sleep(0.5)
         raise PySparkException("Python worker exited unexpectedly (crashed)")
 

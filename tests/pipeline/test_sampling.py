@@ -106,9 +106,9 @@ def test_events_in_memory_give_the_sample_of_their_store(stores: dict[int, Strea
     [whole] = stream_batches(stores[1])
     names = np.array(stores[1].schema.types, dtype=object)
     frame = pd.DataFrame({"time": whole.time, "type": names[whole.type], "difference": whole.columns["difference"]})
-    source = open_events(frame)
+    source, statistics, _ = open_events(frame, "s", pytest.fail)
     assert not isinstance(source, Stream)
-    found = drawn(input_statistics(source), NEEDS).events
+    found = drawn(statistics, NEEDS).events
     assert np.array_equal(found.position, drawn(stream_statistics(stores[5]), NEEDS).events.position)
 
 

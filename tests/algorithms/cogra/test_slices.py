@@ -25,7 +25,6 @@ from cepbench.events.statistics import Statistics
 from cepbench.events.windows import END, TimeSlice
 from cepbench.pipeline.jobs import check_supported, prepare
 from cepbench.pipeline.loop import Loop, into
-from cepbench.pipeline.running import run
 from cepbench.pipeline.slicing import Crossings, Portion, crossings_of, join_slices, portion_operator
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.parser import parse_query
@@ -112,15 +111,15 @@ def answer_by_slices(case: Case) -> pd.DataFrame:
     events = batch_of(case.events)
     prepared = prepare(case.queries, algorithm, events.schema, "modular", Statistics())
     answer = AnswerBuilder(prepared.workload)
-    for job in prepared.jobs:
-        crossings: list[Crossings] = []
+    crossings: list[tuple[int, int, Crossings]] = []
+    for number, job in enumerate(prepared.jobs):
         for begin, end in pairwise([0, *edges_of(Random(str(case)), events), END]):
             pieces = split(events, case.cuts)
             inside = [piece.slice(*np.searchsorted(piece.time, [begin, end]).tolist()) for piece in pieces]
             loop = Loop(job, portion_operator(job, algorithm, Portion(0, TimeSlice(begin, end))), into(answer))
-            run(loop, inside, pickled=case.pickled)
-            crossings.append(crossings_of(loop))
-        join_slices(prepared, job, crossings, answer)
+            loop.run(inside, pickled=case.pickled)
+            crossings.append((number, 0, crossings_of(loop)))
+    join_slices(prepared, crossings, answer)
     return answer.frame()
 
 

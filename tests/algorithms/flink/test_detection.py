@@ -95,7 +95,7 @@ def test_an_and_has_a_pattern_for_each_order() -> None:
     ("text", "reason"),
     [
         ("PATTERN A, NOT N, B WITHIN 3 s PER MATCH", "NOT is not supported"),
-        ("PATTERN A+ a AND A+ b WITHIN 3 s PER MATCH", "of the same type"),
+        ("PATTERN A+ a AND A+ b WITHIN 3 s PER MATCH", "bind the same type"),
         ("PATTERN A AND B AND C AND D AND E WITHIN 3 s PER MATCH", f"120 here, but .* at most {MAX_FLOWS}"),
         ("PATTERN A AND B AND C AND D+ WITHIN 3 s PER MATCH", "90 here"),
     ],

@@ -21,7 +21,7 @@ from tests.streams import stream
 PROGRAM = """
 import sys, time
 from cepbench.algorithms.flink.engine import current
-print(current().java, flush=True)
+print(current()._process.pid, flush=True)
 if "wait" in sys.argv:
     time.sleep(600)
 """
@@ -63,10 +63,10 @@ def test_it_ends_with_a_worker_that_is_done() -> None:
 
 def test_one_process_runs_all_queries() -> None:
     events = batch(stream("A1 B2"))
-    java = current().java
+    java = current()._process.pid
     for n in range(3):
         executor_of(f"RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN {n + 2} s", events).process(events)
-    assert current().java == java
+    assert current()._process.pid == java
     assert current().start_seconds > 0
     memory = current().memory()
     assert memory["jvm_resident_bytes_peak"] > memory["jvm_heap_bytes_peak"] >= memory["jvm_live_bytes_peak"]

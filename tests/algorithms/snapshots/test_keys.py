@@ -49,4 +49,4 @@ def keyed(specification: str, queries: Sequence[Query], events: EventBatch) -> t
     loop = Loop(prepared.jobs[0], algorithm.operator(prepared.jobs[0].plan), into(answer))
     loop.process(events)
     loop.finish()
-    return answer.digest(), loop.details()
+    return answer.digest(), loop.operator.details()

@@ -18,8 +18,8 @@ from cepbench.events.errors import InputError
 from cepbench.metrics.files import write as files_write
 from cepbench.pipeline.jobs import Prepared
 from cepbench.pipeline.live import sink, state
-from cepbench.pipeline.live.bucket import check_live
 from cepbench.pipeline.live.folder import File
+from cepbench.pipeline.live.stream import check_live
 from tests.pipeline.live.driving import (
     batch_rows,
     batches_of,
