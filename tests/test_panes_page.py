@@ -31,7 +31,7 @@ def test_the_maps_of_the_example(events: str) -> None:
     evaluator = PaneGrained(query, query.parts[0], WHOLE_STREAM)
     OneLane(evaluator).process(given)
     expected = [[int(count) for count in row[2:]] for row in ROWS if row[0] == events]
-    assert evaluator.current().ring[:, 0].reshape(2, 2).tolist() == expected
+    assert evaluator.product().ring[:, 0].reshape(2, 2).tolist() == expected
 
 
 def test_the_product_of_the_example() -> None:
@@ -56,7 +56,7 @@ def test_the_maps_of_the_example_with_negation(events: str) -> None:
     evaluator = PaneGrained(query, query.parts[0], WHOLE_STREAM)
     first, last = (0, 2) if events == "A1 B2" else (2, 4)
     OneLane(evaluator).process(given.slice(first, last))
-    found = evaluator.current().ring[:, 0].reshape(4, 3)[:, ::-1]  # columns: B, A, no event
+    found = evaluator.product().ring[:, 0].reshape(4, 3)[:, ::-1]  # columns: B, A, no event
     assert found[0].tolist() == found[3].tolist() == negated_map(events)[0].tolist()
     assert found[:0:-1].tolist() == negated_map(events).tolist()
 

@@ -9,13 +9,12 @@ import numpy as np
 
 from cepbench.algorithms.cogra.kernels.pane_tables import PaneTables, pane_tables_of
 from cepbench.algorithms.cogra.kernels.slices import close_windows, extend_windows
-from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, empty_cells
+from cepbench.algorithms.kernels.cells import Cells, empty_cells
+from cepbench.algorithms.kernels.events import RowCells
 from cepbench.algorithms.rows import AggregateRows
 from cepbench.algorithms.running.batches import aggregate_rows
 from cepbench.events.windows import TimeSlice, Window
 from cepbench.queries.compile import CompiledQuery, Part
-
-_CHANNELS = ("ring", "overflow", "real", "least")
 
 
 @dataclass(frozen=True)
@@ -73,13 +72,9 @@ def _extended(rows: Cells, crossing: Crossing, tables: PaneTables, query: Compil
 def _closed(first: int, rows: Cells, tables: PaneTables, query: CompiledQuery) -> list[AggregateRows]:
     """The windows from `first` on that have a match."""
     count = len(rows.over) // len(tables.after)
-    results = empty_cells(count, query.layout, query.arithmetic)
-    close_windows(tables, rows, results)
-    found = aggregate_rows(first + np.arange(count), results, count)
-    some = (found.ring[:, 0] != 0) | (found.overflow & ONE != ZERO)
-    if not some.any():
-        return []
-    return [AggregateRows(found.window[some], *(getattr(found, name)[some] for name in _CHANNELS))]
+    out = RowCells(np.empty(count, np.int64), empty_cells(count, query.layout, query.arithmetic))
+    size = close_windows(first, count, tables, rows, out)
+    return [aggregate_rows(out.window[:size], out.cells, size)] if size else []
 
 
 def _behind(*cells: Cells) -> Cells:

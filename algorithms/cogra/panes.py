@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cepbench.algorithms.cogra.kernels.pane_products import PRODUCT
 from cepbench.algorithms.cogra.kernels.pane_tables import (
     BACK,
     NO_VOIDS,
@@ -14,13 +15,13 @@ from cepbench.algorithms.cogra.kernels.pane_tables import (
     pane_tables_of,
     voidable_tables_of,
 )
-from cepbench.algorithms.cogra.kernels.panes import aggregate_panes_keys, live_cells, show
-from cepbench.algorithms.cogra.kernels.slices import open_windows
+from cepbench.algorithms.cogra.kernels.panes import aggregate_panes_keys, live_cells
+from cepbench.algorithms.cogra.kernels.slices import end_pane, open_windows
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
 from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.running.batches import sliding
-from cepbench.algorithms.running.lanes import CellLanes, mapped
+from cepbench.algorithms.running.lanes import CellLanes
 from cepbench.algorithms.running.negation import negations_of
 from cepbench.algorithms.running.peak import Sizes
 from cepbench.events.windows import Window
@@ -62,32 +63,32 @@ class PaneGrained(CellLanes):
             cells = widened(states.cells, states.cells._fields, more * (entries + 1) * positions, axis)
             setattr(self, name, widened(states, ("back_first", "front_first"), more, axis)._replace(cells=cells))
 
-    def current(self) -> Cells:
-        """A copy of the map of the current pane of the only key, which ends the current time stamp."""
-        state = self._only()
-        show(self.tables, state)
-        return Cells._make(array[: self.tables.enters.size].copy() for array in state.cells)
-
     @property
     def kept(self) -> Ints:
         """Number of cells of the current pane, of panes of open windows, and of waiting cells."""
         return live_cells(self.tables, self.lanes)
 
-    def _only(self) -> PaneCells:
-        """The state of the only key."""
-        self.make_room(1)
-        state: PaneCells = mapped(lambda array: array[0], self.lanes)
-        return state
+    def product(self) -> Cells:
+        """A copy of the map of all events of the only key, no window of which may have ended; ends its pane."""
+        self._end_pane()
+        size = self.tables.enters.size
+        return Cells._make(array[0, int(PRODUCT) * size :][:size].copy() for array in self.lanes.cells)
 
     def open_rows(self, first: int, count: int) -> Cells:
         """Rows of P cells of `count` windows of the only key from window `first` on; none of them may have ended. The
         evaluator is not used afterwards.
         """
         rows = empty_cells(count * len(self.tables.after), self.query.layout, self.query.arithmetic)
-        if self._only().counters[BACK] == len(self.fresh.back_first):
-            self.grow(0)
-        open_windows(first, count, self.timed.slide, self.tables, self._only(), rows)
+        self._end_pane()
+        open_windows(first, count, self.timed.slide, self.tables, self.lanes, rows)
         return rows
+
+    def _end_pane(self) -> None:
+        """Ends the current pane of the only key."""
+        self.make_room(1)
+        if self.lanes.counters[0, BACK] == len(self.fresh.back_first):
+            self.grow(0)
+        end_pane(self.tables, self.lanes)
 
 
 def pane_maps_of(part: Part) -> tuple[PaneTables, Voids]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -127,30 +126,11 @@ def pane_tables_of(tables: Tables) -> PaneTables:
     for p in range(positions):
         followers[tables.source[tables.enter_ptr[p] : tables.enter_ptr[p + 1]], p] = True
     entries: dict[tuple[bool, ...], int] = {tuple(tables.start.tolist()): 0}
-    after = np.full(positions, END, np.uint64)
-    for p in range(positions):
-        if followers[p].any():
-            after[p] = entries.setdefault(tuple(followers[p].tolist()), len(entries))
+    feeds = [[entries.setdefault(tuple(row.tolist()), len(entries))] if row.any() else [] for row in followers]
+    after = np.array([fed[0] if fed else END for fed in feeds], np.uint64)
     enters = np.array(list(entries), np.bool_)
-    template = template_of(tables, ANY, EMPTY * enters.size)
-    reached = _reached(enters, followers)
-    rows = [np.flatnonzero(reached[:, p]) for p in range(positions)]
-    return PaneTables(
-        template.first_binding,
-        template.binding,
-        template.first_source,
-        template.source,
-        *_listed(rows, positions),
-        np.array([begun for p in range(positions) for begun in (*enters[rows[p], p], False)], np.uint64),
-        enters,
-        after,
-        tables.end,
-        tables.local,
-        tables.ring,
-        tables.real,
-        tables.least,
-        False,
-    )
+    leads = _leads([np.flatnonzero(column).tolist() for column in enters.T], feeds, len(enters))
+    return _pane_tables(tables, leads, enters, enters, after, tables.end, whole=False)
 
 
 def voidable_tables_of(tables: Tables, negations: int) -> tuple[PaneTables, Voids]:
@@ -180,28 +160,36 @@ def voidable_tables_of(tables: Tables, negations: int) -> tuple[PaneTables, Void
     end = np.zeros(columns, np.bool_)
     end[[number[slot] for slot in final]] = True
     enter_ptr, source = csr(sources)
-    template = template_of(tables._replace(enter_ptr=enter_ptr, source=source), ANY, EMPTY * enters.size)
-    leads = _leads(sources, feeds, columns)
-    rows = [np.concatenate(([0], np.flatnonzero(leads[:, p]) + 1)) for p in positions]
-    first_row, row = _listed(rows, columns)
-    panes = PaneTables(
+    tables = tables._replace(enter_ptr=enter_ptr, source=source)
+    leads = np.insert(_leads(sources, feeds, columns), 0, True, axis=0)
+    after = np.arange(1, columns + 1, dtype=np.uint64)
+    panes = _pane_tables(tables, leads, np.zeros_like(leads), enters, after, end, whole=True)
+    return panes, Voids(*csr(feeds), *csr(voids))
+
+
+def _pane_tables(
+    tables: Tables, leads: Flags, begun: Flags, enters: Flags, after: Index, end: Flags, whole: bool
+) -> PaneTables:
+    """The tables of maps with a row for each entry; `leads[C, P]`: whether a path leads from it to a position."""
+    template = template_of(tables, ANY, EMPTY * enters.size)
+    rows = [np.flatnonzero(column) for column in leads.T]
+    return PaneTables(
         template.first_binding,
         template.binding,
         template.first_source,
         template.source,
-        first_row,
-        row,
-        np.zeros_like(row),
+        np.cumsum([0, *(len(some) + 1 for some in rows)])[:-1].astype(np.uint64),
+        np.array([cell for some in rows for cell in (*(some * enters.shape[1]).tolist(), END)], np.uint64),
+        np.array([one for p, some in enumerate(rows) for one in (*begun[some, p], False)], np.uint64),
         enters,
-        np.arange(1, columns + 1, dtype=np.uint64),
+        after,
         end,
         tables.local,
         tables.ring,
         tables.real,
         tables.least,
-        whole=True,
+        whole,
     )
-    return panes, Voids(*csr(feeds), *csr(voids))
 
 
 def _list(ptr: Ints, items: Ints, i: int) -> list[int]:
@@ -210,29 +198,17 @@ def _list(ptr: Ints, items: Ints, i: int) -> list[int]:
     return found
 
 
-def _leads(sources: list[list[int]], feeds: list[list[int]], columns: int) -> Flags:
-    """bool[columns, P]: whether trends in a column may continue to an event at a position, now or later."""
-    found = np.zeros((columns, len(sources)), np.bool_)
+def _leads(sources: list[list[int]], feeds: list[list[int]], entries: int) -> Flags:
+    """bool[entries, P]: from which entries a path leads to a position; `sources` has those that lead there at once, and
+    `feeds` those that an event at the position adds to.
+    """
+    found = np.zeros((entries, len(sources)), np.bool_)
     for p, read in enumerate(sources):
         found[read, p] = True
-    for _ in range(columns):
+    for _ in range(entries):
         for p, fed in enumerate(feeds):
             found |= found[:, [p]] & found[fed].any(axis=0)
     return found
-
-
-def _listed(rows: Sequence[Ints], columns: int) -> tuple[Index, Index]:
-    """Where the list of each position begins, and the first cells of its rows, with END behind each list."""
-    begins = np.cumsum([0, *(len(some) + 1 for some in rows)])[:-1].astype(np.uint64)
-    return begins, np.array([cell for some in rows for cell in (*(some * columns).tolist(), END)], np.uint64)
-
-
-def _reached(enters: Flags, followers: Flags) -> Flags:
-    """bool[C, P]: to which positions paths lead from each entry."""
-    reached = enters
-    for _ in range(len(followers)):
-        reached = reached | (reached.astype(np.int64) @ followers.astype(np.int64) > 0)
-    return reached
 
 
 def pane_shape_of(layout: Layout, tables: Tables, arithmetic: str, negated: bool) -> PaneShape:

@@ -12,21 +12,29 @@ import numpy as np
 from cepbench.algorithms.cogra.kernels.pane_products import PRODUCT, SLOTS, concatenate_row, evict_panes, push_pane
 from cepbench.algorithms.cogra.kernels.pane_tables import BACK, FRONT, PaneCells, PaneTables
 from cepbench.algorithms.cogra.kernels.panes import show
-from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add, clear, copy
+from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add, clear, copy, is_empty
 from cepbench.algorithms.kernels.compilation import kernel
+from cepbench.algorithms.kernels.events import RowCells
+from cepbench.algorithms.kernels.lanes import lane
 
 
 @kernel
-def open_windows(first: int, count: int, slide: int, tables: PaneTables, state: PaneCells, out: Cells) -> None:
-    """Sets each P cells of `out` to the row of a window, `count` of them from window `first` on.
-
-    Ends all panes, and their last time stamp. The back must have room for a pane. O(P^2) products per window, O(C P^2)
-    per pane that is turned over.
-    """
-    positions, size = np.uint64(tables.enters.shape[1]), np.uint64(tables.enters.size)
-    counters, cells = state.counters, state.cells
+def end_pane(tables: PaneTables, lanes: PaneCells) -> None:
+    """Ends the current time stamp and the current pane of the only key. The back must have room for it."""
+    state = lane(lanes, 0)
     show(tables, state)
     push_pane(tables, state)
+
+
+@kernel
+def open_windows(first: int, count: int, slide: int, tables: PaneTables, lanes: PaneCells, out: Cells) -> None:
+    """Sets each P cells of `out`, which are empty, to the row of a window, `count` of them from window `first` on.
+
+    All panes of the only key have ended. O(P^2) products per window, O(C P^2) per pane that is turned over.
+    """
+    positions, size = np.uint64(tables.enters.shape[1]), np.uint64(tables.enters.size)
+    state = lane(lanes, 0)
+    counters, cells = state.counters, state.cells
     for k in range(count):
         evict_panes((first + k) * slide, tables, state)
         at = np.uint64(k) * positions
@@ -37,9 +45,8 @@ def open_windows(first: int, count: int, slide: int, tables: PaneTables, state: 
             if counters[BACK] > 0:
                 made = (PRODUCT + ONE) * size
                 concatenate_row(cells, made, top, PRODUCT * size, ZERO, False, tables.after, tables.end, False)
-        for p in range(positions):
-            clear(out, at + p)
-            if counters[FRONT] + counters[BACK] > 0:
+        if counters[FRONT] + counters[BACK] > 0:
+            for p in range(positions):
                 copy(out, at + p, cells, made + p)
 
 
@@ -58,11 +65,16 @@ def extend_windows(windows: int, maps: int, tables: PaneTables, cells: Cells) ->
 
 
 @kernel
-def close_windows(tables: PaneTables, rows: Cells, out: Cells) -> None:
-    """Sets each cell of `out` to the trends of a row that end at END positions."""
+def close_windows(first: int, windows: int, tables: PaneTables, rows: Cells, out: RowCells) -> int:
+    """Writes the windows from `first` on that have a match, from `windows` rows of P cells; returns rows in `out`."""
     positions = np.uint64(tables.enters.shape[1])
-    for w in range(np.uint64(len(out.over))):
-        clear(out, w)
+    size = 0
+    for w in range(windows):
+        clear(out.cells, size)
         for p in range(positions):
             if tables.end[p]:
-                add(out, w, rows, w * positions + p)
+                add(out.cells, size, rows, np.uint64(w) * positions + p)
+        if not is_empty(out.cells, size):
+            out.window[size] = first + w
+            size += 1
+    return size
