@@ -11,17 +11,10 @@ from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, PlanningTooLong
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.optimizer import (
-    COSTS,
-    OPTIMIZERS,
-    EventCosts,
-    SearchLimits,
-    SharingDecision,
-    optimize,
-    pools_of,
-    rates_of,
-)
-from cepbench.algorithms.gloria.optimizer.limits import SearchLimitReached
+from cepbench.algorithms.gloria.optimizer.costs import COSTS, PaperCosts, rates_of
+from cepbench.algorithms.gloria.optimizer.limits import SearchLimitReached, SearchLimits
+from cepbench.algorithms.gloria.optimizer.optimizer import OPTIMIZERS, SharingDecision, optimize
+from cepbench.algorithms.gloria.optimizer.pools import pools_of
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, separated, sharable_sets
 from cepbench.algorithms.gloria.sharing_plan import unshared
 from cepbench.algorithms.gloria.template import states_of, template_of
@@ -170,7 +163,7 @@ class _Planning:
         self._note(decision)
         return PlannedSet(tuple(members), template, decision.sharing)
 
-    def _unshared(self, members: Sequence[SetMember], costs: EventCosts) -> float:
+    def _unshared(self, members: Sequence[SetMember], costs: PaperCosts) -> float:
         """What sharing nothing costs; infinite where it is no choice: other optimizers, unknown rates, and events that
         are visited one by one, whose costs are not modeled.
         """

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from cepbench.algorithms.gloria.optimizer.costs import EventCosts
+from cepbench.algorithms.gloria.optimizer.costs import PaperCosts
 from cepbench.algorithms.gloria.optimizer.graph import NONE, GloriaGraph, PoolNodes, distances
 from cepbench.algorithms.gloria.optimizer.pools import Link
 
 
-def node_pruning(here: PoolNodes, before: Sequence[PoolNodes], costs: EventCosts) -> list[int]:
+def node_pruning(here: PoolNodes, before: Sequence[PoolNodes], costs: PaperCosts) -> list[int]:
     """The nodes of a pool that stay: one goes if a comparable one with fewer snapshots is nearer to all start nodes."""
     here.distances = distances(here, before)
     comparable: dict[tuple[int, ...], list[int]] = {}
@@ -30,7 +30,7 @@ def node_pruning(here: PoolNodes, before: Sequence[PoolNodes], costs: EventCosts
     )
 
 
-def _better(here: PoolNodes, one: int, other: int, costs: EventCosts) -> bool:
+def _better(here: PoolNodes, one: int, other: int, costs: PaperCosts) -> bool:
     both = zip(here.nodes[one], here.nodes[other], strict=True)
     apart = [(costs.rates[a.snapshot], costs.rates[b.snapshot]) for a, b in both if a != b]
     return bool(apart) and all(f < m for f, m in apart) and here.distances[one] < here.distances[other]

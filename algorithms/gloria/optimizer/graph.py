@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask
+from cepbench.algorithms.gloria.optimizer.costs import Mask, PaperCosts
 from cepbench.algorithms.gloria.optimizer.nodes import NARROWED, Node, Profile, Shared, profile
 from cepbench.algorithms.gloria.optimizer.pools import Link, Pool
 
@@ -97,7 +97,7 @@ class GloriaGraph:
         return total
 
 
-def leave(before: PoolNodes, link: Link, costs: EventCosts, every: bool = False) -> Edges:
+def leave(before: PoolNodes, link: Link, costs: PaperCosts, every: bool = False) -> Edges:
     """The part of a link's edges that does not depend on the nodes after it.
 
     Nodes of one profile share one row of the table, since all but the nearest of them are pruned; with `every`, each
@@ -113,8 +113,8 @@ def leave(before: PoolNodes, link: Link, costs: EventCosts, every: bool = False)
     return Edges(link, list(numbers), profile_of, base)
 
 
-def enter(edges: Edges, nodes: Sequence[Node], costs: EventCosts) -> list[list[float]]:
-    """The table of the edges of a link to some nodes after it."""
+def enter(edges: Edges, nodes: Sequence[Node], costs: PaperCosts, splitting: bool = False) -> list[list[float]]:
+    """The table of the edges of a link to some nodes after it; edges that split Q-sets only if `splitting`."""
     link = edges.link
     if not link.after.members & (link.after.members - 1):
         return [[0.0] * len(nodes) for _ in edges.profiles]
@@ -124,7 +124,7 @@ def enter(edges: Edges, nodes: Sequence[Node], costs: EventCosts) -> list[list[f
     for entries in edges.profiles:
         row = []
         whole = {e for e in entries if e.snapshot != NARROWED}
-        several = [] if link.after.kleene else [e.members for e in entries]
+        several = [] if link.after.kleene or splitting else [e.members for e in entries]
         for node, reused in zip(nodes, reusing, strict=True):
             if (reused and not whole.issuperset(reused)) or (several and not _holds(node, several)):
                 row.append(NONE)
@@ -140,25 +140,7 @@ def enter(edges: Edges, nodes: Sequence[Node], costs: EventCosts) -> list[list[f
     return table
 
 
-def passing(before: Node, after: Node, link: Link, costs: EventCosts) -> float:
-    """The weight of an edge, whether or not the optimizer would make it."""
-    weight = _base(before, link, costs)
-    for entry in profile(before, link):
-        if entry in after:
-            weight -= _saving(entry, link, costs)
-    return weight
-
-
-def plan_weight(pools: Sequence[Pool], nodes: Sequence[Node], costs: EventCosts) -> float:
-    """The weight of a plan of each pool: that of its path in the graph (Lemma 4.4)."""
-    total = sum(weight_of(node, pool, costs) for pool, node in zip(pools, nodes, strict=True))
-    for pool in pools:
-        for link in pool.after:
-            total += passing(nodes[link.before.number], nodes[link.after.number], link, costs)
-    return total
-
-
-def weight_of(node: Node, pool: Pool, costs: EventCosts) -> float:
+def weight_of(node: Node, pool: Pool, costs: PaperCosts) -> float:
     """The weight of the edges from start nodes to a node, to end nodes, and within a Kleene sub-graph."""
     total = sum(costs.making(q.snapshot, q.members) for q in node if pool.local(q.snapshot))
     for source, _ in pool.transitions:
@@ -184,11 +166,11 @@ def _holds(node: Node, several: Sequence[Mask]) -> bool:
     return True
 
 
-def _base(node: Node, link: Link, costs: EventCosts) -> float:
+def _base(node: Node, link: Link, costs: PaperCosts) -> float:
     return sum(_passed(node, source, target, link.common, costs) for source, target in link.steps)
 
 
-def _bases(nodes: Sequence[Node], link: Link, costs: EventCosts) -> list[float]:
+def _bases(nodes: Sequence[Node], link: Link, costs: PaperCosts) -> list[float]:
     """As `_base`, of several nodes: each Q-set is weighed once."""
     alone = _base((), link, costs)
     more: dict[Shared, float] = {}
@@ -204,7 +186,7 @@ def _bases(nodes: Sequence[Node], link: Link, costs: EventCosts) -> list[float]:
     return found
 
 
-def _passed(node: Node, source: int, target: int, members: Mask, costs: EventCosts, ending: bool = False) -> float:
+def _passed(node: Node, source: int, target: int, members: Mask, costs: PaperCosts, ending: bool = False) -> float:
     """What events of `target` cost some members whose Q-sets end there, or with `ending`, whose paths do."""
     total = 0.0
     alone = members
@@ -218,7 +200,7 @@ def _passed(node: Node, source: int, target: int, members: Mask, costs: EventCos
     return total + costs.alone(source, target, alone) if alone else total
 
 
-def _saving(entry: Shared, link: Link, costs: EventCosts) -> float:
+def _saving(entry: Shared, link: Link, costs: PaperCosts) -> float:
     """What it saves that a Q-set continues with the same snapshots."""
     total = 0.0
     for source, target in link.steps:
@@ -231,7 +213,7 @@ def _saving(entry: Shared, link: Link, costs: EventCosts) -> float:
     return total
 
 
-def _round(node: Node, source: int, target: int, members: Mask, costs: EventCosts) -> float:
+def _round(node: Node, source: int, target: int, members: Mask, costs: PaperCosts) -> float:
     """The weight of an edge within a Kleene sub-graph, all of whose nodes have the same plan."""
     total = 0.0
     alone = members
@@ -244,10 +226,12 @@ def _round(node: Node, source: int, target: int, members: Mask, costs: EventCost
     return total + costs.alone(source, target, alone) if alone else total
 
 
-def nodes_of(pool: Pool, nodes: Sequence[Node], entering: list[Edges], costs: EventCosts) -> PoolNodes:
-    """The nodes of a pool with weights of the edges that come to them."""
+def nodes_of(
+    pool: Pool, nodes: Sequence[Node], entering: list[Edges], costs: PaperCosts, splitting: bool = False
+) -> PoolNodes:
+    """The nodes of a pool with weights of the edges that come to them, as `enter`."""
     for edges in entering:
-        edges.table = enter(edges, nodes, costs)
+        edges.table = enter(edges, nodes, costs, splitting)
     return PoolNodes(pool, list(nodes), [weight_of(node, pool, costs) for node in nodes], entering)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask, members_in
+from cepbench.algorithms.gloria.optimizer.costs import Mask, PaperCosts, members_in
 from cepbench.algorithms.gloria.optimizer.pools import Link, Pool
 
 
@@ -45,7 +45,7 @@ def profile(node: Node, link: Link) -> Profile:
 
 
 def generated(
-    pool: Pool, profiles: Sequence[Sequence[Profile]], costs: EventCosts, check: Callable[[], None] = lambda: None
+    pool: Pool, profiles: Sequence[Sequence[Profile]], costs: PaperCosts, check: Callable[[], None] = lambda: None
 ) -> list[Node]:
     """The nodes of a pool, from every combination of profiles of the nodes before it; each once, in order.
 
@@ -87,7 +87,7 @@ def _kleene(pool: Pool, combination: Sequence[Profile]) -> Iterator[Node]:
             yield (Shared(*entry),)
 
 
-def _nodes(pool: Pool, combination: Sequence[Profile], costs: EventCosts) -> Iterator[Node]:
+def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Iterator[Node]:
     """The nodes of a pool of SEQ from one node of each pool before it.
 
     Each pool before it, and each start node, gives a part. Its Q-sets are kept (with their snapshots if these can be
@@ -114,7 +114,7 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: EventCosts) -> Ite
         yield _node(groups, reused, merged, local, fewer, here)
 
 
-def _parts(pool: Pool, costs: EventCosts) -> list[Mask]:
+def _parts(pool: Pool, costs: PaperCosts) -> list[Mask]:
     """The members of each part; where there are more than `MOST_PARTS`, those with windows alike are one."""
     starting = pool.starts.get(pool.source, 0)
     parts = [link.common for link in pool.before] + [1 << m for m in members_in(starting)]

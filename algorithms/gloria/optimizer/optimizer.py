@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import inf, prod
 
 from cepbench.algorithms.gloria.optimizer.algorithm_1 import node_pruning, path_search
-from cepbench.algorithms.gloria.optimizer.costs import EventCosts, members_in
+from cepbench.algorithms.gloria.optimizer.costs import PaperCosts, members_in
 from cepbench.algorithms.gloria.optimizer.elimination import lightest
 from cepbench.algorithms.gloria.optimizer.graph import (
     Edges,
@@ -17,18 +17,18 @@ from cepbench.algorithms.gloria.optimizer.graph import (
     distances,
     leave,
     nodes_of,
-    passing,
-    plan_weight,
-    weight_of,
 )
 from cepbench.algorithms.gloria.optimizer.limits import SearchLimitReached, SearchLimits, TablesTooLarge
-from cepbench.algorithms.gloria.optimizer.nodes import Node, Profile, generated, profile, reused
+from cepbench.algorithms.gloria.optimizer.nodes import Node, Profile, generated, reused
 from cepbench.algorithms.gloria.optimizer.pools import Pool, Pools
 from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
 
 OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
 WHOLE = ("exact", "noprune")
 """The optimizers that search the whole graph, and raise an error if a limit is reached."""
+PRUNED = ("gloria", "algorithm1")
+"""Those that keep no nodes without edges, and one of each node's edges to those that have the same."""
+UNLIMITED = SearchLimits(inf)
 COUNTS = ("nodes", "edges", "q_sets", "pruned_nodes", "pruned_edges", "bytes", "thinned", "fell_back")
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
@@ -57,7 +57,7 @@ class Construction:
     """Builds a graph pool by pool, and counts its work."""
 
     pools: Pools
-    costs: EventCosts
+    costs: PaperCosts
     limits: SearchLimits
     optimizer: str
     counts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0.0))
@@ -65,20 +65,22 @@ class Construction:
     def graph(self) -> GloriaGraph:
         """The graph (Sections 5.1 and 5.2). Raises `SearchLimitReached`."""
         built: list[PoolNodes] = []
-        full = self.optimizer in WHOLE
+        pruned = self.optimizer in PRUNED
         kept_edges = 0
         for pool in self.pools.pools:
             self.limits.check()
             entering = [built[link.before.number].leaving[link] for link in pool.before]
             profiles = self._profiles(entering, built)
-            nodes = generated(pool, profiles, self.costs, self.limits.check)
-            here = nodes_of(pool, self._few(nodes, entering), entering, self.costs)
+            nodes = self._generated(pool, profiles, entering)
+            here = nodes_of(pool, nodes, entering, self.costs, self.optimizer == "greedy")
+            if self.optimizer == "greedy":
+                here.keep([_lightest_entered(here)])
             edges = sum(map(len, entering))
             self._count(here, edges, kept_edges)
-            if not full:
+            if pruned:
                 self._prune(here, built)
-            kept_edges += edges if full else len(here.nodes) * len(entering)
-            here.leaving = {link: leave(here, link, self.costs, full) for link in pool.after}
+            kept_edges += len(here.nodes) * len(entering) if pruned else edges
+            here.leaving = {link: leave(here, link, self.costs, not pruned) for link in pool.after}
             built.append(here)
         self.counts["pruned_edges"] = self.counts["edges"] - kept_edges
         return GloriaGraph(built)
@@ -99,8 +101,11 @@ class Construction:
             longest.pop(-2 if longest[-1] == () else -1)
         return found
 
-    def _few(self, nodes: list[Node], entering: Sequence[Edges]) -> list[Node]:
-        """Keeps no more nodes than fit into the tables of edges; among them the one that shares nothing."""
+    def _generated(self, pool: Pool, profiles: list[list[Profile]], entering: Sequence[Edges]) -> list[Node]:
+        """No more nodes than fit into the tables of edges; among them the one that shares nothing."""
+        if self.optimizer == "greedy":
+            return list(_candidates(pool, [one for [one] in profiles], self.costs))
+        nodes = generated(pool, profiles, self.costs, self.limits.check)
         room = max(64, self.limits.entries // max(1, sum(len(edges.profiles) for edges in entering)))
         if len(nodes) <= room:
             return nodes
@@ -126,44 +131,40 @@ class Construction:
         self.counts["bytes"] = max(self.counts["bytes"], size)
 
 
-def optimize(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
+def optimize(pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
     """The plan of one of `OPTIMIZERS`. At a limit, those of `WHOLE` raise `SearchLimitReached`, others are greedy."""
-    construction = Construction(pools, costs, limits, optimizer)
+    construction = Construction(pools, costs, UNLIMITED if optimizer == "greedy" else limits, optimizer)
+    counts = construction.counts
     started = built = time.perf_counter()
-    if optimizer == "greedy":
-        nodes = greedy_path(pools, costs)
+    try:
+        graph = construction.graph()
         built = time.perf_counter()
-        counts = _counts_of_path(pools, nodes)
-    else:
-        counts = construction.counts
-        try:
-            graph = construction.graph()
-            built = time.perf_counter()
-            nodes = _searched(graph, optimizer, construction)
-        except SearchLimitReached:
-            if optimizer in WHOLE:
-                raise
-            counts["fell_back"] = 1
-            nodes = greedy_path(pools, costs)
+        chosen = _searched(graph, construction)
+    except SearchLimitReached:
+        if optimizer in WHOLE:
+            raise
+        counts["fell_back"] = 1
+        graph = Construction(pools, costs, UNLIMITED, "greedy").graph()
+        chosen = [0] * len(graph.pools)
+    nodes = [here.nodes[n] for here, n in zip(graph.pools, chosen, strict=True)]
     seconds = {"graph_seconds": built - started, "search_seconds": time.perf_counter() - built}
-    return SharingDecision(plan_of(pools, nodes), plan_weight(pools.pools, nodes, costs), {**counts, **seconds})
+    return SharingDecision(plan_of(pools, nodes), graph.weight(chosen), {**counts, **seconds})
 
 
-def greedy_path(pools: Pools, costs: EventCosts) -> list[Node]:
-    """A node of each pool, by the least weight of the edges that come in (Section 8.1).
+def _lightest_entered(here: PoolNodes) -> int:
+    """The node with the least weight of the edges that come in, and within it; of equal ones that which shares more."""
 
-    Snapshots are reused wherever they can be, or made where no members share yet, or neither. Of candidates with edges
-    of the same weight, the one that shares more members is taken.
+    def weight(n: int) -> tuple[float, int]:
+        incoming = sum(edges.weight(0, n) for edges in here.entering) + (here.weights[n] if here.pool.kleene else 0.0)
+        return incoming, -sum(q.members.bit_count() for q in here.nodes[n])
+
+    return min(range(len(here.nodes)), key=weight)
+
+
+def _candidates(pool: Pool, profiles: Sequence[Profile], costs: PaperCosts) -> Iterator[Node]:
+    """The nodes that Greedy compares (Section 8.1): snapshots are reused wherever they can be, or made where no members
+    share yet, or neither.
     """
-    chosen: list[Node] = []
-    for pool in pools.pools:
-        profiles = [profile(chosen[link.before.number], link) for link in pool.before]
-        weighed = [(_incoming(node, pool, chosen, costs), node) for node in _candidates(pool, profiles, costs)]
-        chosen.append(min(weighed, key=lambda found: (found[0], -sum(q.members.bit_count() for q in found[1])))[1])
-    return chosen
-
-
-def _candidates(pool: Pool, profiles: Sequence[Profile], costs: EventCosts) -> Iterator[Node]:
     yield ()
     if pool.kleene:
         yield from generated(pool, [[one] for one in profiles], costs)
@@ -175,20 +176,18 @@ def _candidates(pool: Pool, profiles: Sequence[Profile], costs: EventCosts) -> I
         yield generated(pool, [[one] for one in profiles], costs)[-1]
 
 
-def _incoming(node: Node, pool: Pool, chosen: Sequence[Node], costs: EventCosts) -> float:
-    within = weight_of(node, pool, costs) if pool.kleene else 0.0
-    return within + sum(passing(chosen[link.before.number], node, link, costs) for link in pool.before)
-
-
-def _searched(graph: GloriaGraph, optimizer: str, construction: Construction) -> list[Node]:
-    limits = construction.limits
+def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:
+    """The node of each pool."""
+    optimizer, limits = construction.optimizer, construction.limits
+    if optimizer == "greedy":
+        return [0] * len(graph.pools)
     if optimizer in ("algorithm1", "noprune"):
-        return _nodes(graph, path_search(graph))
+        return path_search(graph)
     for most in (inf, 16, 4, 2):
         if most < inf:
             construction.counts["thinned"] += _thin(graph, int(most))
         try:
-            return _nodes(graph, lightest(graph, limits.check))
+            return lightest(graph, limits.check)
         except TablesTooLarge:
             if optimizer in WHOLE:
                 raise
@@ -215,17 +214,6 @@ def _measure(built: Sequence[PoolNodes]) -> None:
     for here in built:
         if not here.distances:
             here.distances = distances(here, built)
-
-
-def _nodes(graph: GloriaGraph, chosen: Sequence[int]) -> list[Node]:
-    return [here.nodes[n] for here, n in zip(graph.pools, chosen, strict=True)]
-
-
-def _counts_of_path(pools: Pools, nodes: Sequence[Node]) -> dict[str, float]:
-    edges = sum(len(pool.before) for pool in pools.pools)
-    q_sets = sum(map(len, nodes))
-    size = len(nodes) * NODE + q_sets * Q_SET + edges * EDGE
-    return {**dict.fromkeys(COUNTS, 0.0), "nodes": len(nodes), "edges": edges, "q_sets": q_sets, "bytes": size}
 
 
 def plan_of(pools: Pools, nodes: Sequence[Node]) -> WorkloadSharingPlan:
