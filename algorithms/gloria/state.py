@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,15 +12,17 @@ from cepbench.algorithms.gloria.kernels.state import (
     Expressions,
     GloriaState,
     GroupState,
-    InletState,
     OutletState,
     WorkRecord,
 )
 from cepbench.algorithms.gloria.kernels.windows import note_state
 from cepbench.algorithms.kernels.growth import widened
-from cepbench.algorithms.snapshots.growth import FIRST_ROOM, SetState, more_cells
+from cepbench.algorithms.snapshots.growth import SetState, more_cells
 from cepbench.algorithms.snapshots.kernels.records import PendingRecord, VertexRecord
 from cepbench.queries.records import records_of
+
+FIRST_ROOM = 8
+"""Snapshots that a group has room for at first."""
 
 
 @dataclass
@@ -49,32 +52,44 @@ class PlanState(SetState):
             cells=self.cells(0),
             times=np.zeros(0, np.int64),
             group=groups,
-            inlet=np.zeros(len(tables.inlet), records_of(InletState)),
             outlet=outlets,
             pending=np.zeros(len(tables.outlet), records_of(PendingRecord)),
-            masks=np.zeros(self.compiled.masks, np.bool_),
-            ending=np.zeros(len(tables.ending), np.int64),
-            passed=np.zeros(len(tables.test), np.bool_),
-            wanted=np.zeros(len(tables.position), np.bool_),
-            stamp=np.zeros(len(tables.state), np.int64),
+            passed=np.zeros(len(tables.lists), np.bool_),
+            masks=np.zeros(len(tables.lists), np.bool_),
+            wanted=np.zeros(len(tables.position), np.int64),
+            latest=np.full(len(tables.state), -1, np.int64),
         )
 
     def make_room(self) -> None:
-        """Makes room for all that the next event may leave behind."""
-        counts = self.counts
-        short = counts["used_cells"] + counts["more_cells"] - len(self.shared.cells.over)
-        if short > 0:
-            more = max(int(short), len(self.shared.cells.over), FIRST_ROOM)
-            self.shared = self.shared._replace(cells=more_cells(self.shared.cells, more))
-        short = counts["used_times"] + counts["more_times"] - len(self.shared.times)
-        if short > 0:
-            self.shared = widened(self.shared, ("times",), max(int(short), len(self.shared.times), FIRST_ROOM))
-        counts["more_cells"] = counts["more_times"] = 0
+        """Makes room for all that the next event may leave behind; groups that have too many snapshots move."""
+        tables, counts = self.compiled.program.tables, self.counts
+        most = 2 * int((tables.kind["state_end"] - tables.kind["state"]).max())
+        for group, rows in zip(self.shared.group, tables.group["rows"].tolist(), strict=True):
+            live = int(group["count"] - group["oldest"])
+            if 2 * (live + most) > group["room"]:
+                self._move(group, rows, live, max(2 * int(group["room"]), 2 * (live + most), FIRST_ROOM))
         self.widen_vertices(int(counts["more_vertices"]), int(counts["more_vertex_cells"]))
+
+    def _move(self, group: Any, rows: int, live: int, room: int) -> None:
+        """Moves the live snapshots of a group behind all others, where it has more room."""
+        own, known = self.shared.group, self.compiled.program.tables.group["rows"]
+        base, times = int((own["base"] + known * own["room"]).max()), int((own["times"] + own["room"]).max())
+        first, old = int(group["oldest"] - group["shift"]), int(group["room"])
+        short = base + rows * room - len(self.shared.cells.over)
+        if short > 0:
+            self.shared = self.shared._replace(cells=more_cells(self.shared.cells, max(short, base)))
+        short = times + room - len(self.shared.times)
+        if short > 0:
+            self.shared = widened(self.shared, ("times",), max(short, times))
+        for array in self.shared.cells:
+            before = array[group["base"] : group["base"] + rows * old].reshape(rows, old, *array.shape[1:])
+            after = array[base : base + rows * room].reshape(rows, room, *array.shape[1:])
+            after[:, :live] = before[:, first : first + live]
+        first += int(group["times"])
+        self.shared.times[times : times + live] = self.shared.times[first : first + live]
+        group["base"], group["room"], group["times"], group["shift"] = base, room, times, group["oldest"]
 
     def note(self, buffered: int = 0) -> None:
         """As `SetState.note`."""
-        tables = self.compiled.program.tables
-        note_state(
-            tables.whole, tables.window, tables.group, self.totals.open, self.shared.group, self.totals.counts
-        )  # fmt: skip
+        tables, totals = self.compiled.program.tables, self.totals
+        note_state(tables.whole, tables.window, tables.group, totals.open, self.shared.group, totals.counts)
