@@ -5,7 +5,6 @@ from __future__ import annotations
 from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, first_in, time_of
 from cepbench.algorithms.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
-from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
@@ -16,8 +15,6 @@ from cepbench.algorithms.snapshots.kernels.products import evaluate
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
 from cepbench.algorithms.snapshots.kernels.vertices import add_expression, visit
 from cepbench.queries.tables import Predicates
-
-NOBODY, SOME, ALL = 0, 1, 2
 
 
 @inlined
@@ -32,18 +29,6 @@ def match(
         shared.passed[n] = passed
         found |= passed
     return found
-
-
-@inner
-def matching(first: int, stop: int, lists: Ints, passed: Flags) -> int:
-    """Which of the predicates `first` to `stop` in `lists` match the event: NOBODY, SOME or ALL."""
-    yes, no = False, False
-    for n in range(first, stop):
-        if passed[lists[n]]:
-            yes = True
-        else:
-            no = True
-    return NOBODY if not yes else SOME if no else ALL
 
 
 @inlined

@@ -14,7 +14,6 @@ from cepbench.algorithms.gloria.kernels.expressions import (
     snapshot_of_one,
     time_of,
 )
-from cepbench.algorithms.gloria.kernels.inlets import ALL, NOBODY, matching
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.cells import begin
@@ -22,7 +21,7 @@ from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.cells import clear
 from cepbench.algorithms.snapshots.kernels.counts import add_counts, clear_cell, copy_cell
-from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
+from cepbench.algorithms.snapshots.kernels.template import SetTotals
 from cepbench.algorithms.snapshots.kernels.vertices import keep
 
 NOTHING, REUSED, AGAIN, SNAPSHOT = range(4)
@@ -40,14 +39,17 @@ def choose(o: int, s: int, now: int, tables: GloriaTables, totals: SetTotals, sh
     At a final outlet, they are needed instead of a snapshot.
     """
     outlet, found = tables.outlet[o], shared.outlet[o]
-    matched = matching(outlet.test, outlet.test_end, tables.lists, shared.passed)
+    some, every = False, not outlet.own
+    for n in range(outlet.test, outlet.test_end):
+        some |= shared.passed[tables.lists[n]]
+        every &= shared.passed[tables.lists[n]]
     found.mode = SNAPSHOT
-    if matched == NOBODY:
+    if not some:
         found.mode = NOTHING
     elif outlet.local:
         if _unchanged(o, s, now, tables, totals, shared):
             found.mode = AGAIN
-    elif matched == ALL and not outlet.own and _alike(o, tables, shared):
+    elif every and _alike(o, tables, shared):
         found.mode = REUSED
     if found.mode != SNAPSHOT:
         return False
@@ -145,7 +147,10 @@ def let_out(
     if size == 0 or outlet.final:
         return
     if outlet.kept:
-        _keep(i, o, first, size, events, tables, totals, state.vertices, shared)
+        v = keep(i, outlet.vertices, size, events, totals, state.vertices)
+        vertex, cells = state.vertices.event[v], state.vertices.cells
+        vertex.first, vertex.size = first, size
+        copy_run(cells, vertex.cell, shared.cells, cell_of(group, EXPRESSION, first), size)
     if not at_once and not shared.pending[o].marked:
         shared.pending[o].marked = True
         shared.pending[counts.shared].touched = o
@@ -172,16 +177,3 @@ def _snapshot(
             else:
                 clear_cell(shared.cells, cell, only)
     return s
-
-
-@inlined
-def _keep(
-    i: int, o: int, first: int, size: int, events: KernelEvents, tables: GloriaTables, totals: SetTotals,
-    vertices: VertexQueue, shared: Expressions,
-) -> None:  # fmt: skip
-    """Keeps event i with its expression, for those that visit it."""
-    outlet = tables.outlet[o]
-    v = keep(i, outlet.vertices, size, events, totals, vertices)
-    vertex, group = vertices.event[v], shared.group[outlet.group]
-    vertex.first, vertex.size = first, size
-    copy_run(vertices.cells, vertex.cell, shared.cells, cell_of(group, EXPRESSION, first), size)

@@ -17,7 +17,6 @@ from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import deliver
 from cepbench.algorithms.snapshots.kernels.cells import add
 from cepbench.algorithms.snapshots.kernels.template import MemberRows
-from cepbench.queries.tables import Predicates
 
 DONE, OUTPUT, ROOM = range(3)
 
@@ -59,12 +58,8 @@ def run_events(
         for s in range(kind.state, kind.state_end):
             if match(i, s, events, tables, program.predicates, state.shared):
                 counts.visits += 1
-                wanted = _prepare(i, s, events, tables, program.predicates, state)
-                if wanted:
-                    _reach(i, s, events, program, state, only, modular)
-                _propagate(i, s, at_once, events, program, state, only)
-                if wanted:
-                    _deliver(i, s, at_once, events, program, state, only)
+                wanted = _reach(i, s, events, program, state, only, modular)
+                _pass_on(i, s, at_once, wanted, events, program, state, only)
                 state.shared.latest[s] = time
     if written + tables.whole[0].open > len(rows.closed):
         return size, written, OUTPUT
@@ -73,51 +68,48 @@ def run_events(
 
 
 @inner
-def _prepare(
-    i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, state: GloriaState
+def _reach(
+    i: int, s: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool, modular: bool
 ) -> bool:
-    """Sums what reaches event i at state s, and chooses what becomes of it; True if places need aggregates."""
-    totals, shared, known = state.totals, state.shared, tables.state[s]
+    """Sums what reaches event i at state s, and chooses what becomes of it; True if places need aggregates.
+
+    Those have the trends that the event extends then.
+    """
+    tables, shared = program.tables, state.shared
+    known = tables.state[s]
     for n in range(known.inlet, known.inlet_end):
-        bring(i, n, events, tables, predicates, totals, state.vertices, shared)
+        bring(i, n, events, tables, program.predicates, state.totals, state.vertices, shared)
     wanted = known.plain
     for o in range(known.outlet, known.outlet_end):
-        wanted |= choose(o, s, events.time[i], tables, totals, shared)
+        wanted |= choose(o, s, events.time[i], tables, state.totals, shared)
+    if wanted:
+        for p in range(known.place, known.place_end):
+            place = tables.position[p]
+            if not shared.passed[place.test]:
+                shared.wanted[p] = 0
+            elif place.plain:
+                shared.wanted[p] |= DELIVER
+            if shared.wanted[p]:
+                reach(i, p, events, program, state, only, modular)
     return wanted
 
 
 @inner
-def _reach(
-    i: int, s: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool, modular: bool
-) -> None:
-    """Computes the trends that event i extends at the places of state s that need them."""
-    tables, shared = program.tables, state.shared
-    for p in range(tables.state[s].place, tables.state[s].place_end):
-        place = tables.position[p]
-        if not shared.passed[place.test]:
-            shared.wanted[p] = 0
-        elif place.plain:
-            shared.wanted[p] |= DELIVER
-        if shared.wanted[p]:
-            reach(i, p, events, program, state, only, modular)
+def _pass_on(
+    i: int, s: int, at_once: bool, wanted: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState,
+    only: bool,
+) -> None:  # fmt: skip
+    """Propagates expressions, and delivers the trends that end with event i at the places of state s that need them.
 
-
-@inner
-def _propagate(
-    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool
-) -> None:
-    """Propagates expressions: sums that reach the event are read before it joins them, so final outlets come first."""
-    for o in range(program.tables.state[s].outlet, program.tables.state[s].outlet_end):
-        let_out(i, s, o, at_once, events, program, state, only)
-
-
-@inner
-def _deliver(
-    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool
-) -> None:
-    """Delivers the trends that end with event i at the places of state s, which `_reach` computed."""
+    Sums that reach the event are read before it joins them, so final outlets come first.
+    """
     tables, totals, shared = program.tables, state.totals, state.shared
-    for p in range(tables.state[s].place, tables.state[s].place_end):
+    known = tables.state[s]
+    for o in range(known.outlet, known.outlet_end):
+        let_out(i, s, o, at_once, events, program, state, only)
+    if not wanted:
+        return
+    for p in range(known.place, known.place_end):
         if shared.wanted[p]:
             place = tables.position[p]
             at, low, high = place.value, totals.open[place.window].low, totals.open[place.window].high
