@@ -20,8 +20,8 @@ from scipy.optimize import nnls
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.gloria.executor import GloriaExecutor
 from cepbench.algorithms.gloria.optimizer import costs
+from cepbench.algorithms.gloria.optimizer.elimination import SearchLimits
 from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph, PoolNodes, leave, nodes_of
-from cepbench.algorithms.gloria.optimizer.limits import SearchLimits
 from cepbench.algorithms.gloria.optimizer.nodes import Node
 from cepbench.algorithms.gloria.optimizer.optimizer import Construction, _searched, plan_of
 from cepbench.algorithms.gloria.optimizer.pools import Pools, pools_of
@@ -90,7 +90,6 @@ def fit(rows: Sequence[Sequence[float]], taken: Sequence[float], names: Sequence
 
 def main() -> None:
     events, random = gloria.uniform(EVENTS), Random(1)
-    rates = dict.fromkeys(gloria.TYPES, RATE)
     known = [getattr(costs, name) for name in NAMES]
     shared, shared_taken, lanes, lanes_taken = [], [], [], []
     for texts in workloads():
@@ -101,7 +100,7 @@ def main() -> None:
         windows = [float(member.window.within) for member in members]
         overlaps = [member.window.overlap for member in members]
         closings = [1 / member.window.slide for member in members]
-        given = costs.rates_of([state.type for state in pools.states], rates), windows, overlaps, closings
+        given = [RATE] * len(pools.states), windows, overlaps, closings
         plans: list[list[Node]] = [[() for _ in pools.pools]]
         for draw in range(DRAWS):
             set_costs([value * math.exp(random.gauss(0, 1.5) if draw else 0.0) for value in known])

@@ -23,8 +23,7 @@ from cepbench.algorithms.gloria.kernels.program import (
     StateRecord,
     TemplateRecord,
 )
-from cepbench.algorithms.gloria.plan import PlannedSet, part_of
-from cepbench.algorithms.gloria.sharing_plan import QSet
+from cepbench.algorithms.gloria.plan import PlannedSet, QSet, part_of
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.snapshots.channels import MemberChannels
@@ -73,26 +72,15 @@ def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple
 
     Members that sum the same attribute at different states need separate sums.
     """
-    found = _compile_set(planned, schema, granularity)
-    if len(found.channels.columns[0]) <= MOST_RING or len(planned.members) == 1:
-        return (found,)
-    half = len(planned.members) // 2
-    numbers = range(len(planned.members))
-    return tuple(
-        one
-        for part in (numbers[:half], numbers[half:])
-        for one in compile_sets(part_of(planned, part), schema, granularity)
-    )  # fmt: skip
-
-
-def _compile_set(planned: PlannedSet, schema: Schema, granularity: str) -> CompiledPlan:
-    """The template and the plan of a set as tables."""
-    compiler = _Compiler(planned, schema, granularity)
-    parts = [part.tables for part in compiler.parts]
-    channels = MemberChannels.of_members(parts, planned.template.states)
-    weights = channels.weights_of_states(planned.template.states, list(compiler.present))
+    compiler, states, members = _Compiler(planned, schema, granularity), planned.template.states, planned.members
+    channels = MemberChannels.of_members([part.tables for part in compiler.parts], states)
+    if len(channels.columns[0]) > MOST_RING and len(members) > 1:
+        numbers, half = range(len(members)), len(members) // 2
+        first, second = part_of(planned, numbers[:half]), part_of(planned, numbers[half:])
+        return (*compile_sets(first, schema, granularity), *compile_sets(second, schema, granularity))
+    weights = channels.weights_of_states(states, list(compiler.present))
     program = GloriaProgram(compiler.tables(cell_bytes_of(weights)), compiler.predicates, weights)
-    return CompiledPlan(planned.members, compiler.read, channels, compiler.negations, program)
+    return (CompiledPlan(members, compiler.read, channels, compiler.negations, program),)
 
 
 NOBODY, NO_INLET = QSet(frozenset()), {"inlet": 0, "inlet_end": 0}
@@ -286,8 +274,7 @@ class _Compiler(SetCompiler):
     def tables(self, cell_bytes: int) -> GloriaTables:
         """All records, once all are known."""
         first = max((sum(map(self._span, own)) for own in self.present.values()), default=0)  # of places
-        whole = self.place_cells(first) | {"bound": len(self.present), "cell_bytes": cell_bytes}
-        whole |= {"vertex_bytes": 40 + self.attribute_bytes, "negated": self.first_negation[-1] > 0}
+        whole = self.place_cells(first) | {"cell_bytes": cell_bytes, "vertex_bytes": 40 + self.attribute_bytes}
         self.add_windows(cell_bytes)
         codes = [self.schema.type_code(state.type) for state in self.present]
         for code in range(len(self.schema.types)):

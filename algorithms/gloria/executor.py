@@ -19,8 +19,10 @@ DETAILS = {
     "event_visits": "visits", "edges": "edges", "snapshots": "snapshots", "event_snapshots": "event_snapshots",
     "expression_additions": "additions", "evaluations": "evaluations",
 }  # fmt: skip
-"""Counted work: the name under which it is reported, and its field in `WorkRecord`."""
-
+"""Counted work, and its field in `WorkRecord`: events times the states that they match; events before that were
+visited; snapshots, and those of them that only some queries of a Q-set needed; coefficients that were added to a sum;
+evaluations of an expression, for one query and window.
+"""
 
 _KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
 """Compiled sets by granularity, since the executors of all keys run the same plan."""
@@ -56,14 +58,6 @@ class GloriaExecutor(SetsExecutor):
         ]
         super().__init__(workload, sets, plan.alone, plan.granularity)
 
-    def details(self) -> Mapping[str, float]:
-        """Counted work: `event_visits` (events times the states that they match), `edges` (events before that were
-        visited one by one), `snapshots`, and the `event_snapshots` of them that only some queries of a Q-set needed;
-        `expression_additions` (coefficients that were added to a sum) and `evaluations` (of an expression, for one
-        query and window).
-        """
-        return super().details()
-
 
 def _once(planned: PlannedSet, plan: GloriaPlan) -> tuple[CompiledPlan, ...]:
     known = _KNOWN.setdefault(planned, {})
@@ -84,7 +78,7 @@ class PlanExecutor(SetRunner):
         return self.state.largest() + largest_state(self.negations)
 
     def details(self) -> Mapping[str, float]:
-        """As `GloriaExecutor.details`."""
+        """As `Executor.details`."""
         return {name: float(self.state.counts[field]) for name, field in DETAILS.items()}
 
     def run(self, events: KernelEvents, now: int) -> MemberAnswers:

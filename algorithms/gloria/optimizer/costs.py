@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf
 from typing import NamedTuple
 
 EVENT, WINDOW = 0.014, 0.0072
@@ -96,19 +95,6 @@ class PaperCosts:
         del state, members
         return 0.0
 
-    def carried_out(self, weight: float, rate: float) -> float:
-        """The cost of executing a plan of this weight, with costs of any plan; `rate`: of all events of the stream."""
-        del rate
-        return weight
-
-    def unshared(self, rate: float, matched: Sequence[float]) -> float:
-        """The cost of sharing nothing and running the code of COGRA; infinite in the paper, which has no such choice.
-
-        `matched`: the rate of the events of the types of each member, once for each state.
-        """
-        del rate, matched
-        return inf
-
     def of(self, members: Mask) -> Sums:
         """The sums of some members."""
         found = self._sums.get(members)
@@ -166,12 +152,15 @@ class ExecutorCosts(PaperCosts):
         del source
         return self.evaluation(target, target, members)
 
-    def carried_out(self, weight: float, rate: float) -> float:
-        """A set passes over the stream once, and closes the windows of all members."""
-        return weight + SET * rate + CLOSING * sum(self.closings)
+    def whole(self, rate: float) -> float:
+        """The cost of any plan of a set: it passes over a stream of this rate once, and closes all windows."""
+        return SET * rate + CLOSING * sum(self.closings)
 
     def unshared(self, rate: float, matched: Sequence[float]) -> float:
-        """Lanes pass over the stream once for each member."""
+        """The cost of sharing nothing, since lanes run the code of COGRA: they pass over the stream for each member.
+
+        `matched`: the rate of the events of the types of each member, once for each state.
+        """
         return sum(
             LANE * rate + (LANE_EVENT + LANE_WINDOW * overlap) * own
             for overlap, own in zip(self.overlaps, matched, strict=True)
@@ -182,8 +171,3 @@ class ExecutorCosts(PaperCosts):
 
 
 COSTS: Mapping[str, type[PaperCosts]] = {"executor": ExecutorCosts, "paper": PaperCosts}
-
-
-def rates_of(types: Sequence[str], rates: Mapping[str, float]) -> list[float]:
-    """The rate of each of some types: 1 if nothing is known of a stream, 0 for a type that it does not have."""
-    return [rates.get(name, 0.0) if rates else 1.0 for name in types]

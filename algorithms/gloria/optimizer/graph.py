@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ class Edges:
     The weight from node i of the pool before to node j of the pool after is `base[i] + table[profile_of[i]][j]`.
     """
 
+    before: PoolNodes
     link: Link
     profiles: list[Profile]
     profile_of: list[int]
@@ -39,12 +41,11 @@ class Edges:
         table: npt.NDArray[np.float64] = np.array(self.table, np.float64)[np.array(self.profile_of)]
         return table + np.array(self.base, np.float64)[:, None]
 
-    def nearest(self, distances: Sequence[float]) -> list[tuple[float, int]]:
-        """By profile, the least sum of a previous node's distance and its base, and this node."""
-        found = [(NONE, -1)] * len(self.profiles)
-        for i, (p, base) in enumerate(zip(self.profile_of, self.base, strict=True)):
-            if distances[i] + base < found[p][0]:
-                found[p] = (distances[i] + base, i)
+    def nearest(self) -> list[float]:
+        """By profile, the least sum of a previous node's distance and its base."""
+        found = [NONE] * len(self.profiles)
+        for p, base, distance in zip(self.profile_of, self.base, self.before.distances, strict=True):
+            found[p] = min(found[p], distance + base)
         return found
 
     def __len__(self) -> int:
@@ -62,7 +63,16 @@ class PoolNodes:
     weights: list[float]
     entering: list[Edges]
     leaving: dict[Link, Edges] = field(default_factory=dict)
-    distances: list[float] = field(default_factory=list)
+
+    @cached_property
+    def distances(self) -> list[float]:
+        """The distance of each node to all start nodes (Equation 5): the sum of the least over each pool before it."""
+        found = list(self.weights)
+        for edges in self.entering:
+            nearest = edges.nearest()
+            for n in range(len(found)):
+                found[n] += min(d + row[n] for d, row in zip(nearest, edges.table, strict=True))
+        return found
 
     def reached(self) -> list[int]:
         """The nodes that have an edge from each pool before."""
@@ -73,7 +83,8 @@ class PoolNodes:
         """Keeps only the nodes `kept`; to be called before edges to later pools are made."""
         self.nodes = [self.nodes[n] for n in kept]
         self.weights = [self.weights[n] for n in kept]
-        self.distances = [self.distances[n] for n in kept] if self.distances else []
+        if "distances" in self.__dict__:
+            self.distances = [self.distances[n] for n in kept]
         for edges in self.entering:
             edges.table = [[row[n] for n in kept] for row in edges.table]
 
@@ -107,17 +118,15 @@ def leave(before: PoolNodes, link: Link, costs: PaperCosts, every: bool = False)
     found: list[Profile] = [profile(node, link) if several else () for node in before.nodes]
     base = _bases(before.nodes, link, costs)
     if every:
-        return Edges(link, found, list(range(len(found))), base)
+        return Edges(before, link, found, list(range(len(found))), base)
     numbers: dict[Profile, int] = {}
     profile_of = [numbers.setdefault(one, len(numbers)) for one in found]
-    return Edges(link, list(numbers), profile_of, base)
+    return Edges(before, link, list(numbers), profile_of, base)
 
 
 def enter(edges: Edges, nodes: Sequence[Node], costs: PaperCosts, splitting: bool = False) -> list[list[float]]:
     """The table of the edges of a link to some nodes after it; edges that split Q-sets only if `splitting`."""
     link = edges.link
-    if not link.after.members & (link.after.members - 1):
-        return [[0.0] * len(nodes) for _ in edges.profiles]
     table = []
     reusing = [[q for q in node if not link.after.local(q.snapshot) and q.members & link.common] for node in nodes]
     saved: dict[Shared, float] = {}
@@ -166,13 +175,13 @@ def _holds(node: Node, several: Sequence[Mask]) -> bool:
     return True
 
 
-def _base(node: Node, link: Link, costs: PaperCosts) -> float:
-    return sum(_passed(node, source, target, link.common, costs) for source, target in link.steps)
-
-
 def _bases(nodes: Sequence[Node], link: Link, costs: PaperCosts) -> list[float]:
-    """As `_base`, of several nodes: each Q-set is weighed once."""
-    alone = _base((), link, costs)
+    """What the events at a link cost the members of each node, as if no Q-set went on; each Q-set is weighed once."""
+
+    def passed(node: Node) -> float:
+        return sum(_passed(node, source, target, link.common, costs) for source, target in link.steps)
+
+    alone = passed(())
     more: dict[Shared, float] = {}
     found = []
     for node in nodes:
@@ -180,7 +189,7 @@ def _bases(nodes: Sequence[Node], link: Link, costs: PaperCosts) -> list[float]:
         for q in node:
             if q.members & link.common:
                 if q not in more:
-                    more[q] = _base((q,), link, costs) - alone
+                    more[q] = passed((q,)) - alone
                 total += more[q]
         found.append(total)
     return found
@@ -233,13 +242,3 @@ def nodes_of(
     for edges in entering:
         edges.table = enter(edges, nodes, costs, splitting)
     return PoolNodes(pool, list(nodes), [weight_of(node, pool, costs) for node in nodes], entering)
-
-
-def distances(here: PoolNodes, before: Sequence[PoolNodes]) -> list[float]:
-    """The distance of each node to all start nodes (Equation 5): the sum of the least over each pool before it."""
-    found = list(here.weights)
-    for edges in here.entering:
-        nearest = edges.nearest(before[edges.link.before.number].distances)
-        for n in range(len(found)):
-            found[n] += min(d + row[n] for (d, _), row in zip(nearest, edges.table, strict=True))
-    return found

@@ -95,11 +95,10 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Ite
     with those of other parts that are merged. Every combination of parts is a node.
     """
     here = pool.source
-    groups = _united([entry.members for entries in combination for entry in entries])
-    reused = {group: _reusable(pool, group, combination) for group in groups}
+    groups = groups_of(pool, combination)
     fewer = {
         group
-        for group, snapshot in reused.items()
+        for group, snapshot in groups.items()
         if snapshot is not None and costs.rates[here] < costs.rates[snapshot]
     }
     parts = _parts(pool, costs)
@@ -111,7 +110,7 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Ite
                 merged |= part
             elif mode == LOCAL:
                 local |= part
-        yield _node(groups, reused, merged, local, fewer, here)
+        yield _node(groups, merged, local, fewer, here)
 
 
 def _parts(pool: Pool, costs: PaperCosts) -> list[Mask]:
@@ -127,20 +126,15 @@ def _parts(pool: Pool, costs: PaperCosts) -> list[Mask]:
     return found
 
 
-def _node(
-    groups: Sequence[Mask], reused: dict[Mask, int | None], merged: Mask, local: Mask, fewer: set[Mask], here: int
-) -> Node:
+def _node(groups: dict[Mask, int | None], merged: Mask, local: Mask, fewer: set[Mask], here: int) -> Node:
     found = []
     for group in groups:
         if group & merged:
             merged |= group
-    for group in groups:
-        if group & merged:
-            continue
-        snapshot = reused[group]
-        if snapshot is None or (group & local and group in fewer):
-            snapshot = here
-        found.append(Shared(group, snapshot))
+    for group, snapshot in groups.items():
+        if not group & merged:
+            kept = None if group & local and group in fewer else snapshot
+            found.append(Shared(group, here if kept is None else kept))
     if merged & (merged - 1):
         found.append(Shared(merged, here))
     return tuple(sorted(found))
@@ -160,14 +154,10 @@ def _united(masks: Sequence[Mask]) -> list[Mask]:
     return [mask for mask in found if mask & (mask - 1)]
 
 
-def reused(pool: Pool, combination: Sequence[Profile]) -> Node:
-    """The node of a pool of SEQ that reuses all Q-sets that can be, all other members alone."""
-    found = []
-    for group in _united([entry.members for entries in combination for entry in entries]):
-        snapshot = _reusable(pool, group, combination)
-        if snapshot is not None:
-            found.append(Shared(group, snapshot))
-    return tuple(sorted(found))
+def groups_of(pool: Pool, combination: Sequence[Profile]) -> dict[Mask, int | None]:
+    """The Q-sets that come to a pool of SEQ, united if they overlap, with the snapshots that they can reuse."""
+    groups = _united([entry.members for entries in combination for entry in entries])
+    return {group: _reusable(pool, group, combination) for group in groups}
 
 
 def _reusable(pool: Pool, group: Mask, combination: Sequence[Profile]) -> int | None:

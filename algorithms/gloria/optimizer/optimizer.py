@@ -9,19 +9,17 @@ from math import inf, prod
 
 from cepbench.algorithms.gloria.optimizer.algorithm_1 import node_pruning, path_search
 from cepbench.algorithms.gloria.optimizer.costs import PaperCosts, members_in
-from cepbench.algorithms.gloria.optimizer.elimination import lightest
+from cepbench.algorithms.gloria.optimizer.elimination import SearchLimitReached, SearchLimits, TablesTooLarge, lightest
 from cepbench.algorithms.gloria.optimizer.graph import (
     Edges,
     GloriaGraph,
     PoolNodes,
-    distances,
     leave,
     nodes_of,
 )
-from cepbench.algorithms.gloria.optimizer.limits import SearchLimitReached, SearchLimits, TablesTooLarge
-from cepbench.algorithms.gloria.optimizer.nodes import Node, Profile, generated, reused
+from cepbench.algorithms.gloria.optimizer.nodes import Node, Profile, Shared, generated, groups_of
 from cepbench.algorithms.gloria.optimizer.pools import Pool, Pools
-from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
+from cepbench.algorithms.gloria.plan import QSet, WorkloadSharingPlan
 
 OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
 WHOLE = ("exact", "noprune")
@@ -29,7 +27,7 @@ WHOLE = ("exact", "noprune")
 PRUNED = ("gloria", "algorithm1")
 """Those that keep no nodes without edges, and one of each node's edges to those that have the same."""
 UNLIMITED = SearchLimits(inf)
-COUNTS = ("nodes", "edges", "q_sets", "pruned_nodes", "pruned_edges", "bytes", "thinned", "fell_back")
+COUNTS = ("nodes", "graph_edges", "q_sets", "pruned_nodes", "pruned_edges", "graph_bytes", "thinned", "fell_back")
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
 
@@ -39,9 +37,9 @@ A node: its weight, its distance, its Q-sets; an edge: its nodes; a Q-set: its m
 
 @dataclass(frozen=True)
 class SharingDecision:
-    """A sharing plan, its weight, and numbers on how it was found: `nodes`, `edges`, and how many of them were pruned.
+    """A sharing plan, its weight, and numbers on how it was found: `nodes`, `graph_edges`, and those that were pruned.
 
-    - `bytes`: of nodes, edges and their Q-sets at their peak, counted as `NODE`, `EDGE` and `Q_SET` say.
+    - `graph_bytes`: of nodes, edges and their Q-sets at their peak, counted as `NODE`, `EDGE` and `Q_SET` say.
     - `graph_seconds`, `search_seconds`: construction with pruning, and path search.
     - `thinned`: number of pools of which not all plans were compared, since they or the pools before had too many.
     - `fell_back`: 1 if the plan is the greedy one because a limit was reached.
@@ -70,7 +68,7 @@ class Construction:
         for pool in self.pools.pools:
             self.limits.check()
             entering = [built[link.before.number].leaving[link] for link in pool.before]
-            profiles = self._profiles(entering, built)
+            profiles = self._profiles(entering)
             nodes = self._generated(pool, profiles, entering)
             here = nodes_of(pool, nodes, entering, self.costs, self.optimizer == "greedy")
             if self.optimizer == "greedy":
@@ -78,24 +76,25 @@ class Construction:
             edges = sum(map(len, entering))
             self._count(here, edges, kept_edges)
             if pruned:
-                self._prune(here, built)
+                here.keep(here.reached())
+                if self.optimizer == "algorithm1":
+                    here.keep(node_pruning(here, self.costs))
+                self.counts["pruned_nodes"] += len(nodes) - len(here.nodes)
             kept_edges += len(here.nodes) * len(entering) if pruned else edges
             here.leaving = {link: leave(here, link, self.costs, not pruned) for link in pool.after}
             built.append(here)
-        self.counts["pruned_edges"] = self.counts["edges"] - kept_edges
+        self.counts["pruned_edges"] = self.counts["graph_edges"] - kept_edges
         return GloriaGraph(built)
 
-    def _profiles(self, entering: Sequence[Edges], built: Sequence[PoolNodes]) -> list[list[Profile]]:
+    def _profiles(self, entering: Sequence[Edges]) -> list[list[Profile]]:
         """The profiles of nodes before a pool; only the nearest ones if they have too many combinations."""
         found = [list(dict.fromkeys(edges.profiles)) for edges in entering]
         if self.optimizer in WHOLE or prod(map(len, found)) <= self.limits.combinations:
             return found
         self.counts["thinned"] += 1
-        _measure(built)
         for n, edges in enumerate(entering):
-            near = edges.nearest(built[edges.link.before.number].distances)
-            order = sorted(range(len(edges.profiles)), key=lambda p: near[p][0])
-            found[n] = [edges.profiles[p] for p in order]
+            near = edges.nearest()
+            found[n] = [edges.profiles[p] for p in sorted(range(len(near)), key=near.__getitem__)]
         while prod(map(len, found)) > self.limits.combinations:
             longest = max(found, key=len)
             longest.pop(-2 if longest[-1] == () else -1)
@@ -114,21 +113,13 @@ class Construction:
         self.counts["thinned"] += 1
         return [*nodes[: room - 1], ()] if () not in nodes[:room] else nodes[:room]
 
-    def _prune(self, here: PoolNodes, built: Sequence[PoolNodes]) -> None:
-        """Removes nodes without a consistent edge from some pool before them, and those that the paper prunes."""
-        generated_nodes = len(here.nodes)
-        here.keep(here.reached())
-        if self.optimizer == "algorithm1":
-            here.keep(node_pruning(here, built, self.costs))
-        self.counts["pruned_nodes"] += generated_nodes - len(here.nodes)
-
     def _count(self, here: PoolNodes, edges: int, kept_edges: int) -> None:
         self.counts["nodes"] += len(here.nodes)
-        self.counts["edges"] += edges
+        self.counts["graph_edges"] += edges
         self.counts["q_sets"] += sum(map(len, here.nodes))
         kept = self.counts["nodes"] - self.counts["pruned_nodes"]
         size = kept * NODE + self.counts["q_sets"] * Q_SET + (kept_edges + edges) * EDGE
-        self.counts["bytes"] = max(self.counts["bytes"], size)
+        self.counts["graph_bytes"] = max(self.counts["graph_bytes"], size)
 
 
 def optimize(pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
@@ -169,7 +160,8 @@ def _candidates(pool: Pool, profiles: Sequence[Profile], costs: PaperCosts) -> I
     if pool.kleene:
         yield from generated(pool, [[one] for one in profiles], costs)
         return
-    reuse = reused(pool, profiles)
+    groups = groups_of(pool, profiles)
+    reuse = tuple(sorted(Shared(group, snapshot) for group, snapshot in groups.items() if snapshot is not None))
     if reuse:
         yield reuse
     elif not any(profiles) and pool.members & (pool.members - 1):
@@ -197,23 +189,16 @@ def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:
 def _thin(graph: GloriaGraph, most: int) -> int:
     """Keeps the `most` nodes of each pool that are nearest to the start, among them the one that shares nothing."""
     thinned = 0
-    _measure(graph.pools)
-    for here in graph.pools:
+    for here, distances in [(here, here.distances) for here in graph.pools]:
         if len(here.nodes) > most:
             thinned += 1
-            order = sorted(range(len(here.nodes)), key=lambda n: (here.nodes[n] != (), here.distances[n]))
+            order = sorted(range(len(here.nodes)), key=lambda n: (here.nodes[n] != (), distances[n]))
             kept = sorted(order[:most])
             for edges in here.leaving.values():
                 edges.profile_of = [edges.profile_of[n] for n in kept]
                 edges.base = [edges.base[n] for n in kept]
             here.keep(kept)
     return thinned
-
-
-def _measure(built: Sequence[PoolNodes]) -> None:
-    for here in built:
-        if not here.distances:
-            here.distances = distances(here, built)
 
 
 def plan_of(pools: Pools, nodes: Sequence[Node]) -> WorkloadSharingPlan:

@@ -128,48 +128,39 @@ def _circles(transitions: Sequence[Edge]) -> list[tuple[Edge, ...]]:
     """The transitions within each strongly connected component of one member's states."""
     if all(source < target for source, target in transitions):
         return []
-    reach: dict[int, set[int]] = {}
+    reached: dict[int, set[int]] = {}
     for source, target in transitions:
-        reach.setdefault(source, set()).add(target)
-    closed = {state: _reached(state, reach) for state in reach}
+        reached.setdefault(source, set()).add(target)
+    for between in reached:
+        for states in reached.values():
+            if between in states:
+                states |= reached[between]
     found: dict[frozenset[int], list[Edge]] = {}
     for source, target in transitions:
-        if source in closed.get(target, ()) or source == target:
-            component = frozenset(s for s in closed[source] if source in closed.get(s, ()))
+        if source in reached.get(target, ()):
+            component = frozenset(s for s in reached[source] if source in reached.get(s, ()))
             found.setdefault(component, []).append((source, target))
     return [tuple(sorted(edges)) for edges in found.values()]
-
-
-def _reached(state: int, reach: Mapping[int, set[int]]) -> set[int]:
-    seen: set[int] = set()
-    frontier = set(reach[state])
-    while frontier:
-        seen |= frontier
-        frontier = {t for s in frontier for t in reach.get(s, ())} - seen
-    return seen
 
 
 def _linked(template: GloriaTemplate, states: Mapping[TypeState, int], cells: Iterable[Cell]) -> list[Pool]:
     bounds = template.start, template.end
     start, end = ({states[s]: _mask(ms) for s, ms in having.items() if s in states} for having in bounds)
     pools = []
-    leaving: dict[int, list[tuple[Pool, int]]] = {}
+    leaving: dict[int, list[Pool]] = {}
     for number, (transitions, members, kleene) in enumerate(cells):
         starts = {s: start[s] & members for s in dict.fromkeys(e[0] for e in transitions) if start.get(s, 0) & members}
         ends = tuple((edge, end[edge[1]] & members) for edge in transitions if end.get(edge[1], 0) & members)
         pool = Pool(number, transitions, members, kleene, starts, ends)
         pools.append(pool)
-        counts: dict[int, int] = {}
         for source, _ in transitions:
-            counts[source] = counts.get(source, 0) + 1
-        for source, count in counts.items():
-            leaving.setdefault(source, []).append((pool, count))
+            leaving.setdefault(source, []).append(pool)
     for pool in pools:
         steps: dict[Pool, list[Edge]] = {}
         for edge in pool.transitions:
-            for after, count in leaving.get(edge[1], ()):
+            for after in leaving.get(edge[1], ()):
                 if after is not pool and after.members & pool.members:
-                    steps.setdefault(after, []).extend([edge] * count)
+                    steps.setdefault(after, []).append(edge)
         for after, found in steps.items():
             link = Link(pool, after, pool.members & after.members, tuple(found))
             pool.after.append(link)

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 from cepbench.algorithms.gloria.optimizer.costs import PaperCosts
-from cepbench.algorithms.gloria.optimizer.limits import SearchLimits
+from cepbench.algorithms.gloria.optimizer.elimination import SearchLimits
 from cepbench.algorithms.gloria.optimizer.nodes import Node
 from cepbench.algorithms.gloria.optimizer.optimizer import Construction, SharingDecision, optimize, plan_of
 from cepbench.algorithms.gloria.optimizer.pools import Pools, pools_of
-from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
+from cepbench.algorithms.gloria.plan import QSet, WorkloadSharingPlan
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, template_of
 from cepbench.algorithms.snapshots.members import SetMember, members_of
 from cepbench.queries.compile import compile_workload

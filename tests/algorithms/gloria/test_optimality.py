@@ -10,8 +10,7 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.gloria.optimizer.costs import ExecutorCosts, PaperCosts
-from cepbench.algorithms.gloria.optimizer.elimination import lightest
-from cepbench.algorithms.gloria.optimizer.limits import SearchLimits, TablesTooLarge
+from cepbench.algorithms.gloria.optimizer.elimination import SearchLimits, TablesTooLarge, lightest
 from cepbench.algorithms.gloria.optimizer.optimizer import OPTIMIZERS, optimize
 from tests.algorithms.gloria.brute_force import BruteForce
 from tests.algorithms.gloria.graphs import UNLIMITED, Graph, text, transition
