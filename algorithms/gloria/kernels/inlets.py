@@ -6,11 +6,10 @@ from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, fir
 from cepbench.algorithms.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.cells import counts_only
-from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import reach as reach_alone
 from cepbench.algorithms.snapshots.kernels.cells import clear, fits, follows
-from cepbench.algorithms.snapshots.kernels.counts import evaluate_counts
 from cepbench.algorithms.snapshots.kernels.products import evaluate
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
 from cepbench.algorithms.snapshots.kernels.vertices import add_expression, visit
@@ -43,34 +42,25 @@ def bring(
     inlet = tables.inlet[n]
     if inlet.link == inlet.link_end:
         return
-    group = shared.group[inlet.group]
+    group, counts = shared.group[inlet.group], totals.counts[0]
     live, to = group.count - group.oldest, cell_of(group, inlet.row, group.oldest)
     clear(shared.cells, to, live)
     for r in range(inlet.link, inlet.link_end):
-        if tables.link[r].predicates != NONE:
-            _visit(i, r, to, group.oldest, events, tables, predicates, totals, vertices, shared)
-        else:
-            add_run(shared.cells, to, cell_of(group, tables.link[r].row, group.oldest), live)
-            totals.counts[0].additions += live
-
-
-@inner
-def _visit(
-    i: int, r: int, to: int, oldest: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates,
-    totals: SetTotals, vertices: VertexQueue, shared: Expressions,
-) -> None:  # fmt: skip
-    """Adds the expressions of the events that event i follows by link r to those from cell `to` on."""
-    link, counts = tables.link[r], totals.counts[0]
-    v = vertices.last[link.vertices]
-    while v >= counts.oldest_vertex:
-        vertex = vertices.event[v]
-        if vertex.time < events.time[i] and follows(
-            predicates, link.predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i
-        ):
-            counts.edges += 1
-            counts.additions += vertex.size
-            add_expression(v, shared.cells, to, oldest, vertices, counts_only(shared.cells))
-        v = vertex.before
+        link = tables.link[r]
+        if link.predicates == NONE:
+            add_run(shared.cells, to, cell_of(group, link.row, group.oldest), live)
+            counts.additions += live
+            continue
+        v = vertices.last[link.vertices]
+        while v >= counts.oldest_vertex:
+            vertex = vertices.event[v]
+            if vertex.time < events.time[i] and follows(
+                predicates, link.predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i
+            ):
+                counts.edges += 1
+                counts.additions += vertex.size
+                add_expression(v, shared.cells, to, group.oldest, vertices, counts_only(shared.cells))
+            v = vertex.before
 
 
 @inlined
@@ -87,16 +77,14 @@ def reach(
     low, high = totals.open[place.window].low, totals.open[place.window].high
     reach_alone(i, p, place.value, low, high, events, tables, totals, only)
     for n in range(place.source, place.source_end):
-        _add_values(n, p, program, totals, state.shared, only, modular)
+        _add_values(n, p, program, totals, state.shared, modular)
     for e in range(place.enter, place.enter_end):
         if tables.transition[e].visited:
             visit(i, e, place.value, low, high, events, tables, program.predicates, totals, state.vertices)
 
 
 @inlined
-def _add_values(
-    n: int, p: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, only: bool, modular: bool
-) -> None:
+def _add_values(n: int, p: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, modular: bool) -> None:
     """Adds the values of the expression of source n to the cells of place p."""
     tables = program.tables
     source, place = tables.source[n], tables.position[p]
@@ -112,11 +100,7 @@ def _add_values(
             first += 1
         cell, count = place.value + k - low, group.count - first
         coefficient, values = cell_of(group, inlet.row, first), cell_of(group, source.value + k % window.span, first)
-        if only:
-            evaluate_counts(totals.cells, cell, shared.cells, coefficient, values, count, modular)
-        else:
-            evaluate(
-                totals.cells, cell, shared.cells, coefficient, values, count, program.weights, tables.whole[0].bound,
-                modular,
-            )  # fmt: skip
+        evaluate(
+            totals.cells, cell, shared.cells, coefficient, values, count, program.weights, len(tables.state), modular
+        )  # fmt: skip
     totals.counts[0].evaluations += max(high - low + 1, 0)

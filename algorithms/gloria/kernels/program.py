@@ -154,17 +154,14 @@ class QSetRecord:
 
 
 class TemplateRecord:
-    """The set as a whole: windows that may be open, over all members; cells of `SetTotals`; `negated` or not.
-
-    Bytes of a vertex without cells, and of a cell. `bound`: the number under which each channel counts.
+    """The set as a whole: windows that may be open, over all members; cells of `SetTotals`; bytes of a vertex without
+    cells, and of a cell.
     """
 
     open: int
     cells: int
-    bound: int
     vertex_bytes: int
     cell_bytes: int
-    negated: np.bool_
 
 
 class GloriaTables(NamedTuple):

@@ -54,7 +54,7 @@ def run_events(
             counts.now = time
         if not _fits(kind, tables, state):
             return i, written, ROOM
-        at_once = kind.single and not tables.whole[0].negated and i + 1 < size and events.time[i + 1] > time
+        at_once = kind.single and len(tables.negation) == 0 and i + 1 < size and events.time[i + 1] > time
         for s in range(kind.state, kind.state_end):
             if match(i, s, events, tables, program.predicates, state.shared):
                 counts.visits += 1

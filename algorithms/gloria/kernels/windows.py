@@ -117,7 +117,7 @@ def _finish(
             evaluate(
                 totals.cells, tables.member[place.member].final + row, shared.cells,
                 cell_of(group, outlet.sums, first), cell_of(group, share.value + row, first), group.count - first,
-                program.weights, tables.whole[0].bound, modular,
+                program.weights, len(tables.state), modular,
             )  # fmt: skip
             totals.counts[0].evaluations += 1
 
