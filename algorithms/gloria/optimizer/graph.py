@@ -128,7 +128,7 @@ def enter(edges: Edges, nodes: Sequence[Node], costs: PaperCosts, splitting: boo
     """The table of the edges of a link to some nodes after it; edges that split Q-sets only if `splitting`."""
     link = edges.link
     table = []
-    reusing = [[q for q in node if not link.after.local(q.snapshot) and q.members & link.common] for node in nodes]
+    reusing = [[q for q in node if q.snapshot not in link.after.sources and q.members & link.common] for node in nodes]
     saved: dict[Shared, float] = {}
     for entries in edges.profiles:
         row = []
@@ -151,7 +151,7 @@ def enter(edges: Edges, nodes: Sequence[Node], costs: PaperCosts, splitting: boo
 
 def weight_of(node: Node, pool: Pool, costs: PaperCosts) -> float:
     """The weight of the edges from start nodes to a node, to end nodes, and within a Kleene sub-graph."""
-    total = sum(costs.making(q.snapshot, q.members) for q in node if pool.local(q.snapshot))
+    total = sum(costs.making(q.snapshot, q.members) for q in node if q.snapshot in pool.sources)
     for source, _ in pool.transitions:
         if source in pool.starts:
             total += costs.start(source, pool.starts[source])

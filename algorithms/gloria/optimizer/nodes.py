@@ -79,12 +79,10 @@ def _local_loops(pool: Pool) -> Iterator[Node]:
 
 def _kleene(pool: Pool, combination: Sequence[Profile]) -> Iterator[Node]:
     """Reuse: a Q-set of all members enters the loop at each transition by which some member does."""
-    whole = {entry for entries in combination for entry in entries if entry.members == pool.members}
-    for entry in sorted(whole):
-        if entry.snapshot == NARROWED or not all(entry in entries for entries in combination):
-            continue
-        if all(_all_or_none(pool, source, pool.members) for source, _ in pool.transitions):
-            yield (Shared(*entry),)
+    if combination and all(_all_or_none(pool, source, pool.members) for source in pool.sources):
+        for entry in sorted(set(combination[0]).intersection(*combination[1:])):
+            if entry.members == pool.members and entry.snapshot != NARROWED:
+                yield (entry,)
 
 
 def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Iterator[Node]:
@@ -94,15 +92,12 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Ite
     reused, otherwise with new ones), or get local snapshots where these are fewer, or are merged: with one another, and
     with those of other parts that are merged. Every combination of parts is a node.
     """
-    here = pool.source
-    groups = groups_of(pool, combination)
-    fewer = {
-        group
-        for group, snapshot in groups.items()
-        if snapshot is not None and costs.rates[here] < costs.rates[snapshot]
-    }
+    here, rates = pool.source, costs.rates
+    kept = {group: here if snapshot is None else snapshot for group, snapshot in groups_of(pool, combination).items()}
+    fewer = {group: min(snapshot, here, key=rates.__getitem__) for group, snapshot in kept.items()}
+    renewed = [group for group in kept if fewer[group] != kept[group]]
     parts = _parts(pool, costs)
-    modes = [(KEEP, LOCAL, MERGE) if any(group & part for group in fewer) else (KEEP, MERGE) for part in parts]
+    modes = [(KEEP, LOCAL, MERGE) if any(group & part for group in renewed) else (KEEP, MERGE) for part in parts]
     for chosen in product(*modes):
         merged = local = 0
         for part, mode in zip(parts, chosen, strict=True):
@@ -110,7 +105,13 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Ite
                 merged |= part
             elif mode == LOCAL:
                 local |= part
-        yield _node(groups, merged, local, fewer, here)
+        for group in kept:
+            if group & merged:
+                merged |= group
+        node = [Shared(group, (fewer if group & local else kept)[group]) for group in kept if not group & merged]
+        if merged & (merged - 1):
+            node.append(Shared(merged, here))
+        yield tuple(sorted(node))
 
 
 def _parts(pool: Pool, costs: PaperCosts) -> list[Mask]:
@@ -124,20 +125,6 @@ def _parts(pool: Pool, costs: PaperCosts) -> list[Mask]:
     for n, part in enumerate(parts):
         found[n * FEW_PARTS // len(parts)] |= part
     return found
-
-
-def _node(groups: dict[Mask, int | None], merged: Mask, local: Mask, fewer: set[Mask], here: int) -> Node:
-    found = []
-    for group in groups:
-        if group & merged:
-            merged |= group
-    for group, snapshot in groups.items():
-        if not group & merged:
-            kept = None if group & local and group in fewer else snapshot
-            found.append(Shared(group, here if kept is None else kept))
-    if merged & (merged - 1):
-        found.append(Shared(merged, here))
-    return tuple(sorted(found))
 
 
 def _united(masks: Sequence[Mask]) -> list[Mask]:

@@ -36,13 +36,9 @@ class Pool:
         """The state that the transition of a pool of SEQ leaves."""
         return self.transitions[0][0]
 
-    def local(self, snapshot: int) -> bool:
-        """Whether snapshots of a state are made in this pool."""
-        return snapshot in self.sources
-
     @cached_property
     def sources(self) -> frozenset[int]:
-        """The states that its transitions leave."""
+        """The states that its transitions leave: snapshots of them are made in this pool."""
         return frozenset(source for source, _ in self.transitions)
 
 
@@ -107,21 +103,17 @@ def _cells(template: GloriaTemplate, states: Mapping[TypeState, int]) -> list[Ce
     for edge, t in edges.items():
         for m in template.transitions[t]:
             own[m].append(edge)
-    loops: dict[tuple[tuple[Edge, ...], int], Mask] = {}
-    passing: dict[tuple[Edge, int], Mask] = {}
+    found: dict[tuple[tuple[Edge, ...], bool, int], Mask] = {}
     for m, transitions in enumerate(own):
         alone = {edge for edge in transitions if m in template.alone.get(edges[edge], ())}
         circles = _circles(transitions)
-        for circle in circles:
-            key = (circle, m if alone.intersection(circle) else -1)
-            loops[key] = loops.get(key, 0) | 1 << m
         looping = {edge for circle in circles for edge in circle}
-        for edge in transitions:
-            if edge not in looping:
-                passed = (edge, m if edge in alone else -1)
-                passing[passed] = passing.get(passed, 0) | 1 << m
-    sequences: list[Cell] = [((edge,), members, False) for (edge, _), members in passing.items()]
-    return sequences + [(circle, members, True) for (circle, _), members in loops.items()]
+        passed = [((edge,), False) for edge in transitions if edge not in looping]
+        for chosen, kleene in [*passed, *((circle, True) for circle in circles)]:
+            key = (chosen, kleene, m if alone.intersection(chosen) else -1)
+            found[key] = found.get(key, 0) | 1 << m
+    cells = [(chosen, members, kleene) for (chosen, kleene, _), members in found.items()]
+    return sorted(cells, key=lambda cell: cell[2])
 
 
 def _circles(transitions: Sequence[Edge]) -> list[tuple[Edge, ...]]:
