@@ -26,8 +26,11 @@ from cepbench.queries.model import Query
 
 LIGHTEST, NONE = "gloria", "none"
 """The default optimizer, and the one that shares nothing."""
-FELL_BACK = "gloria: the search for a plan reached a limit; the plan is the greedy one"
-THINNED = "gloria: a transition has too many plans to look at them all; the plan is the best of those seen"
+NOTICES = {
+    "fell_back": "gloria: the search for a plan reached a limit; the plan is the greedy one",
+    "thinned": "gloria: a transition has too many plans to look at them all; the plan is the best of those seen",
+}
+"""What users should know of a plan, by the number of its details that is not 0."""
 
 DETAILS = (
     "template_seconds", "graph_seconds", "search_seconds", "plan_weight", "sharable_sets", "nodes", "graph_edges",
@@ -98,7 +101,8 @@ class Gloria(Algorithm):
             shared, others = planning.planned(together)
             sets += shared
             alone += others
-        details, notices = planning.details, planning.notices
+        details = planning.details
+        notices = tuple(text for name, text in NOTICES.items() if details[name])
         return GloriaPlan(workload, tuple(sets), tuple(alone), self.granularity, details=details, notices=notices)
 
     def operator(self, plan: Plan) -> Operator:
@@ -127,11 +131,6 @@ class _Planning:
         self.rates = {name: rate / gloria.substreams for name, rate in statistics.rates.items()}
         self.details = dict.fromkeys(DETAILS, 0.0)
 
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What users should know of the plan."""
-        return tuple(text for name, text in (("fell_back", FELL_BACK), ("thinned", THINNED)) if self.details[name])
-
     def planned(self, members: Sequence[SetMember]) -> Separated:
         """The plan of one set. Raises `PlanningTooLong`."""
         gloria, details = self.gloria, self.details
@@ -150,7 +149,8 @@ class _Planning:
             known, number = details[name], decision.numbers[name]
             details[name] = max(known, number) if name in MAXIMA else known + number
         if isinstance(costs, ExecutorCosts) and self._may_leave(members):
-            rate, matched = sum(self.rates.values()), [self._matched(member) for member in members]
+            states = [states_of(member) for member in members]
+            rate, matched = sum(self.rates.values()), [sum(self.rates.get(s.type, 0.0) for s in own) for own in states]
             unshared = costs.unshared(rate, matched)
             if unshared < decision.weight + costs.whole(rate):
                 details["left_alone"] += 1
@@ -183,7 +183,3 @@ class _Planning:
         """
         kept = (kept_positions(member.automaton, self.gloria.granularity).any() for member in members)
         return self.gloria.optimizer == LIGHTEST and bool(self.rates) and not any(kept)
-
-    def _matched(self, member: SetMember) -> float:
-        """The rate of the events of a member's types, once for each state."""
-        return sum(self.rates.get(state.type, 0.0) for state in states_of(member))

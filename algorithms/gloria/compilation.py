@@ -134,9 +134,7 @@ class _Compiler(SetCompiler):
         self.place = {place: n for n, place in enumerate((s, m) for s, own in self.present.items() for m in own)}
         self.groups: dict[QSet, GroupRows] = {}
         self.leaving: dict[tuple[TypeState, QSet], Row] = {}
-        for found in self.into.values():
-            for passing in found:
-                self._add_leaving(passing)
+        self._add_leaving()
         for m in range(len(self.members)):
             self.add_slots(m)
         for state in order:
@@ -146,17 +144,16 @@ class _Compiler(SetCompiler):
         for group in self.groups.values():
             self.rows["group"].append({"rows": group.rows, "fresh": group.fresh} | group.share)
 
-    def _add_leaving(self, passing: Passing) -> None:
+    def _add_leaving(self) -> None:
         """What is kept of events that leave a state with a Q-set: their sums, and the events if they are visited."""
-        _, _, source, q = passing
-        if q.snapshot is None:
-            return
-        if q not in self.groups:
-            self.groups[q] = GroupRows(len(self.groups), {m: self._span(m) for m in sorted(q.members)})
-        if (source, q) not in self.leaving:
-            vertices = len(self.place) + len(self.leaving)
-            self.leaving[source, q] = {"sums": self.groups[q].take(2), "vertices": vertices, "kept": False}
-        self.leaving[source, q]["kept"] |= self._visits(passing)
+        for passing in (passing for found in self.into.values() for passing in found if passing.q.snapshot is not None):
+            q, key = passing.q, (passing.source, passing.q)
+            if q not in self.groups:
+                self.groups[q] = GroupRows(len(self.groups), {m: self._span(m) for m in sorted(q.members)})
+            if key not in self.leaving:
+                vertices = len(self.place) + len(self.leaving)
+                self.leaving[key] = {"sums": self.groups[q].take(2), "vertices": vertices, "kept": False}
+            self.leaving[key]["kept"] |= self._visits(passing)
 
     def _visits(self, passing: Passing) -> bool:
         """Whether events of a shared transition are visited by those that follow."""

@@ -10,6 +10,7 @@ from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import reach as reach_alone
 from cepbench.algorithms.snapshots.kernels.cells import clear, fits, follows
+from cepbench.algorithms.snapshots.kernels.counts import evaluate_counts
 from cepbench.algorithms.snapshots.kernels.products import evaluate
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
 from cepbench.algorithms.snapshots.kernels.vertices import add_expression, visit
@@ -77,14 +78,16 @@ def reach(
     low, high = totals.open[place.window].low, totals.open[place.window].high
     reach_alone(i, p, place.value, low, high, events, tables, totals, only)
     for n in range(place.source, place.source_end):
-        _add_values(n, p, program, totals, state.shared, modular)
+        _add_values(n, p, program, totals, state.shared, only, modular)
     for e in range(place.enter, place.enter_end):
         if tables.transition[e].visited:
             visit(i, e, place.value, low, high, events, tables, program.predicates, totals, state.vertices)
 
 
 @inlined
-def _add_values(n: int, p: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, modular: bool) -> None:
+def _add_values(
+    n: int, p: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, only: bool, modular: bool
+) -> None:
     """Adds the values of the expression of source n to the cells of place p."""
     tables = program.tables
     source, place = tables.source[n], tables.position[p]
@@ -100,7 +103,11 @@ def _add_values(n: int, p: int, program: GloriaProgram, totals: SetTotals, share
             first += 1
         cell, count = place.value + k - low, group.count - first
         coefficient, values = cell_of(group, inlet.row, first), cell_of(group, source.value + k % window.span, first)
-        evaluate(
-            totals.cells, cell, shared.cells, coefficient, values, count, program.weights, len(tables.state), modular
-        )  # fmt: skip
+        if only:
+            evaluate_counts(totals.cells, cell, shared.cells, coefficient, values, count, modular)
+        else:
+            evaluate(
+                totals.cells, cell, shared.cells, coefficient, values, count, program.weights, len(tables.state),
+                modular,
+            )  # fmt: skip
     totals.counts[0].evaluations += max(high - low + 1, 0)
