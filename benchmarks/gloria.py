@@ -13,8 +13,7 @@ import numpy as np
 
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
-from cepbench.algorithms.gloria.sharing_plan import QSet, TransitionPlan, WorkloadSharingPlan, reusable, unshared
+from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, QSet, TransitionPlan, WorkloadSharingPlan
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeTransition, template_of
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.snapshots.members import SetMember, members_of
@@ -55,6 +54,11 @@ def uniform(events: int, seed: int = 0) -> EventBatch:
     return EventBatch(schema, numbers, kinds, {"x": random.integers(0, 1000, events)}, numbers)
 
 
+def unshared(template: GloriaTemplate) -> WorkloadSharingPlan:
+    """No queries share anything."""
+    return WorkloadSharingPlan({t: tuple(QSet(frozenset({m})) for m in own) for t, own in template.transitions.items()})
+
+
 def together(template: GloriaTemplate, *, reusing: bool) -> WorkloadSharingPlan:
     """All queries share all transitions that several have: by new snapshots of each state, or old ones if they can."""
     plans: dict[TypeTransition, TransitionPlan] = dict(unshared(template).transitions)
@@ -69,13 +73,20 @@ def together(template: GloriaTemplate, *, reusing: bool) -> WorkloadSharingPlan:
         for transition, [q, *rest] in plans.items():
             for old in _reaching(transition, plans):
                 alike = QSet(q.members, old.snapshot)
-                if q.snapshot == transition.source != old.snapshot and reusable(
-                    alike, transition.source, plans, template
-                ):
+                if q.snapshot == transition.source != old.snapshot and _whole(alike, transition, plans, template):
                     plans[transition] = (alike, *rest)
                     changed = True
                     break
     return WorkloadSharingPlan(plans)
+
+
+def _whole(
+    q: QSet, after: TypeTransition, plans: dict[TypeTransition, TransitionPlan], template: GloriaTemplate
+) -> bool:
+    """Whether a Q-set that does not start there comes to a transition by all transitions before it."""
+    before = [t for t, members in template.transitions.items() if t.target == after.source and members & q.members]
+    starting = q.members & template.start.get(after.source, frozenset())
+    return bool(before) and not starting and all(q in plans[t] for t in before)
 
 
 def _reaching(transition: TypeTransition, plans: dict[TypeTransition, TransitionPlan]) -> Iterable[QSet]:

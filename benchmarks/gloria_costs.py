@@ -1,4 +1,4 @@
-"""Fits the costs of Gloria's executor, and of lanes (`algorithms/gloria/optimizer/executor_costs.py`).
+"""Fits the costs of Gloria's executor, and of lanes (`algorithms/gloria/optimizer/costs.py`).
 
 Microseconds per event of plans of some workloads, and of the same by COGRA; costs that are not negative, by least
 squares of relative errors. Prints the costs in the order of `NAMES` and `LANES`, and how far what they predict is off.
@@ -19,11 +19,12 @@ from scipy.optimize import nnls
 
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.optimizer import executor_costs, pools_of, rates_of
-from cepbench.algorithms.gloria.optimizer.graph import plan_weight
-from cepbench.algorithms.gloria.optimizer.limits import SearchLimits
+from cepbench.algorithms.gloria.optimizer import costs
+from cepbench.algorithms.gloria.optimizer.elimination import SearchLimits
+from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph, PoolNodes, leave, nodes_of
 from cepbench.algorithms.gloria.optimizer.nodes import Node
 from cepbench.algorithms.gloria.optimizer.optimizer import Construction, _searched, plan_of
+from cepbench.algorithms.gloria.optimizer.pools import Pools, pools_of
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
 from cepbench.algorithms.gloria.template import states_of, template_of
 from cepbench.algorithms.registry import make
@@ -65,7 +66,18 @@ def microseconds(executors: Sequence[Executor], events: EventBatch) -> float:
 
 def set_costs(values: Sequence[float]) -> None:
     for name, value in zip(NAMES, values, strict=False):
-        setattr(executor_costs, name, value)
+        setattr(costs, name, value)
+
+
+def plan_weight(pools: Pools, nodes: Sequence[Node], executor: costs.ExecutorCosts) -> float:
+    """The weight of a plan of each pool: that of the only path of a graph."""
+    built: list[PoolNodes] = []
+    for pool, node in zip(pools.pools, nodes, strict=True):
+        entering = [built[link.before.number].leaving[link] for link in pool.before]
+        here = nodes_of(pool, [node], entering, executor)
+        here.leaving = {link: leave(here, link, executor) for link in pool.after}
+        built.append(here)
+    return GloriaGraph(built).weight([0] * len(built))
 
 
 def fit(rows: Sequence[Sequence[float]], taken: Sequence[float], names: Sequence[str]) -> None:
@@ -78,8 +90,7 @@ def fit(rows: Sequence[Sequence[float]], taken: Sequence[float], names: Sequence
 
 def main() -> None:
     events, random = gloria.uniform(EVENTS), Random(1)
-    rates = dict.fromkeys(gloria.TYPES, RATE)
-    known = [getattr(executor_costs, name) for name in NAMES]
+    known = [getattr(costs, name) for name in NAMES]
     shared, shared_taken, lanes, lanes_taken = [], [], [], []
     for texts in workloads():
         workload = compile_workload([parse_query(text) for text in texts], events.schema)
@@ -89,18 +100,20 @@ def main() -> None:
         windows = [float(member.window.within) for member in members]
         overlaps = [member.window.overlap for member in members]
         closings = [1 / member.window.slide for member in members]
-        given = rates_of([state.type for state in pools.states], rates), windows, overlaps, closings
+        given = [RATE] * len(pools.states), windows, overlaps, closings
         plans: list[list[Node]] = [[() for _ in pools.pools]]
         for draw in range(DRAWS):
             set_costs([value * math.exp(random.gauss(0, 1.5) if draw else 0.0) for value in known])
-            construction = Construction(pools, executor_costs.ExecutorCosts(*given), SearchLimits(10.0), "gloria")
-            nodes = _searched(construction.graph(), "gloria", construction)
+            construction = Construction(pools, costs.ExecutorCosts(*given), SearchLimits(10.0), "gloria")
+            graph = construction.graph()
+            chosen = _searched(graph, construction)
+            nodes = [here.nodes[n] for here, n in zip(graph.pools, chosen, strict=True)]
             plans += [nodes] if nodes not in plans else []
         for nodes in plans:
             row = []
             for k in range(len(NAMES) - 2):
                 set_costs([float(k == n) for n in range(len(NAMES) - 2)])
-                row.append(plan_weight(pools.pools, nodes, executor_costs.ExecutorCosts(*given)))
+                row.append(plan_weight(pools, nodes, costs.ExecutorCosts(*given)))
             plan = GloriaPlan(workload, (PlannedSet(members, template, plan_of(pools, nodes)),))
             shared.append([*row, 1.0, sum(closings)])
             shared_taken.append(microseconds([GloriaExecutor(plan) for _ in range(3)], events))

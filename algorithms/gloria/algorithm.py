@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
-from math import inf
 from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, PlanningTooLong
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.optimizer import (
-    COSTS,
-    OPTIMIZERS,
-    EventCosts,
-    SearchLimits,
-    SharingDecision,
-    optimize,
-    pools_of,
-    rates_of,
-)
-from cepbench.algorithms.gloria.optimizer.limits import SearchLimitReached
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, separated, sharable_sets
-from cepbench.algorithms.gloria.sharing_plan import unshared
+from cepbench.algorithms.gloria.optimizer.costs import COSTS, ExecutorCosts, PaperCosts
+from cepbench.algorithms.gloria.optimizer.elimination import SearchLimitReached, SearchLimits
+from cepbench.algorithms.gloria.optimizer.optimizer import OPTIMIZERS, optimize
+from cepbench.algorithms.gloria.optimizer.pools import pools_of
+from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, Separated, separated, sharable_sets
 from cepbench.algorithms.gloria.template import states_of, template_of
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES, kept_positions
 from cepbench.algorithms.online.trends import unsupported_under_any
@@ -36,14 +26,19 @@ from cepbench.queries.model import Query
 
 LIGHTEST, NONE = "gloria", "none"
 """The default optimizer, and the one that shares nothing."""
-FELL_BACK = "gloria: the search for a plan reached a limit; the plan is the greedy one"
-THINNED = "gloria: a transition has too many plans to look at them all; the plan is the best of those seen"
+NOTICES = {
+    "fell_back": "gloria: the search for a plan reached a limit; the plan is the greedy one",
+    "thinned": "gloria: a transition has too many plans to look at them all; the plan is the best of those seen",
+}
+"""What users should know of a plan, by the number of its details that is not 0."""
 
 DETAILS = (
     "template_seconds", "graph_seconds", "search_seconds", "plan_weight", "sharable_sets", "nodes", "graph_edges",
     "pruned_nodes", "pruned_edges", "graph_bytes", "shared_transitions", "snapshot_types", "thinned", "fell_back",
     "left_alone",
 )  # fmt: skip
+MAXIMA = ("graph_bytes", "fell_back")
+"""Details that are those of the largest set; others are added up."""
 
 
 class Gloria(Algorithm):
@@ -103,17 +98,12 @@ class Gloria(Algorithm):
         sets: list[PlannedSet] = []
         alone: list[SetMember] = members if self.optimizer == NONE else []
         for together in sharable_sets(members, self.block) if self.optimizer != NONE else ():
-            shared, others = separated(planning.planned(together))
+            shared, others = planning.planned(together)
             sets += shared
             alone += others
-        return GloriaPlan(
-            workload,
-            tuple(sets),
-            tuple(alone),
-            self.granularity,
-            details=planning.details,
-            notices=planning.notices,
-        )
+        details = planning.details
+        notices = tuple(text for name, text in NOTICES.items() if details[name])
+        return GloriaPlan(workload, tuple(sets), tuple(alone), self.granularity, details=details, notices=notices)
 
     def operator(self, plan: Plan) -> Operator:
         """With lanes if no queries share, or if keys have few events and no paper's plan was asked for; else by key."""
@@ -141,69 +131,55 @@ class _Planning:
         self.rates = {name: rate / gloria.substreams for name, rate in statistics.rates.items()}
         self.details = dict.fromkeys(DETAILS, 0.0)
 
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What users should know of the plan."""
-        return tuple(text for name, text in (("fell_back", FELL_BACK), ("thinned", THINNED)) if self.details[name])
-
-    def planned(self, members: Sequence[SetMember]) -> PlannedSet:
+    def planned(self, members: Sequence[SetMember]) -> Separated:
         """The plan of one set. Raises `PlanningTooLong`."""
+        gloria, details = self.gloria, self.details
         started = time.perf_counter()
         template = template_of(members)
         pools = pools_of(template)
-        rates = rates_of([state.type for state in pools.states], self.statistics.rates)
-        rates = [rate / self.gloria.substreams for rate in rates]
-        windows = [self._window(member) for member in members]
-        overlaps = [member.window.overlap for member in members]
-        closings = [self._closings(member) for member in members]
-        costs = COSTS[self.gloria.costs](rates, windows, overlaps, closings)
-        self.details["template_seconds"] += time.perf_counter() - started
+        costs = self._costs(members, [state.type for state in pools.states])
+        details["template_seconds"] += time.perf_counter() - started
         try:
-            decision = optimize(pools, costs, self.gloria.optimizer, self.limits)
+            decision = optimize(pools, costs, gloria.optimizer, self.limits)
         except SearchLimitReached as limit:
-            message = f"the optimizer {self.gloria.optimizer} needs more than {limit}"
-            raise PlanningTooLong(message, self.gloria.seconds) from None
-        unshared_weight = self._unshared(members, costs)
-        if unshared_weight < costs.carried_out(decision.weight, sum(self.rates.values())):
-            decision = replace(decision, sharing=unshared(template), weight=unshared_weight)
-            self.details["left_alone"] += 1
-        self._note(decision)
-        return PlannedSet(tuple(members), template, decision.sharing)
-
-    def _unshared(self, members: Sequence[SetMember], costs: EventCosts) -> float:
-        """What sharing nothing costs; infinite where it is no choice: other optimizers, unknown rates, and events that
-        are visited one by one, whose costs are not modeled.
-        """
-        gloria, rates = self.gloria, self.rates
-        if gloria.optimizer != LIGHTEST or not rates:
-            return inf
-        if any(kept_positions(member.automaton, gloria.granularity).any() for member in members):
-            return inf
-        matched = [sum(rates.get(state.type, 0.0) for state in states_of(member)) for member in members]
-        return costs.unshared(sum(rates.values()), matched)
-
-    def _window(self, member: SetMember) -> float:
-        """The length of a member's windows in units of time, at most that of the stream."""
-        if not self.statistics.rates:
-            return 1.0
-        return float(min(member.window.within, self.statistics.duration))
-
-    def _closings(self, member: SetMember) -> float:
-        """How many of a member's windows close in a unit of time: of a short stream, those that begin in it."""
-        most = member.window.overlap
-        if self.statistics.rates:
-            most = min(most, -(-self.statistics.duration // member.window.slide))
-        return most / self._window(member)
-
-    def _note(self, decision: SharingDecision) -> None:
-        numbers, details = decision.numbers, self.details
-        for name in ("nodes", "pruned_nodes", "pruned_edges", "graph_seconds", "search_seconds", "thinned"):
-            details[name] += numbers[name]
-        details["graph_edges"] += numbers["edges"]  # `edges` are those that an executor visits
+            message = f"the optimizer {gloria.optimizer} needs more than {limit}"
+            raise PlanningTooLong(message, gloria.seconds) from None
         details["sharable_sets"] += 1
+        for name in decision.numbers.keys() & details.keys():
+            known, number = details[name], decision.numbers[name]
+            details[name] = max(known, number) if name in MAXIMA else known + number
+        if isinstance(costs, ExecutorCosts) and self._may_leave(members):
+            states = [states_of(member) for member in members]
+            rate, matched = sum(self.rates.values()), [sum(self.rates.get(s.type, 0.0) for s in own) for own in states]
+            unshared = costs.unshared(rate, matched)
+            if unshared < decision.weight + costs.whole(rate):
+                details["left_alone"] += 1
+                details["plan_weight"] += unshared
+                return (), tuple(members)
         details["plan_weight"] += decision.weight
-        details["graph_bytes"] = max(details["graph_bytes"], numbers["bytes"])
-        details["fell_back"] = max(details["fell_back"], numbers["fell_back"])
         shared = [[q.snapshot for q in q_sets if q.snapshot] for q_sets in decision.sharing.transitions.values()]
         details["shared_transitions"] += sum(map(bool, shared))
         details["snapshot_types"] += len({snapshot for snapshots in shared for snapshot in snapshots})
+        return separated(PlannedSet(tuple(members), template, decision.sharing))
+
+    def _costs(self, members: Sequence[SetMember], types: Sequence[str]) -> PaperCosts:
+        """Costs with the rate of each type: 1 if nothing is known of the stream, 0 if it does not have the type.
+
+        Windows are at most as long as the stream, and of a short stream those close that begin in it.
+        """
+        rates, duration = self.rates, self.statistics.duration
+        own, overlaps = [member.window for member in members], [member.window.overlap for member in members]
+        windows, closing = [1.0] * len(own), overlaps
+        if rates:
+            windows = [float(min(window.within, duration)) for window in own]
+            closing = [min(window.overlap, -(-duration // window.slide)) for window in own]
+        closings = [most / length for most, length in zip(closing, windows, strict=True)]
+        of_types = [rates.get(name, 0.0) if rates else 1.0 for name in types]
+        return COSTS[self.gloria.costs](of_types, windows, overlaps, closings)
+
+    def _may_leave(self, members: Sequence[SetMember]) -> bool:
+        """Whether sharing nothing is a choice: not for other optimizers, of unknown rates, or where events are visited
+        one by one, whose costs are not modeled.
+        """
+        kept = (kept_positions(member.automaton, self.gloria.granularity).any() for member in members)
+        return self.gloria.optimizer == LIGHTEST and bool(self.rates) and not any(kept)

@@ -1,15 +1,43 @@
-"""The plan of a workload: sets of members that share, the sharing plan of each set, and members that do not share."""
+"""Which members of a workload share which transitions, by which snapshots (Definitions 2.6, 2.7, Section 3.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cepbench.algorithms.base import Plan
-from cepbench.algorithms.gloria.sharing_plan import QSet, TransitionPlan, WorkloadSharingPlan
-from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, states_of, template_of
+from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, states_of, template_of
 from cepbench.algorithms.online.granularity import COARSEST
 from cepbench.algorithms.snapshots.members import SetMember, connected
+
+
+@dataclass(frozen=True)
+class QSet:
+    """Members that share a transition; `snapshot` is the state whose events have the snapshots, None for one alone."""
+
+    members: frozenset[int]
+    snapshot: TypeState | None = None
+
+    def __str__(self) -> str:
+        names = ",".join(str(m + 1) for m in sorted(self.members))
+        return f"({names})" if self.snapshot is None else f"({names})^{self.snapshot}"
+
+
+TransitionPlan = tuple[QSet, ...]
+"""The Q-sets of a transition: a partition of its members (Definition 2.6)."""
+
+
+@dataclass(frozen=True)
+class WorkloadSharingPlan:
+    """A workload sharing plan (Definition 2.7): the plan of each transition of a template."""
+
+    transitions: Mapping[TypeTransition, TransitionPlan]
+
+    @property
+    def sharing(self) -> frozenset[int]:
+        """The members that share some transition."""
+        q_sets = (q for plan in self.transitions.values() for q in plan if q.snapshot is not None)
+        return frozenset[int]().union(*(q.members for q in q_sets))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,20 +70,20 @@ def sharable_sets(members: Sequence[SetMember], block: int | None = None) -> tup
     blocks: dict[int, list[SetMember]] = {}
     for member in members:
         blocks.setdefault(member.query.index // block if block else 0, []).append(member)
-    return tuple(
-        tuple(own[m] for m in together)
-        for own in blocks.values()
-        for together in connected(own, [_transitions(member) for member in own])
-    )
+    found = []
+    for own in blocks.values():
+        states = [states_of(member) for member in own]
+        keys = [[(s[t.source], s[t.target]) for t in m.automaton.transitions] for s, m in zip(states, own, strict=True)]
+        found += [tuple(own[m] for m in together) for together in connected(own, keys)]
+    return tuple(found)
 
 
-def _transitions(member: SetMember) -> list[tuple[TypeState, TypeState]]:
-    states = states_of(member)
-    return [(states[t.source], states[t.target]) for t in member.automaton.transitions]
+Separated = tuple[tuple[PlannedSet, ...], tuple[SetMember, ...]]
+"""The part of a set whose members share some transition, if there is any, and the members that share none."""
 
 
-def separated(planned: PlannedSet) -> tuple[tuple[PlannedSet, ...], tuple[SetMember, ...]]:
-    """The part of a set whose members share some transition, if there is any, and the members that share none."""
+def separated(planned: PlannedSet) -> Separated:
+    """Both parts of a set."""
     shared = planned.sharing.sharing
     alone = tuple(member for m, member in enumerate(planned.members) if m not in shared)
     if not alone:

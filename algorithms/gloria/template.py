@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from cepbench.algorithms.snapshots.members import SetMember
-
-Key = TypeVar("Key")
 
 
 class TypeState(NamedTuple):
@@ -51,31 +49,24 @@ class GloriaTemplate:
     alone: Mapping[TypeTransition, frozenset[int]]
     states: tuple[tuple[TypeState, ...], ...]
 
-    def into(self, state: TypeState, members: Iterable[int]) -> tuple[TypeTransition, ...]:
-        """The transitions into a state that at least one of `members` has (from pe(E, q))."""
-        wanted = frozenset(members)
-        return tuple(t for t, having in self.transitions.items() if t.target == state and having & wanted)
-
 
 def template_of(members: Sequence[SetMember]) -> GloriaTemplate:
     """The template of some members of a workload, transitions in the order in which members name them."""
-    transitions: dict[TypeTransition, set[int]] = {}
-    start: dict[TypeState, set[int]] = {}
-    end: dict[TypeState, set[int]] = {}
-    alone: dict[TypeTransition, set[int]] = {}
+    transitions, start, end, alone = (defaultdict[Any, set[int]](set) for _ in range(4))
     states = tuple(states_of(member) for member in members)
     for m, member in enumerate(members):
         for t in member.automaton.transitions:
             transition = TypeTransition(states[m][t.source], states[m][t.target])
-            transitions.setdefault(transition, set()).add(m)
+            transitions[transition].add(m)
             if t.negations:
-                alone.setdefault(transition, set()).add(m)
+                alone[transition].add(m)
         for state, position in zip(states[m], member.automaton.positions, strict=True):
             if position.start is not None:
-                start.setdefault(state, set()).add(m)
+                start[state].add(m)
             if position.end is not None:
-                end.setdefault(state, set()).add(m)
-    return GloriaTemplate(_frozen(transitions), _frozen(start), _frozen(end), _frozen(alone), states)
+                end[state].add(m)
+    frozen = [{key: frozenset(own) for key, own in sets.items()} for sets in (transitions, start, end, alone)]
+    return GloriaTemplate(frozen[0], frozen[1], frozen[2], frozen[3], states)
 
 
 def states_of(member: SetMember) -> tuple[TypeState, ...]:
@@ -86,7 +77,3 @@ def states_of(member: SetMember) -> tuple[TypeState, ...]:
         found.append(TypeState(position.type, seen[position.type]))
         seen[position.type] += 1
     return tuple(found)
-
-
-def _frozen(sets: Mapping[Key, set[int]]) -> dict[Key, frozenset[int]]:
-    return {key: frozenset(members) for key, members in sets.items()}

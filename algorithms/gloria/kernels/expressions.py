@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.gloria.kernels.program import GloriaTables, QSetRecord
+from cepbench.algorithms.gloria.kernels.program import GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GroupState
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, begin, is_empty
@@ -16,14 +16,17 @@ from cepbench.algorithms.snapshots.kernels.cells import Index, Weighing, append
 from cepbench.algorithms.snapshots.kernels.template import SetTotals
 from cepbench.queries.records import Records
 
-FIRST_ROOM = 8
-"""Snapshots that a group has room for at first."""
-
 
 @inner
 def cell_of(group: GroupState, row: Index, snapshot: Index) -> int:
     """The cell of a snapshot in a row of its group."""
     return int(group.base + row * group.room + snapshot - group.shift)
+
+
+@inner
+def time_of(group: GroupState, snapshot: Index, times: Ints) -> int:
+    """The time of a snapshot of a group."""
+    return int(times[group.times + snapshot - group.shift])
 
 
 @inner
@@ -41,13 +44,6 @@ def copy_run(cells: Cells, i: int, other: Cells, j: int, count: Index) -> None:
 
 
 @inner
-def clear_run(cells: Cells, i: int, count: Index) -> None:
-    """Makes `count` cells those of no trend, from cell i on."""
-    for n in range(i, i + count):
-        empty(cells, n)
-
-
-@inner
 def append_run(
     cells: Cells, i: int, count: Index, weights: Weighing, s: int, ints: Ints, reals: Reals, event: int
 ) -> None:
@@ -58,12 +54,27 @@ def append_run(
 
 
 @inner
+def same_run(cells: Cells, i: int, j: int, count: Index) -> bool:
+    """Whether `count` cells from cell i on are those from cell j on."""
+    same = True
+    for n in range(count):
+        same &= cells.over[i + n] == cells.over[j + n]
+        for c in range(cells.ring.shape[1]):
+            same &= cells.ring[i + n, c] == cells.ring[j + n, c]
+        for c in range(cells.real.shape[1]):
+            same &= cells.real[i + n, c] == cells.real[j + n, c]
+        for c in range(cells.least.shape[1]):
+            same &= cells.least[i + n, c] == cells.least[j + n, c]
+    return same
+
+
+@inner
 def first_in(group: GroupState, times: Ints, start: int) -> int:
     """The first snapshot of a group since time `start`, by halving: O(log s)."""
     low, high = group.oldest, group.count
     while low < high:
         middle = (low + high) // 2
-        if times[group.times + middle - group.shift] < start:
+        if time_of(group, middle, times) < start:
             low = middle + 1
         else:
             high = middle
@@ -73,12 +84,12 @@ def first_in(group: GroupState, times: Ints, start: int) -> int:
 @inner
 def new_snapshot(g: int, time: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> int:
     """The number of a further snapshot of group g, in no expression yet; its values are to be set."""
-    group, known = shared.group[g], tables.group[g]
+    group = shared.group[g]
     s = group.count
     group.count += 1
     shared.times[group.times + s - group.shift] = time
-    for n in range(known.fresh, known.fresh_end):
-        empty(shared.cells, cell_of(group, tables.lists[n], s))
+    for row in range(tables.group[g].fresh, tables.group[g].rows):
+        empty(shared.cells, cell_of(group, row, s))
     totals.counts[0].snapshots += 1
     return s
 
@@ -89,66 +100,45 @@ def snapshot_of_one(g: int, time: int, tables: GloriaTables, totals: SetTotals, 
 
     It is made once between two times at which windows open.
     """
-    group, known, counts = shared.group[g], tables.group[g], totals.counts[0]
-    if group.one >= group.oldest and group.opened == counts.opened:
+    group, counts = shared.group[g], totals.counts[0]
+    if group.one >= group.oldest and time_of(group, group.one, shared.times) >= counts.opened:
         return group.one
     s = new_snapshot(g, time, tables, totals, shared)
-    for n in range(known.context, known.context_end):
-        context = tables.context[n]
-        span = tables.window[context.window].span
-        for k in range(totals.open[context.window].low, totals.open[context.window].high + 1):
-            cell = cell_of(group, context.value + k % span, s)
+    for n in range(tables.group[g].share, tables.group[g].share_end):
+        share = tables.share[n]
+        w = tables.position[share.place].window
+        for k in range(totals.open[w].low, totals.open[w].high + 1):
+            cell = cell_of(group, share.value + k % tables.window[w].span, s)
             empty(shared.cells, cell)
             begin(shared.cells, cell)
-    group.one, group.opened = s, counts.opened
+    group.one = s
     return s
 
 
-@inner
-def make_room(g: int, more: Index, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
-    """Makes room for `more` snapshots of group g; False if the caller has to widen the arrays first.
-
-    Snapshots that no window has any more make room for new ones; a group that has too many moves behind all others.
-    """
-    group, known, counts = shared.group[g], tables.group[g], totals.counts[0]
-    live = group.count - group.oldest
+@inlined
+def has_room(g: int, more: Index, tables: GloriaTables, shared: Expressions) -> bool:
+    """Whether group g has room for `more` snapshots, perhaps in that of those that no window has any more."""
+    group = shared.group[g]
     if group.count - group.shift + more <= group.room:
         return True
-    if 2 * (live + more) <= group.room:
-        _move(group, known, group.base, group.room, group.times, live, shared)
-        return True
-    room = max(2 * group.room, 2 * (live + more), FIRST_ROOM)
-    counts.more_cells, counts.more_times = known.rows * room, room
-    if counts.used_cells + counts.more_cells > len(shared.cells.over):
+    live, gone = group.count - group.oldest, group.oldest - group.shift
+    if 2 * (live + more) > group.room:
         return False
-    if counts.used_times + room > len(shared.times):
-        return False
-    base, times = counts.used_cells, counts.used_times
-    counts.used_cells += known.rows * room
-    counts.used_times += room
-    _move(group, known, base, room, times, live, shared)
+    for row in range(tables.group[g].rows):
+        first = group.base + row * group.room
+        copy_run(shared.cells, first, shared.cells, first + gone, live)
+    for n in range(live):
+        shared.times[group.times + n] = shared.times[group.times + gone + n]
+    group.shift = group.oldest
     return True
 
 
-@inlined
-def _move(
-    group: GroupState, known: QSetRecord, base: int, room: int, times: int, live: int, shared: Expressions
-) -> None:
-    """Moves the live snapshots of a group to the begin of its rows, or of rows elsewhere."""
-    first = group.oldest - group.shift
-    for row in range(known.rows):
-        copy_run(shared.cells, base + row * room, shared.cells, group.base + row * group.room + first, live)
-    for n in range(live):
-        shared.times[times + n] = shared.times[group.times + first + n]
-    group.base, group.room, group.times, group.shift = base, room, times, group.oldest
-
-
 @inner
-def forget_before(group: GroupState, known: QSetRecord, tables: GloriaTables, opened: Records, times: Ints) -> None:
-    """Drops the snapshots of a group that have left all windows of its members; `opened` as `SetTotals.open`."""
-    floor = np.int64(2**62)
-    for n in range(known.window, known.window_end):
-        w = tables.lists[n]
+def forget_before(g: int, tables: GloriaTables, opened: Records, shared: Expressions) -> None:
+    """Drops the snapshots of group g that have left all windows of its members; `opened` as `SetTotals.open`."""
+    group, floor = shared.group[g], np.int64(2**62)
+    for n in range(tables.group[g].share, tables.group[g].share_end):
+        w = tables.position[tables.share[n].place].window
         floor = min(floor, opened[w].low * tables.window[w].slide)
-    while group.oldest < group.count and times[group.times + group.oldest - group.shift] < floor:
+    while group.oldest < group.count and time_of(group, group.oldest, shared.times) < floor:
         group.oldest += 1

@@ -8,102 +8,114 @@ from cepbench.algorithms.gloria.kernels.expressions import (
     add_run,
     append_run,
     cell_of,
-    clear_run,
     copy_run,
     new_snapshot,
+    same_run,
     snapshot_of_one,
+    time_of,
 )
-from cepbench.algorithms.gloria.kernels.inlets import ALL, NOBODY, matching
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
-from cepbench.algorithms.gloria.kernels.windows import mark_after
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import add
+from cepbench.algorithms.snapshots.kernels.cells import clear
 from cepbench.algorithms.snapshots.kernels.counts import add_counts, clear_cell, copy_cell
-from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
+from cepbench.algorithms.snapshots.kernels.template import SetTotals
 from cepbench.algorithms.snapshots.kernels.vertices import keep
 
-NOTHING, REUSED, AGAIN, SNAPSHOT, EACH = range(5)
+NOTHING, REUSED, AGAIN, SNAPSHOT = range(4)
 """What becomes of an event: nothing; it continues with the expression that reaches it; it has the same snapshot as the
-event before; one of its own; and, at an ending, each member has its value."""
+event before; or one of its own.
+"""
+DELIVER, END = 1, 2
+"""What a place needs the trends of an event for: slots, later events and snapshots; or each member's final value."""
 
 
 @inlined
-def choose(o: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
-    """Chooses what becomes of an event at outlet o; True if the trends that reach its members are needed."""
-    outlet, found, lists = tables.outlet[o], shared.outlet[o], tables.lists
-    group, matched = shared.group[outlet.group], matching(outlet.test, outlet.test_end, tables.lists, shared.passed)
+def choose(o: int, s: int, now: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
+    """Chooses what becomes of an event of state s at outlet o; True if the trends that reach its members are needed.
+
+    At a final outlet, they are needed instead of a snapshot.
+    """
+    outlet, found = tables.outlet[o], shared.outlet[o]
+    some, every = False, not outlet.own
+    for n in range(outlet.test, outlet.test_end):
+        some |= shared.passed[tables.lists[n]]
+        every &= shared.passed[tables.lists[n]]
     found.mode = SNAPSHOT
-    if matched == NOBODY:
+    if not some:
         found.mode = NOTHING
     elif outlet.local:
-        stamp = shared.stamp[outlet.state]
-        same = outlet.steady and found.last >= group.oldest
-        same = same and found.stamp == stamp and found.opened == totals.counts[0].opened
-        for n in range(outlet.test_end - outlet.test):
-            passed = shared.passed[lists[outlet.test + n]]
-            same = same and shared.masks[outlet.mask + n] == passed
-            shared.masks[outlet.mask + n] = passed
-        found.stamp, found.opened = stamp, totals.counts[0].opened
-        if same:
+        if _unchanged(o, s, now, tables, totals, shared):
             found.mode = AGAIN
-    elif matched == ALL and not outlet.own and not shared.inlet[outlet.inlet].differs:
+    elif every and _alike(o, tables, shared):
         found.mode = REUSED
     if found.mode != SNAPSHOT:
         return False
     for n in range(outlet.share, outlet.share_end):
-        shared.wanted[tables.share[n].place] = True
-    return True
-
-
-@inlined
-def choose_ending(n: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
-    """As `choose`, at ending n."""
-    ending = tables.ending[n]
-    matched = matching(ending.test, ending.test_end, tables.lists, shared.passed)
-    if matched == NOBODY:
-        shared.ending[n] = NOTHING
-        return False
-    if matched == ALL and not shared.inlet[ending.inlet].differs:
-        shared.ending[n] = REUSED
-        return False
-    shared.ending[n] = EACH
-    for place in range(ending.place, ending.place_end):
-        shared.wanted[tables.lists[place]] = True
+        shared.wanted[tables.share[n].place] |= END if outlet.final else DELIVER
+    if outlet.final:
+        found.mode = NOTHING
     return True
 
 
 @inner
+def _unchanged(o: int, s: int, now: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
+    """Whether an event has what reaches it in common with the last snapshot of outlet o, and the members it matches."""
+    outlet, last, counts = tables.outlet[o], shared.outlet[o].last, totals.counts[0]
+    group = shared.group[outlet.group]
+    same = outlet.steady and last >= group.oldest
+    if same:
+        made = time_of(group, last, shared.times)
+        same = made >= counts.opened and made >= counts.voided
+        for n in range(tables.state[s].before, tables.state[s].before_end):
+            same &= made == now or shared.latest[tables.lists[n]] < made
+    for n in range(outlet.test, outlet.test_end):
+        same &= shared.masks[n] == shared.passed[tables.lists[n]]
+        shared.masks[n] = shared.passed[tables.lists[n]]
+    return same
+
+
+@inlined
+def _alike(o: int, tables: GloriaTables, shared: Expressions) -> bool:
+    """Whether the same expression reaches an event by all inlets of outlet o."""
+    outlet, same = tables.outlet[o], True
+    group = shared.group[outlet.group]
+    first = cell_of(group, tables.inlet[outlet.inlet].row, group.oldest)
+    for n in range(outlet.inlet + 1, outlet.inlet_end):
+        other = cell_of(group, tables.inlet[n].row, group.oldest)
+        same = same and same_run(shared.cells, first, other, group.count - group.oldest)
+    return same
+
+
+@inner
 def reuse(
-    i: int, s: int, n: int, start: bool, to: int, events: KernelEvents, program: GloriaProgram, totals: SetTotals,
+    i: int, s: int, o: int, to: int, events: KernelEvents, program: GloriaProgram, totals: SetTotals,
     shared: Expressions, only: bool,
 ) -> int:  # fmt: skip
-    """Appends event i at state s to the expression that reaches inlet n, and adds it to row `to`; returns its length.
+    """Appends event i at state s to the expression that reaches outlet o, and adds it to row `to`; returns its length.
 
     The expression is in row EXPRESSION then, unless `only` its counts are needed, as no others are asked for. O(s).
     """
-    tables = program.tables
-    inlet = shared.inlet[n]
-    group, one = shared.group[tables.inlet[n].group], int(np.int64(-1))
-    if start:
-        one = snapshot_of_one(tables.inlet[n].group, events.time[i], tables, totals, shared)
-    live, stop = inlet.stop - group.oldest, max(inlet.stop, one + 1)
-    totals.counts[0].additions += stop - group.oldest
+    outlet, cells, one = program.tables.outlet[o], shared.cells, int(np.int64(-1))
+    group, row = shared.group[outlet.group], program.tables.inlet[outlet.inlet].row
+    if outlet.start:
+        one = snapshot_of_one(outlet.group, events.time[i], program.tables, totals, shared)
+    size = group.count - group.oldest
+    reached, sums = cell_of(group, row, group.oldest), cell_of(group, to, group.oldest)
+    totals.counts[0].additions += size
     if only:
-        add_counts(shared.cells, cell_of(group, to, group.oldest), cell_of(group, inlet.row, group.oldest), live)
-        if start:
-            begin(shared.cells, cell_of(group, to, one))
-        return stop - group.oldest
+        add_counts(cells, sums, reached, size)
+        if outlet.start:
+            begin(cells, cell_of(group, to, one))
+        return size
     expression = cell_of(group, EXPRESSION, group.oldest)
-    copy_run(shared.cells, expression, shared.cells, cell_of(group, inlet.row, group.oldest), live)
-    clear_run(shared.cells, expression + live, stop - inlet.stop)
-    if start:
-        begin(shared.cells, cell_of(group, EXPRESSION, one))
-    size = stop - group.oldest
-    append_run(shared.cells, expression, size, program.weights, s, events.ints, events.reals, i)
-    add_run(shared.cells, cell_of(group, to, group.oldest), expression, size)
+    copy_run(cells, expression, cells, reached, size)
+    if outlet.start:
+        begin(cells, cell_of(group, EXPRESSION, one))
+    append_run(cells, expression, size, program.weights, s, events.ints, events.reals, i)
+    add_run(cells, sums, expression, size)
     return size
 
 
@@ -111,14 +123,16 @@ def reuse(
 def let_out(
     i: int, s: int, o: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool
 ) -> None:
-    """Adds the expression of event i at outlet o to what later events see; `at_once` if no other event has its time."""
+    """Adds the expression of event i at outlet o to what later events see, `at_once` if no other event has its time;
+    or, at a final outlet, to what windows evaluate when they close.
+    """
     tables, totals, shared = program.tables, state.totals, state.shared
     outlet, found, counts = tables.outlet[o], shared.outlet[o], totals.counts[0]
     group = shared.group[outlet.group]
-    to = outlet.sums if at_once else outlet.sums + 1
+    to = outlet.sums if at_once or outlet.final else outlet.sums + 1
     first, size = group.oldest, int(np.int64(0))
     if found.mode == REUSED:
-        size = reuse(i, s, outlet.inlet, outlet.start, to, events, program, totals, shared, only and not outlet.kept)
+        size = reuse(i, s, o, to, events, program, totals, shared, only and not outlet.kept)
     elif found.mode != NOTHING:
         if found.mode == SNAPSHOT:
             found.last = _snapshot(i, o, events, tables, totals, shared, only)
@@ -126,17 +140,18 @@ def let_out(
         first, size = found.last, int(np.int64(1))
         counts.additions += 1
         x = cell_of(group, EXPRESSION, first)
-        clear_run(shared.cells, x, size)
+        clear(shared.cells, x, size)
         begin(shared.cells, x)
         append_run(shared.cells, x, size, program.weights, s, events.ints, events.reals, i)
         add_run(shared.cells, cell_of(group, to, first), x, size)
-    if size == 0:
+    if size == 0 or outlet.final:
         return
     if outlet.kept:
-        _keep(i, o, first, size, events, tables, totals, state.vertices, shared)
-    if at_once:
-        mark_after(s, tables.state, tables.lists, shared.stamp)
-    elif not shared.pending[o].marked:
+        v = keep(i, outlet.vertices, size, events, totals, state.vertices)
+        vertex, cells = state.vertices.event[v], state.vertices.cells
+        vertex.first, vertex.size = first, size
+        copy_run(cells, vertex.cell, shared.cells, cell_of(group, EXPRESSION, first), size)
+    if not at_once and not shared.pending[o].marked:
         shared.pending[o].marked = True
         shared.pending[counts.shared].touched = o
         counts.shared += 1
@@ -162,29 +177,3 @@ def _snapshot(
             else:
                 clear_cell(shared.cells, cell, only)
     return s
-
-
-@inlined
-def _keep(
-    i: int, o: int, first: int, size: int, events: KernelEvents, tables: GloriaTables, totals: SetTotals,
-    vertices: VertexQueue, shared: Expressions,
-) -> None:  # fmt: skip
-    """Keeps event i with its expression, for those that visit it."""
-    group = shared.group[tables.outlet[o].group]
-    v = keep(i, len(tables.position) + o, size, events, totals, vertices)
-    vertex = vertices.event[v]
-    vertex.first, vertex.size = first, size
-    copy_run(vertices.cells, vertex.cell, shared.cells, cell_of(group, EXPRESSION, first), size)
-
-
-@inlined
-def end_each(n: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> None:
-    """Adds the trends of the members of ending n, which are in the cells of their places, to what is final."""
-    ending, cells = tables.ending[n], totals.cells
-    for at in range(ending.place, ending.place_end):
-        place = tables.position[tables.lists[at]]
-        if shared.passed[place.test]:
-            span = tables.window[place.window].span
-            low, high = totals.open[place.window].low, totals.open[place.window].high
-            for k in range(low, high + 1):
-                add(cells, tables.member[place.member].final + k % span, cells, place.value + k - low)

@@ -2,7 +2,8 @@
 
 States are the event types of the template. A *place* is a member at a state. A *group* is a Q-set with its snapshots,
 wherever it shares transitions. At a state, its *inlet* are the transitions into the state that it shares, and its
-*outlet* those out of it. An *ending* are members of a group whose trends end at a state, all of them shared.
+*outlet* those out of it; members with different predicates on adjacent events have different inlets. Members whose
+trends end at a state, where all that lead there are shared, have a *final* outlet.
 
 What a record calls `x` to `x_end` is a run of the table that is named so, or of `GloriaTables.lists`.
 """
@@ -15,7 +16,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.kernels.records import MemberRecord, PositionRecord, SlotRecord
+from cepbench.algorithms.snapshots.kernels.records import PositionRecord
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
@@ -39,8 +40,8 @@ class KindRecord:
 class StateRecord:
     """A state.
 
-    - `test` to `test_end`: classes of its members by local predicates. `place`, `inlet`, `outlet`, `ending`: likewise.
-    - `after` to `after_end` in `lists`: states that transitions lead to from here.
+    - `test` to `test_end` in `lists`: the different local predicates of its members, `NONE` if there are none. `place`,
+      `inlet`, `outlet`: its records, final outlets first. `before` in `lists`: states that transitions come from.
     - `plain`: some place needs aggregates of its own of every event. `kept`, `kept_cells`: vertices of places that one
       event may become, and their cells.
     """
@@ -53,37 +54,24 @@ class StateRecord:
     inlet_end: int
     outlet: int
     outlet_end: int
-    ending: int
-    ending_end: int
-    after: int
-    after_end: int
+    before: int
+    before_end: int
     kept: int
     kept_cells: int
     plain: np.bool_
 
 
-class TestRecord:
-    """Local predicates, a list of `GloriaProgram.predicates`; `selective` unless there are none."""
-
-    predicates: int
-    selective: np.bool_
-
-
 class PlaceRecord(PositionRecord):
-    """A place, numbered as a position; its local predicates are those of `test`. `enter`: transitions that the member
-    has alone.
+    """A place, numbered as a position. `enter`: transitions that the member has alone.
 
-    - `value`: its first cell to work with, one per window. `source`: the groups by which trends reach it; `read`: the
-      transitions that they share.
-    - `plain`: it is `direct`, `kept`, or its events add to slots.
+    - `test`: where in `lists` its local predicates are. `value`: its first cell to work with, one per window.
+    - `source`: the expressions that reach it. `plain`: it is `direct`, `kept`, or its events add to slots.
     """
 
     test: int
     value: int
     source: int
     source_end: int
-    read: int
-    read_end: int
     plain: np.bool_
 
 
@@ -94,69 +82,56 @@ class SourceRecord:
     value: int
 
 
-class ReadRecord:
-    """A transition that the member of a place shares, from `outlet` to `inlet`; `value` as in `SourceRecord`.
-
-    `visited`: the events of the outlet are visited, as its `predicates` on adjacent events select some, or those of
-    another member do.
-    """
-
-    inlet: int
-    outlet: int
-    value: int
-    predicates: int
-    visited: np.bool_
-
-
 class InletRecord:
-    """The transitions of a `group` into a state.
+    """The transitions of a `group` into a state: the expressions of its links are added up in row `row`.
 
-    `read` to `read_end` in `lists` are outlets whose sums reach it, `link` to `link_end` those that are visited. Their
-    expressions are added up in row `row`; or `only` is the one outlet that there is.
+    Without links, the row is the sum of the only outlet that leads there.
     """
 
     group: int
     row: int
-    read: int
-    read_end: int
     link: int
     link_end: int
-    only: int
 
 
-class VisitingLinkRecord:
-    """A shared transition with predicates on adjacent events, from `outlet`; `match` in `lists`: the different ones."""
+class LinkRecord:
+    """A shared transition, from the outlet whose events are in list `vertices`, and their sum in row `row`.
 
-    outlet: int
-    match: int
-    match_end: int
+    The events are visited, as `predicates` on adjacent events select some, unless this is `NONE`.
+    """
+
+    row: int
+    vertices: int
+    predicates: int
 
 
 class OutletRecord:
-    """The transitions of a `group` out of `state`.
+    """The transitions of a `group` out of a state, or the end of trends of some of its members.
 
     - Rows of the group: `sums`, the running sum of the expressions of events before the current time, followed
-      by that of the events at it. `test` to `test_end` in `lists`: the classes of its members; `share`: their places.
-    - `local`: its events have snapshots of their own. Otherwise they continue with those of `inlet`, and `start` with
-      one that is 1 for all. `mask`: where in `GloriaState.masks` the classes are that the last snapshot was for.
+      by that of the events at it, unless it is `final`. `vertices`: the list of its events, if they are `kept`.
+    - `test` to `test_end` in `lists`: where the predicates of its members are; `share`: their places.
+    - `local`: its events have snapshots of their own. Otherwise they continue with those of its inlets `inlet` to
+      `inlet_end`, and `start` with one that is 1 for all.
     - `own`: members start in different windows. `steady`: events in a row have the same snapshot, as neither
-      predicates on adjacent events nor negations distinguish them. `kept`: its events are visited later.
+      predicates on adjacent events nor negations distinguish them.
     """
 
     group: int
-    state: int
     inlet: int
+    inlet_end: int
     sums: int
+    vertices: int
     test: int
     test_end: int
     share: int
     share_end: int
-    mask: int
     local: np.bool_
     start: np.bool_
     own: np.bool_
     steady: np.bool_
     kept: np.bool_
+    final: np.bool_
 
 
 class ShareRecord:
@@ -166,76 +141,27 @@ class ShareRecord:
     value: int
 
 
-class EndingRecord:
-    """Members of the group of `inlet` whose trends end: row `row` has the sum of the expressions of their last events.
-
-    `test` to `test_end` in `lists`: the classes of its members; `place` to `place_end` in `lists`: their places.
-    """
-
-    inlet: int
-    row: int
-    test: int
-    test_end: int
-    place: int
-    place_end: int
-    start: np.bool_
-
-
 class QSetRecord:
     """A Q-set with its snapshots: it has `rows` rows of cells, one cell per snapshot.
 
-    `fresh` to `fresh_end` in `lists` are rows that have no part of a new snapshot yet; `context`: its members;
-    `window` to `window_end` in `lists`: kinds of their windows.
+    Rows from `fresh` on have no part of a new snapshot yet. `share`: all its members, at some state.
     """
 
     rows: int
     fresh: int
-    fresh_end: int
-    context: int
-    context_end: int
-    window: int
-    window_end: int
-
-
-class ContextRecord:
-    """A member of a group: kind of its windows, and where its values are, as in `ShareRecord`."""
-
-    window: int
-    value: int
-
-
-class FinishingMemberRecord(MemberRecord):
-    """A member; `finish` to `finish_end` are endings that it has a part in."""
-
-    finish: int
-    finish_end: int
-
-
-class FinishRecord:
-    """An `ending` that a member has a part in, with the values of its group's snapshots as in `ShareRecord`."""
-
-    ending: int
-    value: int
-
-
-class StateSlotRecord(SlotRecord):
-    """A slot of events of `state`."""
-
-    state: int
+    share: int
+    share_end: int
 
 
 class TemplateRecord:
-    """The set as a whole: windows that may be open, over all members; cells of `SetTotals`; `negated` or not.
-
-    Bytes of a vertex without cells, and of a cell. `bound`: the number under which each channel counts.
+    """The set as a whole: windows that may be open, over all members; cells of `SetTotals`; bytes of a vertex without
+    cells, and of a cell.
     """
 
     open: int
     cells: int
-    bound: int
     vertex_bytes: int
     cell_bytes: int
-    negated: np.bool_
 
 
 class GloriaTables(NamedTuple):
@@ -243,20 +169,15 @@ class GloriaTables(NamedTuple):
 
     kind: Records
     state: Records
-    test: Records
     position: Records
     transition: Records
     source: Records
-    read: Records
     inlet: Records
     link: Records
     outlet: Records
     share: Records
-    ending: Records
     group: Records
-    context: Records
     member: Records
-    finish: Records
     window: Records
     slot: Records
     negation: Records

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.snapshots.kernels.records import ProgressRecord
@@ -16,18 +14,15 @@ from cepbench.queries.records import Records
 class WorkRecord(ProgressRecord):
     """Where the state is, and work that is counted.
 
-    - `opened`: how often windows did; `shared`: outlets that have events at the current time.
-    - Used cells of groups, and times of their snapshots; what there was no room for.
+    - `opened`, `voided`: the time since which no windows opened, and no negated events emptied slots.
+    - `shared`: outlets that have events at the current time. `more_vertices`, `more_vertex_cells`: what an event needs.
     - `additions` of coefficients; `evaluations` of expressions, for one query and window; snapshots, and those of them
       for an event that some members of its group match, or extend after other events than the others do.
     """
 
     opened: int
+    voided: int
     shared: int
-    used_cells: int
-    used_times: int
-    more_cells: int
-    more_times: int
     more_vertices: int
     more_vertex_cells: int
     additions: int
@@ -39,8 +34,8 @@ class WorkRecord(ProgressRecord):
 class GroupState:
     """Snapshots `oldest` to `count` of a group, of which `one` is 1 for all members in all windows.
 
-    Row r has cell `base + r * room + s - shift` for snapshot s; entry `times + s - shift` has its time. `one` was made
-    when windows had been `opened` so often.
+    Row r has cell `base + r * room + s - shift` for snapshot s; entry `times + s - shift` has its time. `first` is the
+    first snapshot since time `start`, for windows that begin there.
     """
 
     base: int
@@ -50,51 +45,34 @@ class GroupState:
     oldest: int
     count: int
     one: int
-    opened: int
-
-
-class InletState:
-    """The expression that reaches an inlet: over the snapshots before `stop`, in row `row`.
-
-    `differs`: members have different ones, as they do not follow the same events. `first` is the first snapshot since
-    time `start`, for windows that begin there.
-    """
-
-    row: int
-    stop: int
     start: int
     first: int
-    differs: np.bool_
 
 
 class OutletState:
-    """What becomes of an event at an outlet; and its last snapshot, with the stamps when that was made."""
+    """What becomes of an event at an outlet; and its last snapshot."""
 
     mode: int
     last: int
-    stamp: int
-    opened: int
 
 
 class Expressions(NamedTuple):
     """Coefficients and values of snapshots; `cells` and `times` hold those of all groups.
 
-    `group[G]`, `inlet[I]`, `outlet[O]`, `pending[O]`; `masks`: the classes that snapshots were for; `ending[E]`: what
-    becomes of an event at an ending; `passed`: whether the event matches each test; `wanted`: whether a place needs the
-    trends that reach it; `stamp`: by state, how often what leads there has changed.
+    `group[G]`, `outlet[O]`, `pending[O]`; `passed`: whether the event matches the predicates in this place of `lists`;
+    `masks`: whether that of an outlet's last snapshot did; `wanted`: what a place needs the trends for that reach it;
+    `latest`: by state, the time of its last event.
     """
 
     cells: Cells
     times: Ints
     group: Records
-    inlet: Records
     outlet: Records
     pending: Records
-    masks: Flags
-    ending: Ints
     passed: Flags
-    wanted: Flags
-    stamp: Ints
+    masks: Flags
+    wanted: Ints
+    latest: Ints
 
 
 class GloriaState(NamedTuple):

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.gloria.kernels.expressions import append_run, make_room
+from cepbench.algorithms.gloria.kernels.expressions import append_run, has_room
 from cepbench.algorithms.gloria.kernels.inlets import bring, match, reach
-from cepbench.algorithms.gloria.kernels.outlets import (
-    EACH,
-    REUSED,
-    choose,
-    choose_ending,
-    end_each,
-    let_out,
-    reuse,
-)
+from cepbench.algorithms.gloria.kernels.outlets import DELIVER, END, choose, let_out
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables, KindRecord
 from cepbench.algorithms.gloria.kernels.state import GloriaState
-from cepbench.algorithms.gloria.kernels.windows import arrive, close_until, commit, mark_after
+from cepbench.algorithms.gloria.kernels.windows import arrive, close_until, commit
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import deliver
-from cepbench.algorithms.snapshots.kernels.cells import Index
+from cepbench.algorithms.snapshots.kernels.cells import add
 from cepbench.algorithms.snapshots.kernels.template import MemberRows
-from cepbench.queries.tables import Predicates
 
 DONE, OUTPUT, ROOM = range(3)
 
@@ -63,20 +54,13 @@ def run_events(
             counts.now = time
         if not _fits(kind, tables, state):
             return i, written, ROOM
-        at_once = kind.single and not tables.whole[0].negated and i + 1 < size and events.time[i + 1] > time
+        at_once = kind.single and len(tables.negation) == 0 and i + 1 < size and events.time[i + 1] > time
         for s in range(kind.state, kind.state_end):
             if match(i, s, events, tables, program.predicates, state.shared):
                 counts.visits += 1
-                known = tables.state[s]
-                wanted = known.plain
-                if known.inlet < known.inlet_end or known.outlet < known.outlet_end:
-                    wanted = _prepare(i, s, events, tables, program.predicates, state)
-                if wanted:
-                    _reach(i, s, events, program, state, only, modular)
-                if known.outlet < known.outlet_end or known.ending < known.ending_end:
-                    _propagate(i, s, at_once, events, program, state, only)
-                if wanted:
-                    _deliver(i, s, at_once, events, program, state, only)
+                wanted = _reach(i, s, events, program, state, only, modular)
+                _pass_on(i, s, at_once, wanted, events, program, state, only)
+                state.shared.latest[s] = time
     if written + tables.whole[0].open > len(rows.closed):
         return size, written, OUTPUT
     written = close_until(now, negated, program, state, rows, written, modular)
@@ -84,75 +68,60 @@ def run_events(
 
 
 @inner
-def _prepare(
-    i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, state: GloriaState
+def _reach(
+    i: int, s: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool, modular: bool
 ) -> bool:
-    """Sums what reaches event i at state s, and chooses what becomes of it; True if places need aggregates."""
-    totals, shared = state.totals, state.shared
+    """Sums what reaches event i at state s, and chooses what becomes of it; True if places need aggregates.
+
+    Those have the trends that the event extends then.
+    """
+    tables, shared = program.tables, state.shared
     known = tables.state[s]
     for n in range(known.inlet, known.inlet_end):
-        bring(i, n, events, tables, predicates, totals, state.vertices, shared)
+        bring(i, n, events, tables, program.predicates, state.totals, state.vertices, shared)
     wanted = known.plain
     for o in range(known.outlet, known.outlet_end):
-        wanted |= choose(o, tables, totals, shared)
-    for n in range(known.ending, known.ending_end):
-        wanted |= choose_ending(n, tables, totals, shared)
+        wanted |= choose(o, s, events.time[i], tables, state.totals, shared)
+    if wanted:
+        for p in range(known.place, known.place_end):
+            place = tables.position[p]
+            if not shared.passed[place.test]:
+                shared.wanted[p] = 0
+            elif place.plain:
+                shared.wanted[p] |= DELIVER
+            if shared.wanted[p]:
+                reach(i, p, events, program, state, only, modular)
     return wanted
 
 
 @inner
-def _reach(
-    i: int, s: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool, modular: bool
-) -> None:
-    """Computes the trends that event i extends at the places of state s that need them."""
-    tables, shared = program.tables, state.shared
-    for p in range(tables.state[s].place, tables.state[s].place_end):
-        place = tables.position[p]
-        shared.wanted[p] = (shared.wanted[p] or place.plain) and shared.passed[place.test]
-        if shared.wanted[p]:
-            reach(i, p, events, program, state, only, modular)
+def _pass_on(
+    i: int, s: int, at_once: bool, wanted: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState,
+    only: bool,
+) -> None:  # fmt: skip
+    """Propagates expressions, and delivers the trends that end with event i at the places of state s that need them.
 
-
-@inner
-def _propagate(
-    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool
-) -> None:
-    """Propagates expressions: sums that reach the event are read before it joins them, so endings come first."""
+    Sums that reach the event are read before it joins them, so final outlets come first.
+    """
     tables, totals, shared = program.tables, state.totals, state.shared
     known = tables.state[s]
-    for n in range(known.ending, known.ending_end):
-        if shared.ending[n] == REUSED:
-            ending = tables.ending[n]
-            reuse(i, s, ending.inlet, ending.start, ending.row, events, program, totals, shared, only)
     for o in range(known.outlet, known.outlet_end):
         let_out(i, s, o, at_once, events, program, state, only)
-
-
-@inner
-def _deliver(
-    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool
-) -> None:
-    """Delivers the trends that end with event i at the places of state s, which `_reach` computed."""
-    tables, totals, shared = program.tables, state.totals, state.shared
-    known = tables.state[s]
+    if not wanted:
+        return
     for p in range(known.place, known.place_end):
         if shared.wanted[p]:
             place = tables.position[p]
             at, low, high = place.value, totals.open[place.window].low, totals.open[place.window].high
             if not only:
                 append_run(totals.cells, at, high - low + 1, program.weights, s, events.ints, events.reals, i)
-            if (
-                place.plain
-                and deliver(i, p, at, low, high, at_once, events, tables, totals, state.vertices, only)
-                and at_once
-                and place.feed < place.feed_end
-            ):
-                mark_after(s, tables.state, tables.lists, shared.stamp)
-    for n in range(known.ending, known.ending_end):
-        if shared.ending[n] == EACH:
-            end_each(n, tables, totals, shared)
-    for p in range(known.place, known.place_end):
-        shared.wanted[p] = False
+            if place.plain:
+                deliver(i, p, at, low, high, at_once, events, tables, totals, state.vertices, only)
+            if shared.wanted[p] & END:
+                span = tables.window[place.window].span
+                for k in range(low, high + 1):
+                    add(totals.cells, tables.member[place.member].final + k % span, totals.cells, at + k - low)
+            shared.wanted[p] = 0
 
 
 @inlined
@@ -165,23 +134,12 @@ def _fits(kind: KindRecord, tables: GloriaTables, state: GloriaState) -> bool:
         known = tables.state[s]
         kept += known.kept
         cells += known.kept_cells
-        for n in range(known.ending, known.ending_end):
-            if not _has_room(tables.inlet[tables.ending[n].inlet].group, most, tables, state):
-                return False
         for o in range(known.outlet, known.outlet_end):
-            outlet = tables.outlet[o]
-            if not _has_room(outlet.group, most, tables, state):
+            g = tables.outlet[o].group
+            if not has_room(g, most, tables, shared):
                 return False
-            if outlet.kept:
+            if tables.outlet[o].kept:
                 kept += 1
-                cells += shared.group[outlet.group].count - shared.group[outlet.group].oldest + most
+                cells += shared.group[g].count - shared.group[g].oldest + most
     counts.more_vertices, counts.more_vertex_cells = kept, cells
     return counts.vertices + kept <= len(vertices.event) and counts.vertex_cells + cells <= len(vertices.cells.over)
-
-
-@inlined
-def _has_room(g: int, most: Index, tables: GloriaTables, state: GloriaState) -> bool:
-    """Whether group g has room for so many snapshots, or can be given it."""
-    group = state.shared.group[g]
-    enough = group.count - group.shift + most <= group.room
-    return enough or make_room(g, most, tables, state.totals, state.shared)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.gloria.kernels.expressions import (
-    add_run,
-    cell_of,
-    clear_run,
-    first_in,
-    forget_before,
-)
+from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, first_in, forget_before
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.kernels.compilation import inner, kernel
+from cepbench.algorithms.snapshots.kernels.cells import clear
 from cepbench.algorithms.snapshots.kernels.products import evaluate
 from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals
 from cepbench.algorithms.snapshots.kernels.windows import (
@@ -50,13 +45,6 @@ def note_state(
     note_size(size, vertices, coefficients, snapshots, sizes.cell_bytes, window, opened, count)
 
 
-@inlined
-def note(tables: GloriaTables, state: GloriaState) -> None:
-    """As `note_state`."""
-    totals = state.totals
-    note_state(tables.whole, tables.window, tables.group, totals.open, state.shared.group, totals.counts)
-
-
 @inner
 def commit(negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> None:
     """Lets later events see the trends that ended at the current time, and empties what negated events forbid.
@@ -66,10 +54,7 @@ def commit(negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expre
     counts = totals.counts[0]
     for j in range(len(negated)):
         if negated[j] > totals.seen[j]:
-            for n in range(tables.negation[j].void, tables.negation[j].void_end):
-                mark_after(tables.slot[tables.lists[n]].state, tables.state, tables.lists, shared.stamp)
-    for n in range(counts.touched):
-        mark_after(tables.slot[totals.pending[n].touched].state, tables.state, tables.lists, shared.stamp)
+            counts.voided = counts.now + 1
     commit_slots(negated, tables, totals)
     for n in range(counts.shared):
         o = shared.pending[n].touched
@@ -79,17 +64,9 @@ def commit(negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expre
         live = group.count - group.oldest
         sums, fresh = cell_of(group, outlet.sums, group.oldest), cell_of(group, outlet.sums + 1, group.oldest)
         add_run(shared.cells, sums, fresh, live)
-        clear_run(shared.cells, fresh, live)
+        clear(shared.cells, fresh, live)
         counts.additions += live
-        mark_after(outlet.state, tables.state, tables.lists, shared.stamp)
     counts.shared = 0
-
-
-@inner
-def mark_after(s: int, states: Records, lists: Ints, stamp: Ints) -> None:
-    """Marks the states after state s: what leads there has changed."""
-    for n in range(states[s].after, states[s].after_end):
-        stamp[lists[n]] += 1
 
 
 @inner
@@ -104,40 +81,45 @@ def close_until(
     opened, counts = totals.open, totals.counts[0]
     if not any_ends(now, tables.window, opened):
         return size
-    note(tables, state)
+    note_state(tables.whole, tables.window, tables.group, opened, state.shared.group, totals.counts)
     if now > counts.now:
         commit(negated, tables, totals, state.shared)
         counts.now = now
     for w in range(len(opened)):
         window = tables.window[w]
         while ends(w, now, tables.window, opened):
+            k = opened[w].low
+            for o in range(len(tables.outlet)):
+                if tables.outlet[o].final:
+                    _finish(o, w, k, program, totals, state.shared, modular)
             for n in range(window.member, window.member_end):
-                m, k = tables.lists[n], opened[w].low
-                _finish(m, k, program, totals, state.shared, modular)
-                size = close_member(m, k, negated, tables, totals, state.vertices, rows, size)
+                size = close_member(tables.lists[n], k, negated, tables, totals, state.vertices, rows, size)
             opened[w].low += 1
     forget_vertices(tables, totals, state.vertices)
     for g in range(len(state.shared.group)):
-        forget_before(state.shared.group[g], tables.group[g], tables, opened, state.shared.times)
+        forget_before(g, tables, opened, state.shared)
     return size
 
 
 @inner
-def _finish(m: int, k: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, modular: bool) -> None:
-    """Adds the trends that end in a member's window k, as expressions of its endings, to what is final."""
+def _finish(
+    o: int, w: int, k: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, modular: bool
+) -> None:
+    """Adds the trends that end in window k of kind w, whose sum final outlet o has, to its members' results."""
     tables = program.tables
-    window, row = tables.window[tables.member[m].window], k % tables.window[tables.member[m].window].span
-    for n in range(tables.member[m].finish, tables.member[m].finish_end):
-        finish = tables.finish[n]
-        ending = tables.ending[finish.ending]
-        group = shared.group[tables.inlet[ending.inlet].group]
-        first = first_in(group, shared.times, k * window.slide)
-        evaluate(
-            totals.cells, tables.member[m].final + row, shared.cells, cell_of(group, ending.row, first),
-            cell_of(group, finish.value + row, first), group.count - first, program.weights, tables.whole[0].bound,
-            modular,
-        )  # fmt: skip
-        totals.counts[0].evaluations += 1
+    window, outlet = tables.window[w], tables.outlet[o]
+    group, row = shared.group[outlet.group], k % window.span
+    first = first_in(group, shared.times, k * window.slide)
+    for n in range(outlet.share, outlet.share_end):
+        share = tables.share[n]
+        place = tables.position[share.place]
+        if place.window == w:
+            evaluate(
+                totals.cells, tables.member[place.member].final + row, shared.cells,
+                cell_of(group, outlet.sums, first), cell_of(group, share.value + row, first), group.count - first,
+                program.weights, len(tables.state), modular,
+            )  # fmt: skip
+            totals.counts[0].evaluations += 1
 
 
 @inner
@@ -151,6 +133,6 @@ def arrive(now: int, negated: Ints, tables: GloriaTables, totals: SetTotals, sha
         opened = totals.open[w]
         low, high = opened_at(w, now, tables.window, totals.open)
         if high > opened.high:
-            counts.opened += 1
+            counts.opened = now
         opened.low, opened.high = low, high
     counts.edge = next_edge(now, tables.window)

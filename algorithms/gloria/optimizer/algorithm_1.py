@@ -7,18 +7,17 @@ They find a lightest path where pools are a chain, or several that meet. Where p
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from cepbench.algorithms.gloria.optimizer.costs import EventCosts
-from cepbench.algorithms.gloria.optimizer.graph import NONE, GloriaGraph, PoolNodes, distances
+from cepbench.algorithms.gloria.optimizer.costs import PaperCosts
+from cepbench.algorithms.gloria.optimizer.graph import NONE, GloriaGraph, PoolNodes
 from cepbench.algorithms.gloria.optimizer.pools import Link
 
 
-def node_pruning(here: PoolNodes, before: Sequence[PoolNodes], costs: EventCosts) -> list[int]:
+def node_pruning(here: PoolNodes, costs: PaperCosts) -> list[int]:
     """The nodes of a pool that stay: one goes if a comparable one with fewer snapshots is nearer to all start nodes."""
-    here.distances = distances(here, before)
     comparable: dict[tuple[int, ...], list[int]] = {}
     for n, node in enumerate(here.nodes):
         comparable.setdefault(tuple(q.members for q in node), []).append(n)
@@ -30,7 +29,7 @@ def node_pruning(here: PoolNodes, before: Sequence[PoolNodes], costs: EventCosts
     )
 
 
-def _better(here: PoolNodes, one: int, other: int, costs: EventCosts) -> bool:
+def _better(here: PoolNodes, one: int, other: int, costs: PaperCosts) -> bool:
     both = zip(here.nodes[one], here.nodes[other], strict=True)
     apart = [(costs.rates[a.snapshot], costs.rates[b.snapshot]) for a, b in both if a != b]
     return bool(apart) and all(f < m for f, m in apart) and here.distances[one] < here.distances[other]
@@ -67,7 +66,6 @@ class _PathSearch:
         self.before: dict[Link, list[int]] = {}
         self.after: dict[Link, list[int]] = {}
         for here in graph.pools:
-            here.distances = distances(here, graph.pools)
             for link in here.pool.after:
                 self.before[link] = (weights[link].T + here.distances).argmin(1).tolist()
         for here in reversed(graph.pools):

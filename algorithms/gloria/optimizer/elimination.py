@@ -9,13 +9,14 @@ edges, so that it is Algorithm 1 with its edge pruning.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph
-from cepbench.algorithms.gloria.optimizer.limits import TablesTooLarge
 
 Weights = npt.NDArray[np.float64]
 MOST_ENTRIES = 2**22
@@ -24,6 +25,31 @@ LARGE = 2**18
 """Number of entries from which removing nodes before takes less time than the table."""
 MOST_COMPARED = 2**6
 """Maximum number of nodes of a pool that are compared with one another."""
+
+
+class SearchLimitReached(Exception):
+    """The search reached its limit of time or of table entries; the message says which."""
+
+
+class TablesTooLarge(SearchLimitReached):
+    """The pools depend on one another too much for the tables of elimination."""
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """Seconds after the limits are created; the most combinations of plans of the pools before a pool; and the most
+    entries of the tables of edges that come to one pool.
+    """
+
+    seconds: float
+    combinations: int = 2**10
+    entries: int = 2**21
+    started: float = field(default_factory=time.perf_counter)
+
+    def check(self) -> None:
+        """Raises `SearchLimitReached` after `seconds`."""
+        if time.perf_counter() - self.started > self.seconds:
+            raise SearchLimitReached(f"{self.seconds:g} s")
 
 
 def lightest(graph: GloriaGraph, check: Callable[[], None], most: int = MOST_ENTRIES) -> list[int]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask
+from cepbench.algorithms.gloria.optimizer.costs import Mask, PaperCosts
 from cepbench.algorithms.gloria.optimizer.nodes import NARROWED, Node, Profile, Shared, profile
 from cepbench.algorithms.gloria.optimizer.pools import Link, Pool
 
@@ -24,6 +25,7 @@ class Edges:
     The weight from node i of the pool before to node j of the pool after is `base[i] + table[profile_of[i]][j]`.
     """
 
+    before: PoolNodes
     link: Link
     profiles: list[Profile]
     profile_of: list[int]
@@ -39,12 +41,11 @@ class Edges:
         table: npt.NDArray[np.float64] = np.array(self.table, np.float64)[np.array(self.profile_of)]
         return table + np.array(self.base, np.float64)[:, None]
 
-    def nearest(self, distances: Sequence[float]) -> list[tuple[float, int]]:
-        """By profile, the least sum of a previous node's distance and its base, and this node."""
-        found = [(NONE, -1)] * len(self.profiles)
-        for i, (p, base) in enumerate(zip(self.profile_of, self.base, strict=True)):
-            if distances[i] + base < found[p][0]:
-                found[p] = (distances[i] + base, i)
+    def nearest(self) -> list[float]:
+        """By profile, the least sum of a previous node's distance and its base."""
+        found = [NONE] * len(self.profiles)
+        for p, base, distance in zip(self.profile_of, self.base, self.before.distances, strict=True):
+            found[p] = min(found[p], distance + base)
         return found
 
     def __len__(self) -> int:
@@ -62,7 +63,16 @@ class PoolNodes:
     weights: list[float]
     entering: list[Edges]
     leaving: dict[Link, Edges] = field(default_factory=dict)
-    distances: list[float] = field(default_factory=list)
+
+    @cached_property
+    def distances(self) -> list[float]:
+        """The distance of each node to all start nodes (Equation 5): the sum of the least over each pool before it."""
+        found = list(self.weights)
+        for edges in self.entering:
+            nearest = edges.nearest()
+            for n in range(len(found)):
+                found[n] += min(d + row[n] for d, row in zip(nearest, edges.table, strict=True))
+        return found
 
     def reached(self) -> list[int]:
         """The nodes that have an edge from each pool before."""
@@ -73,7 +83,8 @@ class PoolNodes:
         """Keeps only the nodes `kept`; to be called before edges to later pools are made."""
         self.nodes = [self.nodes[n] for n in kept]
         self.weights = [self.weights[n] for n in kept]
-        self.distances = [self.distances[n] for n in kept] if self.distances else []
+        if "distances" in self.__dict__:
+            self.distances = [self.distances[n] for n in kept]
         for edges in self.entering:
             edges.table = [[row[n] for n in kept] for row in edges.table]
 
@@ -97,7 +108,7 @@ class GloriaGraph:
         return total
 
 
-def leave(before: PoolNodes, link: Link, costs: EventCosts, every: bool = False) -> Edges:
+def leave(before: PoolNodes, link: Link, costs: PaperCosts, every: bool = False) -> Edges:
     """The part of a link's edges that does not depend on the nodes after it.
 
     Nodes of one profile share one row of the table, since all but the nearest of them are pruned; with `every`, each
@@ -107,24 +118,22 @@ def leave(before: PoolNodes, link: Link, costs: EventCosts, every: bool = False)
     found: list[Profile] = [profile(node, link) if several else () for node in before.nodes]
     base = _bases(before.nodes, link, costs)
     if every:
-        return Edges(link, found, list(range(len(found))), base)
+        return Edges(before, link, found, list(range(len(found))), base)
     numbers: dict[Profile, int] = {}
     profile_of = [numbers.setdefault(one, len(numbers)) for one in found]
-    return Edges(link, list(numbers), profile_of, base)
+    return Edges(before, link, list(numbers), profile_of, base)
 
 
-def enter(edges: Edges, nodes: Sequence[Node], costs: EventCosts) -> list[list[float]]:
-    """The table of the edges of a link to some nodes after it."""
+def enter(edges: Edges, nodes: Sequence[Node], costs: PaperCosts, splitting: bool = False) -> list[list[float]]:
+    """The table of the edges of a link to some nodes after it; edges that split Q-sets only if `splitting`."""
     link = edges.link
-    if not link.after.members & (link.after.members - 1):
-        return [[0.0] * len(nodes) for _ in edges.profiles]
     table = []
-    reusing = [[q for q in node if not link.after.local(q.snapshot) and q.members & link.common] for node in nodes]
+    reusing = [[q for q in node if q.snapshot not in link.after.sources and q.members & link.common] for node in nodes]
     saved: dict[Shared, float] = {}
     for entries in edges.profiles:
         row = []
         whole = {e for e in entries if e.snapshot != NARROWED}
-        several = [] if link.after.kleene else [e.members for e in entries]
+        several = [] if link.after.kleene or splitting else [e.members for e in entries]
         for node, reused in zip(nodes, reusing, strict=True):
             if (reused and not whole.issuperset(reused)) or (several and not _holds(node, several)):
                 row.append(NONE)
@@ -140,27 +149,9 @@ def enter(edges: Edges, nodes: Sequence[Node], costs: EventCosts) -> list[list[f
     return table
 
 
-def passing(before: Node, after: Node, link: Link, costs: EventCosts) -> float:
-    """The weight of an edge, whether or not the optimizer would make it."""
-    weight = _base(before, link, costs)
-    for entry in profile(before, link):
-        if entry in after:
-            weight -= _saving(entry, link, costs)
-    return weight
-
-
-def plan_weight(pools: Sequence[Pool], nodes: Sequence[Node], costs: EventCosts) -> float:
-    """The weight of a plan of each pool: that of its path in the graph (Lemma 4.4)."""
-    total = sum(weight_of(node, pool, costs) for pool, node in zip(pools, nodes, strict=True))
-    for pool in pools:
-        for link in pool.after:
-            total += passing(nodes[link.before.number], nodes[link.after.number], link, costs)
-    return total
-
-
-def weight_of(node: Node, pool: Pool, costs: EventCosts) -> float:
+def weight_of(node: Node, pool: Pool, costs: PaperCosts) -> float:
     """The weight of the edges from start nodes to a node, to end nodes, and within a Kleene sub-graph."""
-    total = sum(costs.making(q.snapshot, q.members) for q in node if pool.local(q.snapshot))
+    total = sum(costs.making(q.snapshot, q.members) for q in node if q.snapshot in pool.sources)
     for source, _ in pool.transitions:
         if source in pool.starts:
             total += costs.start(source, pool.starts[source])
@@ -184,13 +175,13 @@ def _holds(node: Node, several: Sequence[Mask]) -> bool:
     return True
 
 
-def _base(node: Node, link: Link, costs: EventCosts) -> float:
-    return sum(_passed(node, source, target, link.common, costs) for source, target in link.steps)
+def _bases(nodes: Sequence[Node], link: Link, costs: PaperCosts) -> list[float]:
+    """What the events at a link cost the members of each node, as if no Q-set went on; each Q-set is weighed once."""
 
+    def passed(node: Node) -> float:
+        return sum(_passed(node, source, target, link.common, costs) for source, target in link.steps)
 
-def _bases(nodes: Sequence[Node], link: Link, costs: EventCosts) -> list[float]:
-    """As `_base`, of several nodes: each Q-set is weighed once."""
-    alone = _base((), link, costs)
+    alone = passed(())
     more: dict[Shared, float] = {}
     found = []
     for node in nodes:
@@ -198,13 +189,13 @@ def _bases(nodes: Sequence[Node], link: Link, costs: EventCosts) -> list[float]:
         for q in node:
             if q.members & link.common:
                 if q not in more:
-                    more[q] = _base((q,), link, costs) - alone
+                    more[q] = passed((q,)) - alone
                 total += more[q]
         found.append(total)
     return found
 
 
-def _passed(node: Node, source: int, target: int, members: Mask, costs: EventCosts, ending: bool = False) -> float:
+def _passed(node: Node, source: int, target: int, members: Mask, costs: PaperCosts, ending: bool = False) -> float:
     """What events of `target` cost some members whose Q-sets end there, or with `ending`, whose paths do."""
     total = 0.0
     alone = members
@@ -218,7 +209,7 @@ def _passed(node: Node, source: int, target: int, members: Mask, costs: EventCos
     return total + costs.alone(source, target, alone) if alone else total
 
 
-def _saving(entry: Shared, link: Link, costs: EventCosts) -> float:
+def _saving(entry: Shared, link: Link, costs: PaperCosts) -> float:
     """What it saves that a Q-set continues with the same snapshots."""
     total = 0.0
     for source, target in link.steps:
@@ -231,7 +222,7 @@ def _saving(entry: Shared, link: Link, costs: EventCosts) -> float:
     return total
 
 
-def _round(node: Node, source: int, target: int, members: Mask, costs: EventCosts) -> float:
+def _round(node: Node, source: int, target: int, members: Mask, costs: PaperCosts) -> float:
     """The weight of an edge within a Kleene sub-graph, all of whose nodes have the same plan."""
     total = 0.0
     alone = members
@@ -244,18 +235,10 @@ def _round(node: Node, source: int, target: int, members: Mask, costs: EventCost
     return total + costs.alone(source, target, alone) if alone else total
 
 
-def nodes_of(pool: Pool, nodes: Sequence[Node], entering: list[Edges], costs: EventCosts) -> PoolNodes:
-    """The nodes of a pool with weights of the edges that come to them."""
+def nodes_of(
+    pool: Pool, nodes: Sequence[Node], entering: list[Edges], costs: PaperCosts, splitting: bool = False
+) -> PoolNodes:
+    """The nodes of a pool with weights of the edges that come to them, as `enter`."""
     for edges in entering:
-        edges.table = enter(edges, nodes, costs)
+        edges.table = enter(edges, nodes, costs, splitting)
     return PoolNodes(pool, list(nodes), [weight_of(node, pool, costs) for node in nodes], entering)
-
-
-def distances(here: PoolNodes, before: Sequence[PoolNodes]) -> list[float]:
-    """The distance of each node to all start nodes (Equation 5): the sum of the least over each pool before it."""
-    found = list(here.weights)
-    for edges in here.entering:
-        nearest = edges.nearest(before[edges.link.before.number].distances)
-        for n in range(len(found)):
-            found[n] += min(d + row[n] for (d, _), row in zip(nearest, edges.table, strict=True))
-    return found

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from cepbench.algorithms.gloria.optimizer.costs import EventCosts, Mask, members_in
+from cepbench.algorithms.gloria.optimizer.costs import Mask, PaperCosts, members_in
 from cepbench.algorithms.gloria.optimizer.pools import Link, Pool
 
 
@@ -45,7 +45,7 @@ def profile(node: Node, link: Link) -> Profile:
 
 
 def generated(
-    pool: Pool, profiles: Sequence[Sequence[Profile]], costs: EventCosts, check: Callable[[], None] = lambda: None
+    pool: Pool, profiles: Sequence[Sequence[Profile]], costs: PaperCosts, check: Callable[[], None] = lambda: None
 ) -> list[Node]:
     """The nodes of a pool, from every combination of profiles of the nodes before it; each once, in order.
 
@@ -79,31 +79,25 @@ def _local_loops(pool: Pool) -> Iterator[Node]:
 
 def _kleene(pool: Pool, combination: Sequence[Profile]) -> Iterator[Node]:
     """Reuse: a Q-set of all members enters the loop at each transition by which some member does."""
-    whole = {entry for entries in combination for entry in entries if entry.members == pool.members}
-    for entry in sorted(whole):
-        if entry.snapshot == NARROWED or not all(entry in entries for entries in combination):
-            continue
-        if all(_all_or_none(pool, source, pool.members) for source, _ in pool.transitions):
-            yield (Shared(*entry),)
+    if combination and all(_all_or_none(pool, source, pool.members) for source in pool.sources):
+        for entry in sorted(set(combination[0]).intersection(*combination[1:])):
+            if entry.members == pool.members and entry.snapshot != NARROWED:
+                yield (entry,)
 
 
-def _nodes(pool: Pool, combination: Sequence[Profile], costs: EventCosts) -> Iterator[Node]:
+def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Iterator[Node]:
     """The nodes of a pool of SEQ from one node of each pool before it.
 
     Each pool before it, and each start node, gives a part. Its Q-sets are kept (with their snapshots if these can be
     reused, otherwise with new ones), or get local snapshots where these are fewer, or are merged: with one another, and
     with those of other parts that are merged. Every combination of parts is a node.
     """
-    here = pool.source
-    groups = _united([entry.members for entries in combination for entry in entries])
-    reused = {group: _reusable(pool, group, combination) for group in groups}
-    fewer = {
-        group
-        for group, snapshot in reused.items()
-        if snapshot is not None and costs.rates[here] < costs.rates[snapshot]
-    }
+    here, rates = pool.source, costs.rates
+    kept = {group: here if snapshot is None else snapshot for group, snapshot in groups_of(pool, combination).items()}
+    fewer = {group: min(snapshot, here, key=rates.__getitem__) for group, snapshot in kept.items()}
+    renewed = [group for group in kept if fewer[group] != kept[group]]
     parts = _parts(pool, costs)
-    modes = [(KEEP, LOCAL, MERGE) if any(group & part for group in fewer) else (KEEP, MERGE) for part in parts]
+    modes = [(KEEP, LOCAL, MERGE) if any(group & part for group in renewed) else (KEEP, MERGE) for part in parts]
     for chosen in product(*modes):
         merged = local = 0
         for part, mode in zip(parts, chosen, strict=True):
@@ -111,10 +105,16 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: EventCosts) -> Ite
                 merged |= part
             elif mode == LOCAL:
                 local |= part
-        yield _node(groups, reused, merged, local, fewer, here)
+        for group in kept:
+            if group & merged:
+                merged |= group
+        node = [Shared(group, (fewer if group & local else kept)[group]) for group in kept if not group & merged]
+        if merged & (merged - 1):
+            node.append(Shared(merged, here))
+        yield tuple(sorted(node))
 
 
-def _parts(pool: Pool, costs: EventCosts) -> list[Mask]:
+def _parts(pool: Pool, costs: PaperCosts) -> list[Mask]:
     """The members of each part; where there are more than `MOST_PARTS`, those with windows alike are one."""
     starting = pool.starts.get(pool.source, 0)
     parts = [link.common for link in pool.before] + [1 << m for m in members_in(starting)]
@@ -125,25 +125,6 @@ def _parts(pool: Pool, costs: EventCosts) -> list[Mask]:
     for n, part in enumerate(parts):
         found[n * FEW_PARTS // len(parts)] |= part
     return found
-
-
-def _node(
-    groups: Sequence[Mask], reused: dict[Mask, int | None], merged: Mask, local: Mask, fewer: set[Mask], here: int
-) -> Node:
-    found = []
-    for group in groups:
-        if group & merged:
-            merged |= group
-    for group in groups:
-        if group & merged:
-            continue
-        snapshot = reused[group]
-        if snapshot is None or (group & local and group in fewer):
-            snapshot = here
-        found.append(Shared(group, snapshot))
-    if merged & (merged - 1):
-        found.append(Shared(merged, here))
-    return tuple(sorted(found))
 
 
 def _united(masks: Sequence[Mask]) -> list[Mask]:
@@ -160,14 +141,10 @@ def _united(masks: Sequence[Mask]) -> list[Mask]:
     return [mask for mask in found if mask & (mask - 1)]
 
 
-def reused(pool: Pool, combination: Sequence[Profile]) -> Node:
-    """The node of a pool of SEQ that reuses all Q-sets that can be, all other members alone."""
-    found = []
-    for group in _united([entry.members for entries in combination for entry in entries]):
-        snapshot = _reusable(pool, group, combination)
-        if snapshot is not None:
-            found.append(Shared(group, snapshot))
-    return tuple(sorted(found))
+def groups_of(pool: Pool, combination: Sequence[Profile]) -> dict[Mask, int | None]:
+    """The Q-sets that come to a pool of SEQ, united if they overlap, with the snapshots that they can reuse."""
+    groups = _united([entry.members for entries in combination for entry in entries])
+    return {group: _reusable(pool, group, combination) for group in groups}
 
 
 def _reusable(pool: Pool, group: Mask, combination: Sequence[Profile]) -> int | None:

@@ -8,28 +8,26 @@ from dataclasses import dataclass, field
 from math import inf, prod
 
 from cepbench.algorithms.gloria.optimizer.algorithm_1 import node_pruning, path_search
-from cepbench.algorithms.gloria.optimizer.costs import EventCosts, members_in
-from cepbench.algorithms.gloria.optimizer.elimination import lightest
+from cepbench.algorithms.gloria.optimizer.costs import PaperCosts, members_in
+from cepbench.algorithms.gloria.optimizer.elimination import SearchLimitReached, SearchLimits, TablesTooLarge, lightest
 from cepbench.algorithms.gloria.optimizer.graph import (
     Edges,
     GloriaGraph,
     PoolNodes,
-    distances,
     leave,
     nodes_of,
-    passing,
-    plan_weight,
-    weight_of,
 )
-from cepbench.algorithms.gloria.optimizer.limits import SearchLimitReached, SearchLimits, TablesTooLarge
-from cepbench.algorithms.gloria.optimizer.nodes import Node, Profile, generated, profile, reused
+from cepbench.algorithms.gloria.optimizer.nodes import Node, Profile, Shared, generated, groups_of
 from cepbench.algorithms.gloria.optimizer.pools import Pool, Pools
-from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
+from cepbench.algorithms.gloria.plan import QSet, WorkloadSharingPlan
 
 OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
 WHOLE = ("exact", "noprune")
 """The optimizers that search the whole graph, and raise an error if a limit is reached."""
-COUNTS = ("nodes", "edges", "q_sets", "pruned_nodes", "pruned_edges", "bytes", "thinned", "fell_back")
+PRUNED = ("gloria", "algorithm1")
+"""Those that keep no nodes without edges, and one of each node's edges to those that have the same."""
+UNLIMITED = SearchLimits(inf)
+COUNTS = ("nodes", "graph_edges", "q_sets", "pruned_nodes", "pruned_edges", "graph_bytes", "thinned", "fell_back")
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
 
@@ -39,9 +37,9 @@ A node: its weight, its distance, its Q-sets; an edge: its nodes; a Q-set: its m
 
 @dataclass(frozen=True)
 class SharingDecision:
-    """A sharing plan, its weight, and numbers on how it was found: `nodes`, `edges`, and how many of them were pruned.
+    """A sharing plan, its weight, and numbers on how it was found: `nodes`, `graph_edges`, and those that were pruned.
 
-    - `bytes`: of nodes, edges and their Q-sets at their peak, counted as `NODE`, `EDGE` and `Q_SET` say.
+    - `graph_bytes`: of nodes, edges and their Q-sets at their peak, counted as `NODE`, `EDGE` and `Q_SET` say.
     - `graph_seconds`, `search_seconds`: construction with pruning, and path search.
     - `thinned`: number of pools of which not all plans were compared, since they or the pools before had too many.
     - `fell_back`: 1 if the plan is the greedy one because a limit was reached.
@@ -57,7 +55,7 @@ class Construction:
     """Builds a graph pool by pool, and counts its work."""
 
     pools: Pools
-    costs: EventCosts
+    costs: PaperCosts
     limits: SearchLimits
     optimizer: str
     counts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0.0))
@@ -65,42 +63,48 @@ class Construction:
     def graph(self) -> GloriaGraph:
         """The graph (Sections 5.1 and 5.2). Raises `SearchLimitReached`."""
         built: list[PoolNodes] = []
-        full = self.optimizer in WHOLE
+        pruned = self.optimizer in PRUNED
         kept_edges = 0
         for pool in self.pools.pools:
             self.limits.check()
             entering = [built[link.before.number].leaving[link] for link in pool.before]
-            profiles = self._profiles(entering, built)
-            nodes = generated(pool, profiles, self.costs, self.limits.check)
-            here = nodes_of(pool, self._few(nodes, entering), entering, self.costs)
+            profiles = self._profiles(entering)
+            nodes = self._generated(pool, profiles, entering)
+            here = nodes_of(pool, nodes, entering, self.costs, self.optimizer == "greedy")
+            if self.optimizer == "greedy":
+                here.keep([_lightest_entered(here)])
             edges = sum(map(len, entering))
             self._count(here, edges, kept_edges)
-            if not full:
-                self._prune(here, built)
-            kept_edges += edges if full else len(here.nodes) * len(entering)
-            here.leaving = {link: leave(here, link, self.costs, full) for link in pool.after}
+            if pruned:
+                here.keep(here.reached())
+                if self.optimizer == "algorithm1":
+                    here.keep(node_pruning(here, self.costs))
+                self.counts["pruned_nodes"] += len(nodes) - len(here.nodes)
+            kept_edges += len(here.nodes) * len(entering) if pruned else edges
+            here.leaving = {link: leave(here, link, self.costs, not pruned) for link in pool.after}
             built.append(here)
-        self.counts["pruned_edges"] = self.counts["edges"] - kept_edges
+        self.counts["pruned_edges"] = self.counts["graph_edges"] - kept_edges
         return GloriaGraph(built)
 
-    def _profiles(self, entering: Sequence[Edges], built: Sequence[PoolNodes]) -> list[list[Profile]]:
+    def _profiles(self, entering: Sequence[Edges]) -> list[list[Profile]]:
         """The profiles of nodes before a pool; only the nearest ones if they have too many combinations."""
         found = [list(dict.fromkeys(edges.profiles)) for edges in entering]
         if self.optimizer in WHOLE or prod(map(len, found)) <= self.limits.combinations:
             return found
         self.counts["thinned"] += 1
-        _measure(built)
         for n, edges in enumerate(entering):
-            near = edges.nearest(built[edges.link.before.number].distances)
-            order = sorted(range(len(edges.profiles)), key=lambda p: near[p][0])
-            found[n] = [edges.profiles[p] for p in order]
+            near = edges.nearest()
+            found[n] = [edges.profiles[p] for p in sorted(range(len(near)), key=near.__getitem__)]
         while prod(map(len, found)) > self.limits.combinations:
             longest = max(found, key=len)
             longest.pop(-2 if longest[-1] == () else -1)
         return found
 
-    def _few(self, nodes: list[Node], entering: Sequence[Edges]) -> list[Node]:
-        """Keeps no more nodes than fit into the tables of edges; among them the one that shares nothing."""
+    def _generated(self, pool: Pool, profiles: list[list[Profile]], entering: Sequence[Edges]) -> list[Node]:
+        """No more nodes than fit into the tables of edges; among them the one that shares nothing."""
+        if self.optimizer == "greedy":
+            return list(_candidates(pool, [one for [one] in profiles], self.costs))
+        nodes = generated(pool, profiles, self.costs, self.limits.check)
         room = max(64, self.limits.entries // max(1, sum(len(edges.profiles) for edges in entering)))
         if len(nodes) <= room:
             return nodes
@@ -109,86 +113,73 @@ class Construction:
         self.counts["thinned"] += 1
         return [*nodes[: room - 1], ()] if () not in nodes[:room] else nodes[:room]
 
-    def _prune(self, here: PoolNodes, built: Sequence[PoolNodes]) -> None:
-        """Removes nodes without a consistent edge from some pool before them, and those that the paper prunes."""
-        generated_nodes = len(here.nodes)
-        here.keep(here.reached())
-        if self.optimizer == "algorithm1":
-            here.keep(node_pruning(here, built, self.costs))
-        self.counts["pruned_nodes"] += generated_nodes - len(here.nodes)
-
     def _count(self, here: PoolNodes, edges: int, kept_edges: int) -> None:
         self.counts["nodes"] += len(here.nodes)
-        self.counts["edges"] += edges
+        self.counts["graph_edges"] += edges
         self.counts["q_sets"] += sum(map(len, here.nodes))
         kept = self.counts["nodes"] - self.counts["pruned_nodes"]
         size = kept * NODE + self.counts["q_sets"] * Q_SET + (kept_edges + edges) * EDGE
-        self.counts["bytes"] = max(self.counts["bytes"], size)
+        self.counts["graph_bytes"] = max(self.counts["graph_bytes"], size)
 
 
-def optimize(pools: Pools, costs: EventCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
+def optimize(pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
     """The plan of one of `OPTIMIZERS`. At a limit, those of `WHOLE` raise `SearchLimitReached`, others are greedy."""
-    construction = Construction(pools, costs, limits, optimizer)
+    construction = Construction(pools, costs, UNLIMITED if optimizer == "greedy" else limits, optimizer)
+    counts = construction.counts
     started = built = time.perf_counter()
-    if optimizer == "greedy":
-        nodes = greedy_path(pools, costs)
+    try:
+        graph = construction.graph()
         built = time.perf_counter()
-        counts = _counts_of_path(pools, nodes)
-    else:
-        counts = construction.counts
-        try:
-            graph = construction.graph()
-            built = time.perf_counter()
-            nodes = _searched(graph, optimizer, construction)
-        except SearchLimitReached:
-            if optimizer in WHOLE:
-                raise
-            counts["fell_back"] = 1
-            nodes = greedy_path(pools, costs)
+        chosen = _searched(graph, construction)
+    except SearchLimitReached:
+        if optimizer in WHOLE:
+            raise
+        counts["fell_back"] = 1
+        graph = Construction(pools, costs, UNLIMITED, "greedy").graph()
+        chosen = [0] * len(graph.pools)
+    nodes = [here.nodes[n] for here, n in zip(graph.pools, chosen, strict=True)]
     seconds = {"graph_seconds": built - started, "search_seconds": time.perf_counter() - built}
-    return SharingDecision(plan_of(pools, nodes), plan_weight(pools.pools, nodes, costs), {**counts, **seconds})
+    return SharingDecision(plan_of(pools, nodes), graph.weight(chosen), {**counts, **seconds})
 
 
-def greedy_path(pools: Pools, costs: EventCosts) -> list[Node]:
-    """A node of each pool, by the least weight of the edges that come in (Section 8.1).
+def _lightest_entered(here: PoolNodes) -> int:
+    """The node with the least weight of the edges that come in, and within it; of equal ones that which shares more."""
 
-    Snapshots are reused wherever they can be, or made where no members share yet, or neither. Of candidates with edges
-    of the same weight, the one that shares more members is taken.
+    def weight(n: int) -> tuple[float, int]:
+        incoming = sum(edges.weight(0, n) for edges in here.entering) + (here.weights[n] if here.pool.kleene else 0.0)
+        return incoming, -sum(q.members.bit_count() for q in here.nodes[n])
+
+    return min(range(len(here.nodes)), key=weight)
+
+
+def _candidates(pool: Pool, profiles: Sequence[Profile], costs: PaperCosts) -> Iterator[Node]:
+    """The nodes that Greedy compares (Section 8.1): snapshots are reused wherever they can be, or made where no members
+    share yet, or neither.
     """
-    chosen: list[Node] = []
-    for pool in pools.pools:
-        profiles = [profile(chosen[link.before.number], link) for link in pool.before]
-        weighed = [(_incoming(node, pool, chosen, costs), node) for node in _candidates(pool, profiles, costs)]
-        chosen.append(min(weighed, key=lambda found: (found[0], -sum(q.members.bit_count() for q in found[1])))[1])
-    return chosen
-
-
-def _candidates(pool: Pool, profiles: Sequence[Profile], costs: EventCosts) -> Iterator[Node]:
     yield ()
     if pool.kleene:
         yield from generated(pool, [[one] for one in profiles], costs)
         return
-    reuse = reused(pool, profiles)
+    groups = groups_of(pool, profiles)
+    reuse = tuple(sorted(Shared(group, snapshot) for group, snapshot in groups.items() if snapshot is not None))
     if reuse:
         yield reuse
     elif not any(profiles) and pool.members & (pool.members - 1):
         yield generated(pool, [[one] for one in profiles], costs)[-1]
 
 
-def _incoming(node: Node, pool: Pool, chosen: Sequence[Node], costs: EventCosts) -> float:
-    within = weight_of(node, pool, costs) if pool.kleene else 0.0
-    return within + sum(passing(chosen[link.before.number], node, link, costs) for link in pool.before)
-
-
-def _searched(graph: GloriaGraph, optimizer: str, construction: Construction) -> list[Node]:
-    limits = construction.limits
+def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:
+    """The node of each pool."""
+    optimizer, limits = construction.optimizer, construction.limits
+    if optimizer == "greedy":
+        return [0] * len(graph.pools)
     if optimizer in ("algorithm1", "noprune"):
-        return _nodes(graph, path_search(graph))
+        return path_search(graph)
     for most in (inf, 16, 4, 2):
         if most < inf:
             construction.counts["thinned"] += _thin(graph, int(most))
         try:
-            return _nodes(graph, lightest(graph, limits.check))
+            return lightest(graph, limits.check)
         except TablesTooLarge:
             if optimizer in WHOLE:
                 raise
@@ -198,34 +189,16 @@ def _searched(graph: GloriaGraph, optimizer: str, construction: Construction) ->
 def _thin(graph: GloriaGraph, most: int) -> int:
     """Keeps the `most` nodes of each pool that are nearest to the start, among them the one that shares nothing."""
     thinned = 0
-    _measure(graph.pools)
-    for here in graph.pools:
+    for here, distances in [(here, here.distances) for here in graph.pools]:
         if len(here.nodes) > most:
             thinned += 1
-            order = sorted(range(len(here.nodes)), key=lambda n: (here.nodes[n] != (), here.distances[n]))
+            order = sorted(range(len(here.nodes)), key=lambda n: (here.nodes[n] != (), distances[n]))
             kept = sorted(order[:most])
             for edges in here.leaving.values():
                 edges.profile_of = [edges.profile_of[n] for n in kept]
                 edges.base = [edges.base[n] for n in kept]
             here.keep(kept)
     return thinned
-
-
-def _measure(built: Sequence[PoolNodes]) -> None:
-    for here in built:
-        if not here.distances:
-            here.distances = distances(here, built)
-
-
-def _nodes(graph: GloriaGraph, chosen: Sequence[int]) -> list[Node]:
-    return [here.nodes[n] for here, n in zip(graph.pools, chosen, strict=True)]
-
-
-def _counts_of_path(pools: Pools, nodes: Sequence[Node]) -> dict[str, float]:
-    edges = sum(len(pool.before) for pool in pools.pools)
-    q_sets = sum(map(len, nodes))
-    size = len(nodes) * NODE + q_sets * Q_SET + edges * EDGE
-    return {**dict.fromkeys(COUNTS, 0.0), "nodes": len(nodes), "edges": edges, "q_sets": q_sets, "bytes": size}
 
 
 def plan_of(pools: Pools, nodes: Sequence[Node]) -> WorkloadSharingPlan:

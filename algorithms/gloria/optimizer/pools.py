@@ -36,13 +36,9 @@ class Pool:
         """The state that the transition of a pool of SEQ leaves."""
         return self.transitions[0][0]
 
-    def local(self, snapshot: int) -> bool:
-        """Whether snapshots of a state are made in this pool."""
-        return snapshot in self.sources
-
     @cached_property
     def sources(self) -> frozenset[int]:
-        """The states that its transitions leave."""
+        """The states that its transitions leave: snapshots of them are made in this pool."""
         return frozenset(source for source, _ in self.transitions)
 
 
@@ -107,69 +103,56 @@ def _cells(template: GloriaTemplate, states: Mapping[TypeState, int]) -> list[Ce
     for edge, t in edges.items():
         for m in template.transitions[t]:
             own[m].append(edge)
-    loops: dict[tuple[tuple[Edge, ...], int], Mask] = {}
-    passing: dict[tuple[Edge, int], Mask] = {}
+    found: dict[tuple[tuple[Edge, ...], bool, int], Mask] = {}
     for m, transitions in enumerate(own):
         alone = {edge for edge in transitions if m in template.alone.get(edges[edge], ())}
         circles = _circles(transitions)
-        for circle in circles:
-            key = (circle, m if alone.intersection(circle) else -1)
-            loops[key] = loops.get(key, 0) | 1 << m
         looping = {edge for circle in circles for edge in circle}
-        for edge in transitions:
-            if edge not in looping:
-                passed = (edge, m if edge in alone else -1)
-                passing[passed] = passing.get(passed, 0) | 1 << m
-    sequences: list[Cell] = [((edge,), members, False) for (edge, _), members in passing.items()]
-    return sequences + [(circle, members, True) for (circle, _), members in loops.items()]
+        passed = [((edge,), False) for edge in transitions if edge not in looping]
+        for chosen, kleene in [*passed, *((circle, True) for circle in circles)]:
+            key = (chosen, kleene, m if alone.intersection(chosen) else -1)
+            found[key] = found.get(key, 0) | 1 << m
+    cells = [(chosen, members, kleene) for (chosen, kleene, _), members in found.items()]
+    return sorted(cells, key=lambda cell: cell[2])
 
 
 def _circles(transitions: Sequence[Edge]) -> list[tuple[Edge, ...]]:
     """The transitions within each strongly connected component of one member's states."""
     if all(source < target for source, target in transitions):
         return []
-    reach: dict[int, set[int]] = {}
+    reached: dict[int, set[int]] = {}
     for source, target in transitions:
-        reach.setdefault(source, set()).add(target)
-    closed = {state: _reached(state, reach) for state in reach}
+        reached.setdefault(source, set()).add(target)
+    for between in reached:
+        for states in reached.values():
+            if between in states:
+                states |= reached[between]
     found: dict[frozenset[int], list[Edge]] = {}
     for source, target in transitions:
-        if source in closed.get(target, ()) or source == target:
-            component = frozenset(s for s in closed[source] if source in closed.get(s, ()))
+        if source in reached.get(target, ()):
+            component = frozenset(s for s in reached[source] if source in reached.get(s, ()))
             found.setdefault(component, []).append((source, target))
     return [tuple(sorted(edges)) for edges in found.values()]
-
-
-def _reached(state: int, reach: Mapping[int, set[int]]) -> set[int]:
-    seen: set[int] = set()
-    frontier = set(reach[state])
-    while frontier:
-        seen |= frontier
-        frontier = {t for s in frontier for t in reach.get(s, ())} - seen
-    return seen
 
 
 def _linked(template: GloriaTemplate, states: Mapping[TypeState, int], cells: Iterable[Cell]) -> list[Pool]:
     bounds = template.start, template.end
     start, end = ({states[s]: _mask(ms) for s, ms in having.items() if s in states} for having in bounds)
     pools = []
-    leaving: dict[int, list[tuple[Pool, int]]] = {}
+    leaving: dict[int, list[Pool]] = {}
     for number, (transitions, members, kleene) in enumerate(cells):
         starts = {s: start[s] & members for s in dict.fromkeys(e[0] for e in transitions) if start.get(s, 0) & members}
         ends = tuple((edge, end[edge[1]] & members) for edge in transitions if end.get(edge[1], 0) & members)
         pool = Pool(number, transitions, members, kleene, starts, ends)
         pools.append(pool)
-        counts: dict[int, int] = {}
         for source, _ in transitions:
-            counts[source] = counts.get(source, 0) + 1
-        for source, count in counts.items():
-            leaving.setdefault(source, []).append((pool, count))
+            leaving.setdefault(source, []).append(pool)
     for pool in pools:
         steps: dict[Pool, list[Edge]] = {}
         for edge in pool.transitions:
-            for after, count in leaving.get(edge[1], ()):
+            for after in leaving.get(edge[1], ()):
                 if after is not pool and after.members & pool.members:
-                    steps.setdefault(after, []).extend([edge] * count)
+                    steps.setdefault(after, []).append(edge)
         for after, found in steps.items():
             link = Link(pool, after, pool.members & after.members, tuple(found))
             pool.after.append(link)

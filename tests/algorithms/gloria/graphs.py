@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from cepbench.algorithms.gloria.optimizer.costs import EventCosts, PaperCosts
-from cepbench.algorithms.gloria.optimizer.limits import SearchLimits
+from cepbench.algorithms.gloria.optimizer.costs import PaperCosts
+from cepbench.algorithms.gloria.optimizer.elimination import SearchLimits
 from cepbench.algorithms.gloria.optimizer.nodes import Node
 from cepbench.algorithms.gloria.optimizer.optimizer import Construction, SharingDecision, optimize, plan_of
 from cepbench.algorithms.gloria.optimizer.pools import Pools, pools_of
-from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan
+from cepbench.algorithms.gloria.plan import QSet, WorkloadSharingPlan
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, template_of
 from cepbench.algorithms.snapshots.members import SetMember, members_of
 from cepbench.queries.compile import compile_workload
@@ -40,7 +40,7 @@ class Graph:
         patterns: Sequence[str],
         frequencies: Mapping[str, float],
         windows: Sequence[float] | None = None,
-        costs: type[EventCosts] = PaperCosts,
+        costs: type[PaperCosts] = PaperCosts,
     ) -> None:
         self.template = template(*patterns, types="".join(frequencies))
         self.pools: Pools = pools_of(self.template)

@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, separated
-from cepbench.algorithms.gloria.sharing_plan import (
+from cepbench.algorithms.gloria.plan import (
+    GloriaPlan,
+    PlannedSet,
     QSet,
     TransitionPlan,
     WorkloadSharingPlan,
-    unshared,
+    separated,
 )
 from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, template_of
 from cepbench.algorithms.greta.algorithm import Greta
@@ -22,7 +23,7 @@ from cepbench.algorithms.snapshots.members import SetMember, aggregate_class, me
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
-from tests.algorithms.gloria.validity import InvalidSharingPlan, check
+from tests.algorithms.gloria.validity import InvalidSharingPlan, check, reusable, unshared
 
 PLANS = 3
 """Plans drawn for each workload."""
@@ -61,17 +62,11 @@ def _proposal(random: Random, template: GloriaTemplate, plans: Plans) -> Plans:
     }
     while True:
         sharing = {t: (q,) if t in chosen else () for t in template.transitions}
-        wrong = {t for t in chosen if t.source != q.snapshot and not _goes_on(q, t.source, sharing, template)}
+        wrong = {t for t in chosen if t.source != q.snapshot and not reusable(q, t.source, sharing, template)}
         if not wrong:
             break
         chosen -= wrong
     return {t: _with(random, q, t.source, own) if t in chosen else own for t, own in plans.items()}
-
-
-def _goes_on(q: QSet, state: TypeState, sharing: Plans, template: GloriaTemplate) -> bool:
-    into = template.into(state, q.members)
-    starting = q.members & template.start.get(state, frozenset())
-    return bool(into) and starting in (frozenset(), q.members) and all(q in sharing[t] for t in into)
 
 
 def _with(random: Random, q: QSet, source: TypeState, plan: TransitionPlan) -> TransitionPlan:

@@ -11,8 +11,7 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import OutOfOrder
 from cepbench.algorithms.gloria.compilation import compile_sets
 from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, part_of
-from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan, unshared
+from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, QSet, WorkloadSharingPlan, part_of
 from cepbench.algorithms.gloria.template import TypeState, template_of
 from cepbench.algorithms.online.granularity import COARSEST
 from cepbench.algorithms.registry import make
@@ -22,7 +21,7 @@ from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference_of_rows, rows_of
 from cepbench.verification.evaluators import run
-from tests.algorithms.gloria.validity import check
+from tests.algorithms.gloria.validity import check, unshared
 from tests.contract.streams import batch
 from tests.streams import stream
 

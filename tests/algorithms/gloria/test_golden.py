@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph, distances
+from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph
 from tests.algorithms.gloria.graphs import Graph, text, transition
 from tests.algorithms.gloria.validity import check
 from tests.streams import golden_plans
@@ -25,12 +25,6 @@ def paper() -> Graph:
     return graph_of(SEQ)
 
 
-def measured(graph: GloriaGraph) -> GloriaGraph:
-    for here in graph.pools:
-        here.distances = distances(here, graph.pools)
-    return graph
-
-
 def to_end(graph: Graph, built: GloriaGraph, name: str) -> float:
     """What the edge of a node of the last pool to the end node weighs: all that the node's own weights are."""
     number, n = place(graph, built, name)
@@ -45,7 +39,7 @@ def place(graph: Graph, built: GloriaGraph, name: str) -> tuple[int, int]:
 
 
 def test_the_whole_graph_has_the_nodes_of_the_paper(paper: Graph) -> None:
-    built = measured(paper.constructed("exact").graph())
+    built = paper.constructed("exact").graph()
     for here in built.pools:
         pool = str(paper.pools.named(here.pool.transitions[0]))
         found = {paper.named(node, here.pool.number): d for node, d in zip(here.nodes, here.distances, strict=True)}
@@ -114,7 +108,7 @@ def test_the_greedy_plan_reuses_what_it_can(paper: Graph) -> None:
 
 def test_paths_of_a_flat_kleene_sub_pattern() -> None:
     graph = graph_of(FLAT)
-    [here] = measured(graph.constructed("exact").graph()).pools
+    [here] = graph.constructed("exact").graph().pools
     assert here.pool.kleene
     assert len(here.pool.transitions) == 2
     starts = 2 * 5
@@ -137,7 +131,7 @@ def test_the_lightest_path_of_a_flat_kleene_sub_pattern() -> None:
 def test_paths_of_a_nested_kleene_sub_pattern() -> None:
     """Example 6.5: the path that shares nothing weighs 1192. The others are by the rule of Example 6.2 (findings)."""
     graph = Graph(["(SEQ(C, (SEQ(A, B))+, D))+"] * 4, {"A": 5, "B": 10, "C": 12, "D": 4})
-    [here] = measured(graph.constructed("exact").graph()).pools
+    [here] = graph.constructed("exact").graph().pools
     starts = 4 * 12
     ends = {"A": 10 * 5 + 4 * 4 * 5, "B": 10 + 4 * 4 * 10, "C": 10 * 12 + 4 * 4 * 12, "D": 10 * 4 + 4 * 4 * 4}
     found = {}

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from cepbench.algorithms.gloria.sharing_plan import WorkloadSharingPlan, unshared
-from cepbench.algorithms.gloria.template import TypeState
+from cepbench.algorithms.gloria.plan import WorkloadSharingPlan
 from tests.algorithms.gloria.graphs import sharing, template, transition
-from tests.algorithms.gloria.validity import InvalidSharingPlan, check
+from tests.algorithms.gloria.validity import InvalidSharingPlan, check, unshared
 
 
 def test_a_template_has_each_transition_once_with_its_queries() -> None:
@@ -29,8 +28,6 @@ def test_types_that_occur_again_are_states_of_their_own() -> None:
     found = template("SEQ(A, B, A+)", "SEQ(A, B)")
     assert [str(state) for state in found.states[0]] == ["A", "B", "A2"]
     assert sorted(map(str, found.transitions)) == ["(A, B)", "(A2, A2)", "(B, A2)"]
-    assert found.into(TypeState("A", 1), {0}) == tuple(t for t in found.transitions if t.target == ("A", 1))
-    assert found.into(TypeState("A", 1), {1}) == ()
 
 
 def test_the_optimal_plan_of_the_paper_is_valid() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.gloria.sharing_plan import QSet, WorkloadSharingPlan, reusable
-from cepbench.algorithms.gloria.template import GloriaTemplate, TypeTransition
+from collections.abc import Mapping
+
+from cepbench.algorithms.gloria.plan import QSet, TransitionPlan, WorkloadSharingPlan
+from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition
 
 
 class InvalidSharingPlan(Exception):
@@ -31,6 +33,21 @@ def check(plan: WorkloadSharingPlan, template: GloriaTemplate) -> None:
                 raise InvalidSharingPlan(f"{transition}: {q} {fault}")
     for transition, q in _without_source(plan):
         raise InvalidSharingPlan(f"{transition}: {q} goes round without any snapshot of {q.snapshot}")
+
+
+def reusable(
+    q: QSet, state: TypeState, plans: Mapping[TypeTransition, TransitionPlan], template: GloriaTemplate
+) -> bool:
+    """Whether a Q-set with these members and snapshots reaches a state whole, so that it can continue from there."""
+    into = [t for t, having in template.transitions.items() if t.target == state and having & q.members]
+    starting = q.members & template.start.get(state, frozenset())
+    return bool(into) and starting in (frozenset(), q.members) and all(q in plans[t] for t in into)
+
+
+def unshared(template: GloriaTemplate) -> WorkloadSharingPlan:
+    """The plan by which no members share anything: GRETA's."""
+    alone = {t: tuple(QSet(frozenset({m})) for m in sorted(own)) for t, own in template.transitions.items()}
+    return WorkloadSharingPlan(alone)
 
 
 def _fault(plan: WorkloadSharingPlan, transition: TypeTransition, q: QSet, template: GloriaTemplate) -> str | None:
