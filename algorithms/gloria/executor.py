@@ -12,8 +12,7 @@ from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
 from cepbench.algorithms.gloria.state import PlanState
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.running.negation import largest_state, latest_starts
-from cepbench.algorithms.snapshots.rows import MemberAnswers
-from cepbench.algorithms.snapshots.sets import SetRunner, SetsExecutor
+from cepbench.algorithms.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
 
 DETAILS = {
     "event_visits": "visits", "edges": "edges", "snapshots": "snapshots", "event_snapshots": "event_snapshots",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from cepbench.algorithms.hamlet.kernels.alone import MORE
 from cepbench.algorithms.hamlet.kernels.program import (
     NONE,
     AlikeRecord,
@@ -20,7 +22,6 @@ from cepbench.algorithms.hamlet.kernels.program import (
     UnitRecord,
 )
 from cepbench.algorithms.hamlet.kernels.state import VALUES
-from cepbench.algorithms.hamlet.kernels.summing import MORE
 from cepbench.algorithms.hamlet.workload import SharableSet
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.online.kernels.type_tables import END
@@ -60,7 +61,8 @@ def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> Compil
     """The merged template of a set (Section 3.1) with slots, groups and channels."""
     merged = _Merger(chosen, schema, granularity)
     channels = MemberChannels.of_members([part.tables for part in merged.parts])
-    weights = Weighing(*channels.weights(merged.first_position, merged.units))
+    positions = [range(*run) for run in pairwise(merged.first_position)]
+    weights = channels.weights(positions, range(merged.first_position[-1]))
     template, groups = merged.template(weights), Groups(**merged.arrays(GROUPS))
     program = HamletProgram(template, groups, merged.predicates, weights)
     return CompiledSet(chosen.members, merged.read, channels, merged.negations, program)
@@ -85,15 +87,15 @@ class _Merger(SetCompiler):
 
     def _add_member(self, m: int) -> None:
         """The template of a member, and its slots."""
-        tables, first, edge = self.parts[m].tables, self.first_position[m], self.first_transition[m]
-        for t, known in enumerate(self.bound):
-            known += [first + int(p) for p in tables.binding[tables.binding_ptr[t] : tables.binding_ptr[t + 1]]]
-        for p in range(len(tables.start)):
-            row = self.position(m, p) | {"unit": NONE, "selective": tables.local.ptr[p] < tables.local.ptr[p + 1]}
-            row |= {"enter": edge + tables.enter_ptr[p], "enter_end": edge + tables.enter_ptr[p + 1]}
-            self.rows["position"].append(row)
-        for e, source in enumerate(tables.source.tolist()):
-            self.rows["transition"].append(self.transition(m, e, first + source))
+        automaton, first = self.members[m].automaton, self.first_position[m]
+        edges = automaton.transitions
+        for p, place in enumerate(automaton.positions):
+            code = self.schema.type_code(place.type)
+            if code >= 0:
+                self.bound[code].append(first + p)
+            row = self.position(m, p) | {"unit": NONE, "selective": bool(place.predicates)}
+            into = [self.transition(m, e, first + t.source) for e, t in enumerate(edges) if t.target == p]
+            self.rows["position"].append(row | self.add("transition", into, "enter"))
         self.add_slots(m)
         self.rows["member"].append(self.member(m, range(first, self.first_position[m + 1])))
 
@@ -115,7 +117,6 @@ class _Merger(SetCompiler):
             loop = self._loop(p) if predicates[1] else NONE
             classes.append({"sample": p, "loop": loop, "same_loop": predicates[1] == most[1]})
         row |= {"unit_end": len(units), "alike_end": len(classes), "reference": first + known.index(most)}
-        row |= {"bound": len(positions) + g, "stores": any(positions[p]["kept"] for p in own)}
         self.rows["group"].append(row)
         self.contexts.append(contexts)
 
@@ -128,9 +129,8 @@ class _Merger(SetCompiler):
         """The records of members, once all are known."""
         most = max(member.window.overlap for member in self.members)
         whole = {"most": most} | self.place_cells(most + MORE)
-        cell, attributes, contexts = cell_bytes_of(weights), self.attribute_bytes, max(self.contexts, default=0)
-        whole |= {"contexts": contexts, "rows": VALUES + contexts, "cell_bytes": cell, "event_bytes": 16 + attributes}
-        whole |= {"vertex_bytes": 16 + attributes + most * cell, "stored_bytes": 48 + attributes}
+        cell = cell_bytes_of(weights)
+        whole |= {"contexts": max(self.contexts), "cell_bytes": cell, "event_bytes": 16 + self.attribute_bytes}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
         whole["every"] = self.granularity == EVENT
         self.rows["kind"] += [self._type(code, own) for code, own in enumerate(self.bound)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,38 +75,23 @@ class MemberChannels:
         """A layout with as many channels, for cells."""
         return Layout(*((COUNT_ALL,) * len(columns) for columns in self.columns))
 
-    def weights(self, positions: Sequence[int], groups: Sequence[Sequence[int]]) -> Weighing:
-        """Which positions count for which channel; behind them, one for each group, where any of its positions does."""
-        own = self._bound([range(*run) for run in pairwise(positions)], positions[-1] + len(groups))
-        for bound in own:
-            for g, units in enumerate(groups):
-                bound[:, positions[-1] + g] = bound[:, list(units)].any(axis=1)
-        return self._weights(own)
+    def weights(self, states: Sequence[Sequence[Hashable]], order: Sequence[Hashable]) -> Weighing:
+        """The states in `order` whose events count for which channel; `states` has those of each member's positions.
 
-    def weights_of_states(self, states: Sequence[Sequence[Hashable]], order: Sequence[Hashable]) -> Weighing:
-        """The states in `order` whose events count for which channel.
-
-        Behind them, every channel counts: so do the coefficients of an expression, wherever its events come from.
+        Behind them every channel counts, as `Weighing` says; but for COUNT(*), which is the first, no event does.
         """
         number = {state: s for s, state in enumerate(order)}
-        own = self._bound([[number[state] for state in found] for found in states], len(order) + 1)
-        for bound in own:
-            bound[:, -1] = True
-        own[0][0] = False  # COUNT(*), for which no event counts
-        return self._weights(own)
-
-    def _bound(self, places: Sequence[Sequence[int]], size: int) -> list[NDArray[np.bool_]]:
-        """By family bool[channels, size]: whether a channel counts at the places of the members' positions."""
-        found = [np.zeros((len(columns), size), np.bool_) for columns in self.columns]
+        found = [np.zeros((len(columns), len(order) + 1), np.bool_) for columns in self.columns]
         for m, own in enumerate(self.of):
+            places = [number[state] for state in states[m]]
             for f, bound in enumerate(found):
                 for c, channel in enumerate(own[f]):
-                    bound[channel, list(places[m])] |= self.bound[m][f][c]
-        return found
-
-    def _weights(self, bound: Sequence[NDArray[np.bool_]]) -> Weighing:
-        columns = (np.array(found, np.int64) for found in self.columns)
-        return Weighing(*map(Weights, bound, columns))
+                    bound[channel, places] |= self.bound[m][f][c]
+        for bound in found:
+            bound[:, -1] = True
+        found[0][0] = False
+        columns = (np.array(one, np.int64) for one in self.columns)
+        return Weighing(*map(Weights, found, columns))
 
     def rows(self, m: int, window: NDArray[np.int64], cells: Cells, chosen: NDArray[np.int64]) -> AggregateRows:
         """Some cells as rows of a member, with its own channels."""

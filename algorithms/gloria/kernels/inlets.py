@@ -8,13 +8,11 @@ from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, cle
 from cepbench.algorithms.gloria.kernels.program import EXPRESSION, NONE, GloriaProgram, GloriaTables, ReadRecord
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.arrays import Flags, Ints
-from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import reach as reach_alone
 from cepbench.algorithms.snapshots.kernels.cells import fits, follows
-from cepbench.algorithms.snapshots.kernels.counts import evaluate_counts
-from cepbench.algorithms.snapshots.kernels.products import evaluate
+from cepbench.algorithms.snapshots.kernels.products import evaluate, evaluate_counts
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
 from cepbench.algorithms.snapshots.kernels.vertices import add_expression, visit
 from cepbench.queries.tables import Predicates
@@ -101,7 +99,7 @@ def _visit_alike(
             if yes:
                 counts.edges += 1
                 counts.additions += vertex.size
-                add_expression(v, shared.cells, to, oldest, vertices, counts_only(shared.cells))
+                add_expression(v, shared.cells, to, oldest, vertices)
         v = vertex.before
     return True
 
@@ -118,7 +116,7 @@ def reach(
     tables, totals, shared = program.tables, state.totals, state.shared
     place = tables.position[p]
     low, high = totals.open[place.window].low, totals.open[place.window].high
-    reach_alone(i, p, place.value, low, high, events, tables, totals, only)
+    reach_alone(i, p, place.value, low, high, events, tables, totals)
     apart = False
     for n in range(place.source, place.source_end):
         source = tables.source[n]
@@ -203,5 +201,5 @@ def _visit_shared(
         ):
             counts.edges += 1
             counts.additions += vertices.event[v].size
-            add_expression(v, shared.cells, to, group.oldest, vertices, counts_only(shared.cells))
+            add_expression(v, shared.cells, to, group.oldest, vertices)
         v = vertices.event[v].before

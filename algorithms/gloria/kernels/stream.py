@@ -143,7 +143,7 @@ def _deliver(
                 append_run(totals.cells, at, high - low + 1, program.weights, s, events.ints, events.reals, i)
             if (
                 place.plain
-                and deliver(i, p, at, low, high, at_once, events, tables, totals, state.vertices, only)
+                and deliver(i, p, at, low, high, at_once, events, tables, totals, state.vertices)
                 and at_once
                 and place.feed < place.feed_end
             ):

@@ -6,10 +6,9 @@ import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import ROW, HamletState
-from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import clear, follows
+from cepbench.algorithms.snapshots.kernels.cells import clear_run, follows
 from cepbench.algorithms.snapshots.kernels.products import evaluate
 from cepbench.algorithms.snapshots.kernels.vertices import add_expression, floor_of, visit
 
@@ -54,14 +53,14 @@ def _visit_shared(
     while v >= counts.oldest_vertex and vertices.event[v].time >= floor:
         if (
             vertices.event[v].time < now
-            and graphlets.among[vertices.event[v].graphlet, u]
+            and graphlets.among[u, vertices.event[v].graphlet]
             and follows(program.predicates, which, vertices.ints, vertices.reals, v, events.ints, events.reals, i)
         ):
             counts.edges += 1
             if stop == 0:
                 stop = counts.snapshots
-                clear(cells, to, stop - first)
-            add_expression(v, cells, to, first, vertices, counts_only(cells))
+                clear_run(cells, to, stop - first)
+            add_expression(v, cells, to, first, vertices)
         v = vertices.event[v].before
     span = template.window[template.position[p].window].span
     if stop > 0:

@@ -22,6 +22,9 @@ from cepbench.algorithms.snapshots.kernels.windows import (
 )
 from cepbench.queries.records import Records
 
+STORED_BYTES = 32
+"""Bytes of what is known of an event of a shared graphlet besides."""
+
 
 @kernel
 def note_state(buffered: Index, whole: Records, window: Records, opened: Records, count: Records) -> None:
@@ -30,14 +33,10 @@ def note_state(buffered: Index, whole: Records, window: Records, opened: Records
     `whole` and `window` as in `TemplateTables`, `opened` and `count` as `open` and `counts` in `SetTotals`.
     """
     sizes, counts = whole[0], count[0]
-    snapshots, stored = counts.snapshots - counts.oldest_snapshot, counts.stored
-    vertices = counts.vertices - counts.oldest_vertex - stored
-    shared = counts.expressions + snapshots * sizes.contexts
-    size = vertices * sizes.vertex_bytes + stored * sizes.stored_bytes + buffered * sizes.event_bytes
-    note_size(
-        size + shared * sizes.cell_bytes, vertices + stored + buffered, vertices * sizes.most + shared, snapshots,
-        sizes.cell_bytes, window, opened, count,
-    )  # fmt: skip
+    snapshots, events = counts.snapshots - counts.oldest_snapshot, counts.vertices - counts.oldest_vertex + buffered
+    aggregates = (events - buffered - counts.stored) * sizes.most + counts.expressions + snapshots * sizes.contexts
+    size = events * sizes.event_bytes + counts.stored * STORED_BYTES + aggregates * sizes.cell_bytes
+    note_size(size, events, aggregates, snapshots, sizes.cell_bytes, window, opened, count)
 
 
 @inlined
@@ -78,7 +77,7 @@ def close_until(
 
 @inlined
 def _forget(template: TemplateTables, state: HamletState) -> None:
-    """Drops kept events, snapshots and graphlets that have left all windows.
+    """Drops kept events and snapshots that have left all windows.
 
     The events of a graphlet leave together, since bursts are cut where windows begin.
     """
@@ -89,23 +88,17 @@ def _forget(template: TemplateTables, state: HamletState) -> None:
         if vertices.event[v].size > 0:
             counts.stored -= 1
             counts.expressions -= vertices.event[v].size
-            counts.oldest_graphlet = vertices.event[v].graphlet + 1
     while counts.oldest_snapshot < counts.snapshots and snapshot[counts.oldest_snapshot].time < oldest:
         counts.oldest_snapshot += 1
 
 
 @inner
-def arrive(
-    now: int, negated: Ints, template: TemplateTables, groups: Groups, totals: SetTotals, graphlets: GraphletStore
-) -> None:
-    """Moves on to the time of an event, after windows were closed until then: opens windows.
+def arrive(now: int, template: TemplateTables, groups: Groups, totals: SetTotals, graphlets: GraphletStore) -> None:
+    """Opens windows at the time of an event, after others were closed until then.
 
     Snapshots have no value in them: no trend of theirs lies there.
     """
     counts = totals.counts[0]
-    if now > counts.now:
-        commit(negated, template, totals)
-        counts.now = now
     for w in range(len(totals.open)):
         window, opened = template.window[w], totals.open[w]
         low, high = opened_at(w, now, template.window, totals.open)
@@ -116,6 +109,6 @@ def arrive(
                         row = (groups.unit[u].value + k % window.span) * len(graphlets.snapshot)
                         for s in range(counts.oldest_snapshot, counts.snapshots):
                             if graphlets.snapshot[s].group == groups.unit[u].group:  # other groups have these rows, too
-                                clear(graphlets.cells, row + s, np.int64(1))
+                                clear(graphlets.cells, row + s)
         opened.low, opened.high = low, high
     counts.edge = next_edge(now, template.window)

@@ -7,8 +7,9 @@ import numpy as np
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
+from cepbench.algorithms.kernels.cells import is_empty
 from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy, is_empty
+from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy
 from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals, Template, VertexQueue
 from cepbench.queries.records import Records
 
@@ -96,9 +97,9 @@ def close_member(
         rows.closed[size].member, rows.closed[size].window = m, k
         copy(rows.cells, size, cells, final)
         size += 1
-    clear(cells, final, np.int64(1))
+    clear(cells, final)
     for s in range(member.slot, member.slot_end):
-        clear(cells, template.slot[s].cell + row, np.int64(1))
+        clear(cells, template.slot[s].cell + row)
     return size
 
 
