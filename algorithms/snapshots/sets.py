@@ -17,6 +17,7 @@ from cepbench.algorithms.online.trends import trend_evaluator
 from cepbench.algorithms.rows import AggregateRows, QueryRows, Rows
 from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.conjunction import pairs
+from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.negation import negations_of, with_negated
 from cepbench.algorithms.running.per_query import check_order, present, query_evaluator
 from cepbench.algorithms.snapshots.channels import MemberChannels
@@ -144,12 +145,14 @@ class SetsExecutor(Executor):
         return self._rows(lambda one: one.finish())
 
     def state(self) -> StateSize:
-        evaluators = (evaluator.state() for evaluator in (*self.alone.values(), *self.counting.values()))
-        return sum((*(one.size() for one in self.sets), *evaluators), StateSize())
+        return sum((*(one.size() for one in self.sets), *(one.state() for one in self._evaluators)), StateSize())
 
     def details(self) -> Mapping[str, float]:
-        evaluators = (evaluator.details() for evaluator in (*self.alone.values(), *self.counting.values()))
-        return merged([*(one.details() for one in self.sets), *evaluators])
+        return merged([*(one.details() for one in self.sets), *(one.details() for one in self._evaluators)])
+
+    @property
+    def _evaluators(self) -> tuple[Evaluator, ...]:
+        return (*self.alone.values(), *self.counting.values())
 
     def _rows(self, of: Callable[[Any], Any]) -> Rows:
         """The rows of queries, from what a function makes of each set and each evaluator."""

@@ -20,8 +20,8 @@ from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
 from cepbench.algorithms.snapshots.kernels.alone import deliver, first_free, mark, reach
-from cepbench.algorithms.snapshots.kernels.cells import add, append_run, clear, fits
-from cepbench.algorithms.snapshots.kernels.windows import commit
+from cepbench.algorithms.snapshots.kernels.cells import add, append_run, fits
+from cepbench.algorithms.snapshots.kernels.windows import commit, show
 from cepbench.queries.tables import Weights
 
 MORE = 2
@@ -94,7 +94,8 @@ def _propagate_sums(
         if events.time[i] != shown:
             shown = events.time[i]
             if waits:
-                _show(p, low, high, program, state)
+                for f in range(position.feed, position.feed_end):
+                    show(template.lists[f], template, totals)
             waits = False
         if not _matched(i, p, events, matches, program):
             continue
@@ -118,18 +119,6 @@ def _propagate_sums(
                 row = np.uint64(0)
     if waits:
         mark(p, template, totals)
-
-
-@inlined
-def _show(p: int, low: int, high: int, program: HamletProgram, state: HamletState) -> None:
-    """Lets later events see what waits in the slots that position p feeds, as `commit` does for all slots."""
-    template, cells = program.template, state.totals.cells
-    for f in range(template.position[p].feed, template.position[p].feed_end):
-        slot = template.slot[template.lists[f]]
-        for k in range(low, high + 1):
-            row = k % template.window[slot.window].span
-            add(cells, slot.cell + row, cells, slot.pending + row)
-            clear(cells, slot.pending + row)
 
 
 @inner

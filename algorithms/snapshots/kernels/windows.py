@@ -31,18 +31,24 @@ def void(negated: Ints, template: Template, totals: SetTotals) -> None:
 @inner
 def commit(negated: Ints, template: Template, totals: SetTotals) -> None:
     """Lets later events see the trends that ended at the current time, after it emptied what negated events forbid."""
-    counts, cells = totals.counts[0], totals.cells
+    counts = totals.counts[0]
     void(negated, template, totals)
     for n in range(counts.touched):
         s = totals.pending[n].touched
         totals.pending[s].marked = False
-        slot = template.slot[s]
-        span = template.window[slot.window].span
-        for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
-            row = k % span
-            unite(cells, slot.cell + row, cells, slot.pending + row)
-            empty(cells, slot.pending + row)
+        show(s, template, totals)
     counts.touched = 0
+
+
+@inlined
+def show(s: int, template: Template, totals: SetTotals) -> None:
+    """Lets later events see the trends that are pending in a slot."""
+    slot, cells = template.slot[s], totals.cells
+    span = template.window[slot.window].span
+    for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
+        row = k % span
+        unite(cells, slot.cell + row, cells, slot.pending + row)
+        empty(cells, slot.pending + row)
 
 
 @inner
