@@ -96,7 +96,7 @@ def _compile_set(planned: PlannedSet, schema: Schema, granularity: str) -> Compi
     compiler = _Compiler(planned, schema, granularity)
     parts = [part.tables for part in compiler.parts]
     channels = MemberChannels.of_members(parts, planned.template.states)
-    weights = channels.weights(planned.template.states, compiler.order)
+    weights = channels.weights(compiler.order)
     program = GloriaProgram(compiler.tables(cell_bytes_of(weights)), compiler.predicates, weights)
     return CompiledPlan(planned.members, compiler.read, channels, compiler.negations, program, compiler.masks)
 

@@ -60,9 +60,9 @@ class CompiledSet(CompiledMembers):
 def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> CompiledSet:
     """The merged template of a set (Section 3.1) with slots, groups and channels."""
     merged = _Merger(chosen, schema, granularity)
-    channels = MemberChannels.of_members([part.tables for part in merged.parts])
     positions = [range(*run) for run in pairwise(merged.first_position)]
-    weights = channels.weights(positions, range(merged.first_position[-1]))
+    channels = MemberChannels.of_members([part.tables for part in merged.parts], positions)
+    weights = channels.weights(range(merged.first_position[-1]))
     template, groups = merged.template(weights), Groups(**merged.arrays(GROUPS))
     program = HamletProgram(template, groups, merged.predicates, weights)
     return CompiledSet(chosen.members, merged.read, channels, merged.negations, program)

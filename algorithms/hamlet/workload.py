@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cepbench.algorithms.online.granularity import only_single_events
-from cepbench.algorithms.snapshots.members import SetMember, anonymous, connected
+from cepbench.algorithms.snapshots.members import SetMember, anonymous, connected, negated_types
 from cepbench.queries.automaton import Automaton
 
 PredicateClass = tuple[frozenset[object], frozenset[object]]
@@ -69,7 +69,7 @@ def kleene_sub_patterns(m: int, automaton: Automaton) -> tuple[KleeneSubPattern,
     the window closes.
     """
     found = []
-    negated = {name for negation in automaton.negations for name in _types(negation)}
+    negated = negated_types(automaton)
     loops = {t.source: t for t in automaton.transitions if t.source == t.target}
     for p, loop in loops.items():
         position = automaton.positions[p]
@@ -86,8 +86,3 @@ def kleene_sub_patterns(m: int, automaton: Automaton) -> tuple[KleeneSubPattern,
         predicates = frozenset(map(anonymous, position.predicates)), frozenset(map(anonymous, loop.predicates))
         found.append(KleeneSubPattern(m, p, position.type, predicates))
     return tuple(found)
-
-
-def _types(automaton: Automaton) -> set[str]:
-    own = {position.type for position in automaton.positions}
-    return own.union(*(_types(negation) for negation in automaton.negations))

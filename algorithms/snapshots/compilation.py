@@ -10,7 +10,7 @@ import numpy as np
 
 from cepbench.algorithms.online.granularity import EVENT, only_single_events
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.members import SetMember
+from cepbench.algorithms.snapshots.members import SetMember, negated_types
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
 from cepbench.queries.automaton import Automaton
@@ -86,7 +86,7 @@ class SetCompiler:
         self.first_transition = offsets(len(part.tables.source) for part in self.parts)
         self.first_slot = offsets(slots.count for slots in self.slots)
         self.first_negation = offsets(len(slots.void) for slots in self.slots)
-        self.negated = set[int]().union(*(_negated_codes(member.automaton, schema) for member in members))
+        self.negated = {schema.type_code(name) for m in members for name in negated_types(m.automaton)} - {-1}
         self.lists: list[int] = []
         self.rows: dict[str, list[Row]] = {name: [] for name in tables}
 
@@ -222,11 +222,3 @@ def _slots_of(automaton: Automaton, granularity: str, shared: Set[int] = frozens
         elif trailing:
             slots.late.append(slots.add(p, trailing))
     return slots
-
-
-def _negated_codes(automaton: Automaton, schema: Schema) -> set[int]:
-    """Type codes of all negated events."""
-    codes: set[int] = set()
-    for negation in automaton.negations:
-        codes |= {schema.type_code(position.type) for position in negation.positions} | _negated_codes(negation, schema)
-    return codes - {-1}

@@ -20,9 +20,10 @@ from cepbench.algorithms.running.conjunction import pairs
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.negation import negations_of, with_negated
 from cepbench.algorithms.running.per_query import check_order, present, query_evaluator
+from cepbench.algorithms.running.per_window import window_of
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.kernels.template import ClosedRecord, MemberRows
-from cepbench.algorithms.snapshots.members import SetMember, counts_events
+from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
 from cepbench.metrics.details import merged
@@ -124,7 +125,7 @@ class SetRunner(ABC):
 class SetsExecutor(Executor):
     """Runs sharable sets, and beside them the members that are `alone`, at a granularity. Raises `OutOfOrder`.
 
-    A window that counts events is a stream of its own, so that queries with such windows share nothing.
+    Queries with count windows share nothing (`members_of`).
     """
 
     def __init__(
@@ -133,8 +134,9 @@ class SetsExecutor(Executor):
         make = partial(trend_evaluator, granularity=granularity)
         self.sets = tuple(sets)
         self.alone = {member.place: make(member.query, member.part, member.window) for member in alone}
-        self.counting = {query.index: query_evaluator(query, make) for query in workload if counts_events(query)}
-        self.by_time = [query for query in workload if not counts_events(query)]
+        counting = [query for query in workload if window_of(query).counts_events]
+        self.counting = {query.index: query_evaluator(query, make) for query in counting}
+        self.by_time = [query for query in workload if query not in counting]
         self.now = 0
 
     def process(self, events: EventBatch) -> Rows:
