@@ -39,18 +39,9 @@ class HamletSetState(SetState):
         self.totals = self.fresh_totals(template, int(template.whole["cells"][0]), CountRecord)
         self.counts["last"] = self.counts["decided"] = -1
         self.vertices = self.fresh_vertices(StoredRecord, len(template.position) + len(groups.group))
-        self.graphlets = self._new_graphlets()
-
-    @property
-    def arrays(self) -> HamletState:
-        """The state as kernels know it."""
-        return HamletState(self.totals, self.vertices, self.graphlets)
-
-    def _new_graphlets(self) -> GraphletStore:
-        template, groups, _, _ = self.compiled.program
         units = np.zeros(len(groups.unit), records_of(SharingRecord))
         units["apart"] = -1
-        return GraphletStore(
+        self.graphlets = GraphletStore(
             cells=self.cells(FIRST_SNAPSHOTS * (VALUES + int(template.whole["contexts"][0]))),
             snapshot=np.zeros(FIRST_SNAPSHOTS, records_of(SnapshotRecord)),
             in_window=np.zeros(len(groups.group), np.float64),
@@ -58,6 +49,11 @@ class HamletSetState(SetState):
             sharing=np.zeros(len(groups.alike), np.int64),
             among=np.zeros((len(units), FIRST_SNAPSHOTS), np.bool_),
         )
+
+    @property
+    def arrays(self) -> HamletState:
+        """The state as kernels know it."""
+        return HamletState(self.totals, self.vertices, self.graphlets)
 
     def make_room(self, size: int) -> None:
         """Makes room for all that a burst of `size` events may leave behind."""

@@ -54,71 +54,60 @@ def propagate_sums(
 ) -> None:
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
-    O(l) per event and window for l transitions into the position.
+    An event that is alone at its time feeds slots at once; what others add waits until the time moves on. O(l) per
+    event and window for l transitions into the position.
     """
-    template = program.template
-    bound = template.kind[events.kind[first]]
-    for b in range(bound.binding, bound.binding_end):
-        if not _shares(template.lists[b], program, state):
-            _propagate_sums(template.lists[b], first, stop, events, matches, program, state)
-
-
-@inlined
-def _propagate_sums(
-    p: int, first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
-) -> None:
-    """Inserts a burst into a graphlet of position p.
-
-    An event that is alone at its time feeds slots at once; what others add waits until the time moves on.
-    """
-    template, totals, counts = program.template, state.totals, state.totals.counts[0]
-    position, cells, weights = template.position[p], totals.cells, program.weights
-    low, high = totals.open[position.window].low, totals.open[position.window].high
-    if low > high:
-        return
-    span = np.uint64(template.window[position.window].span)
-    free = first_free(first, p, low, high, events, template)
+    template, totals, counts, weights = program.template, state.totals, state.totals.counts[0], program.weights
+    cells, kind, within = totals.cells, events.kind[first], events.time[first] == counts.last
     before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
     channels = Channels(weights.ring.column, weights.real.column, weights.least.column, ())
-    oldest = np.uint64(low) % span if span > ONE else ZERO  # a division per position is felt where bursts are short
-    place, final = np.uint64(p), np.uint64(template.member[position.member].final)
     trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
-    sole, cell, pending = position.feed_end - position.feed == 1, ZERO, ZERO
-    if sole:
-        slot = template.slot[template.lists[position.feed]]
-        cell, pending = np.uint64(slot.cell), np.uint64(slot.pending)
-    shown, kind, waits, within = events.time[first], events.kind[first], False, events.time[first] == counts.last
-    for i in range(first, stop):
-        if events.kind[i] != kind:
+    for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
+        p = template.lists[b]
+        position = template.position[p]
+        low, high = totals.open[position.window].low, totals.open[position.window].high
+        if low > high or _shares(p, program, state):
             continue
-        if events.time[i] != shown:
-            shown = events.time[i]
-            if waits:
-                for f in range(position.feed, position.feed_end):
-                    show(template.lists[f], template, totals)
-            waits = False
-        if not _matched(i, p, events, matches, program):
-            continue
-        counts.visits += 1
-        alone = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
-        waits |= not alone
-        to, row = cell if alone else pending, oldest
-        for k in range(low, high + 1):
-            begun = cells.ring.dtype.type(position.start and k >= free)
-            own, held = (to + row, to + row) if sole else (trends, empty)
-            append(
-                np.uint64(i), place, begun, row, own, held, position.direct, final + row, events, before, channels,
-                cells,
-            )  # fmt: skip
-            if not sole:
-                for f in range(position.feed, position.feed_end):
-                    fed = template.slot[template.lists[f]]
-                    add(cells, (fed.cell if alone else fed.pending) + np.int64(row), cells, np.int64(trends))
-            row += ONE
-            if row == span:
-                row = np.uint64(0)
-    if waits:
-        mark(p, template, totals)
+        span = np.uint64(template.window[position.window].span)
+        free = first_free(first, p, low, high, events, template)
+        oldest = np.uint64(low) % span if span > ONE else ZERO  # a division per position is felt where bursts are short
+        place, final = np.uint64(p), np.uint64(template.member[position.member].final)
+        sole, cell, pending = position.feed_end - position.feed == 1, ZERO, ZERO
+        if sole:
+            slot = template.slot[template.lists[position.feed]]
+            cell, pending = np.uint64(slot.cell), np.uint64(slot.pending)
+        shown, waits = events.time[first], False
+        for i in range(first, stop):
+            if events.kind[i] != kind:
+                continue
+            if events.time[i] != shown:
+                shown = events.time[i]
+                if waits:
+                    for f in range(position.feed, position.feed_end):
+                        show(template.lists[f], template, totals)
+                waits = False
+            if not _matched(i, p, events, matches, program):
+                continue
+            counts.visits += 1
+            alone = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+            waits |= not alone
+            to, row = cell if alone else pending, oldest
+            for k in range(low, high + 1):
+                begun = cells.ring.dtype.type(position.start and k >= free)
+                own, held = (to + row, to + row) if sole else (trends, empty)
+                append(
+                    np.uint64(i), place, begun, row, own, held, position.direct, final + row, events, before, channels,
+                    cells,
+                )  # fmt: skip
+                if not sole:
+                    for f in range(position.feed, position.feed_end):
+                        fed = template.slot[template.lists[f]]
+                        add(cells, (fed.cell if alone else fed.pending) + np.int64(row), cells, np.int64(trends))
+                row += ONE
+                if row == span:
+                    row = np.uint64(0)
+        if waits:
+            mark(p, template, totals)
 
 
 @inner

@@ -82,8 +82,15 @@ def propagate_shared(
             clear_run(cells, row, z + 1 - oldest)
             begin(cells, ROW * most + z)
         add_run(cells, fresh, row, counts.snapshots - oldest)
-        if stored:
-            _store(i, g, x, oldest, events, program, state)
+        if stored:  # for those that visit it
+            length = counts.snapshots - oldest
+            v = keep(i, len(program.template.position) + g, length, events, totals, state.vertices)
+            event = state.vertices.event[v]
+            event.graphlet, event.first, event.size = x, oldest, length
+            counts.stored += 1
+            counts.expressions += length
+            for n in range(length):
+                copy(state.vertices.cells, event.cell + n, cells, row + n)
     counts.now = shown
     note(size, program.template, totals)
     waits = events.time[first] == counts.last or stop == len(events.time) or events.time[stop] == shown
@@ -218,19 +225,3 @@ def _alike_before(
                 add_expression(v, cells, row, oldest, vertices)
         v = vertices.event[v].before
     return True
-
-
-@inner
-def _store(
-    i: int, g: int, x: int, oldest: int, events: KernelEvents, program: HamletProgram, state: HamletState
-) -> None:
-    """Keeps event i of the graphlet of snapshot x with its expression, for those that visit it."""
-    counts, row = state.totals.counts[0], ROW * len(state.graphlets.snapshot) + oldest
-    size = counts.snapshots - oldest
-    v = keep(i, len(program.template.position) + g, size, events, state.totals, state.vertices)
-    event = state.vertices.event[v]
-    event.graphlet, event.first, event.size = x, oldest, size
-    counts.stored += 1
-    counts.expressions += size
-    for n in range(size):
-        copy(state.vertices.cells, event.cell + n, state.graphlets.cells, row + n)

@@ -67,7 +67,8 @@ def run_bursts(
     Returns (next burst, number of `rows`, why it stopped: DONE, OUTPUT or ROOM).
     """
     template, groups, counts = program.template, program.groups, state.totals.counts[0]
-    written, bursts, matches = int(np.int64(0)), decisions.bursts, decisions.matches  # 0: compiled once, for any number
+    bursts, matches = decisions.bursts, decisions.matches
+    written = int(np.int64(0))  # no literal, for which `close_until` would be compiled once more
     for n in range(first, len(bursts)):
         begin, end, size, g, scans = bursts[n].begin, bursts[n].end, bursts[n].size, bursts[n].group, decisions.scans[n]
         if written + template.whole[0].open > len(rows.closed):

@@ -51,9 +51,10 @@ def close_until(
 ) -> int:
     """Closes windows that end by `now`, before which no event comes any more; returns the number of `rows`.
 
-    There must be room for a row per open window.
+    There must be room for a row per open window. Kept events and snapshots that have left all windows are dropped; the
+    events of a graphlet leave together, since bursts are cut where windows begin.
     """
-    totals = state.totals
+    totals, vertices, snapshot = state.totals, state.vertices, state.graphlets.snapshot
     opened, counts = totals.open, totals.counts[0]
     if not any_ends(now, template.window, opened):
         return size
@@ -66,30 +67,19 @@ def close_until(
         while ends(w, now, template.window, opened):
             for n in range(window.member, window.member_end):
                 m, k = template.lists[n], opened[w].low
-                size = close_member(m, k, negated, template, totals, state.vertices, rows, size)
+                size = close_member(m, k, negated, template, totals, vertices, rows, size)
             opened[w].low += 1
             if w == template.whole[0].longest:
                 for g in range(len(state.graphlets.in_window)):
                     state.graphlets.in_window[g] *= max(0.0, 1.0 - window.slide / window.within)
-    _forget(template, state)
-    return size
-
-
-@inlined
-def _forget(template: TemplateTables, state: HamletState) -> None:
-    """Drops kept events and snapshots that have left all windows.
-
-    The events of a graphlet leave together, since bursts are cut where windows begin.
-    """
-    counts, vertices, snapshot = state.totals.counts[0], state.vertices, state.graphlets.snapshot
-    first = counts.oldest_vertex
-    oldest = forget_vertices(template, state.totals, vertices)
+    first, oldest = counts.oldest_vertex, forget_vertices(template, totals, vertices)
     for v in range(first, counts.oldest_vertex):
         if vertices.event[v].size > 0:
             counts.stored -= 1
             counts.expressions -= vertices.event[v].size
     while counts.oldest_snapshot < counts.snapshots and snapshot[counts.oldest_snapshot].time < oldest:
         counts.oldest_snapshot += 1
+    return size
 
 
 @inner
