@@ -186,7 +186,7 @@ def _match(i: int, g: int, groups: Groups, sharing: Ints, matches: Flags) -> int
     return NOBODY if not yes else SOME if no else ALL
 
 
-@inlined
+@inner
 def _alike_before(
     i: int, g: int, begin_at: int, oldest: int, events: KernelEvents, program: HamletProgram, state: HamletState
 ) -> bool:
