@@ -19,7 +19,8 @@ from cepbench.algorithms.base import Executor
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
 from cepbench.algorithms.hamlet.kernels.stream import EVENTS, EXPECTED
-from cepbench.algorithms.hamlet.sharing import COSTS
+from cepbench.algorithms.hamlet.plan import HamletPlan
+from cepbench.algorithms.hamlet.sharing import COSTS, Sharing
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
@@ -55,9 +56,8 @@ def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple
     plan = algorithm.plan(workload, Statistics())
     executor = algorithm.executor(plan)
     if specification in FORCED:
-        assert isinstance(executor, HamletExecutor)
-        for one in executor.sets:
-            one.decisions = one.decisions._replace(costs=FORCED[specification])
+        assert isinstance(plan, HamletPlan)
+        executor = HamletExecutor(plan, Sharing(costs=FORCED[specification]))
     started = time.process_time()
     for first in range(0, len(events), 1 << 16):
         executor.process(events.slice(first, min(first + (1 << 16), len(events))))

@@ -78,7 +78,7 @@ def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple
         numbers, half = range(len(members)), len(members) // 2
         first, second = part_of(planned, numbers[:half]), part_of(planned, numbers[half:])
         return (*compile_sets(first, schema, granularity), *compile_sets(second, schema, granularity))
-    weights = channels.weights_of_states(states, list(compiler.present))
+    weights = channels.weights(list(compiler.present))
     program = GloriaProgram(compiler.tables(cell_bytes_of(weights)), compiler.predicates, weights)
     return (CompiledPlan(members, compiler.read, channels, compiler.negations, program),)
 

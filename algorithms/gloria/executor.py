@@ -20,8 +20,7 @@ from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.running.negation import largest_state, latest_starts
 from cepbench.algorithms.snapshots.growth import SetState, more_cells
 from cepbench.algorithms.snapshots.kernels.records import PendingRecord, VertexRecord
-from cepbench.algorithms.snapshots.rows import MemberAnswers
-from cepbench.algorithms.snapshots.sets import SetRunner, SetsExecutor
+from cepbench.algorithms.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
 from cepbench.queries.records import records_of
 
 DETAILS = {

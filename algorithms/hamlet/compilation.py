@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from cepbench.algorithms.hamlet.kernels.alone import MORE
 from cepbench.algorithms.hamlet.kernels.program import (
     NONE,
     AlikeRecord,
@@ -20,8 +22,7 @@ from cepbench.algorithms.hamlet.kernels.program import (
     UnitRecord,
 )
 from cepbench.algorithms.hamlet.kernels.state import VALUES
-from cepbench.algorithms.hamlet.kernels.summing import MORE
-from cepbench.algorithms.hamlet.workload import SharableSet
+from cepbench.algorithms.hamlet.workload import KleeneSubPattern, SharableSet
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.snapshots.channels import MemberChannels
@@ -59,8 +60,9 @@ class CompiledSet(CompiledMembers):
 def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> CompiledSet:
     """The merged template of a set (Section 3.1) with slots, groups and channels."""
     merged = _Merger(chosen, schema, granularity)
-    channels = MemberChannels.of_members([part.tables for part in merged.parts])
-    weights = Weighing(*channels.weights(merged.first_position, merged.units))
+    positions = [range(*run) for run in pairwise(merged.first_position)]
+    channels = MemberChannels.of_members([part.tables for part in merged.parts], positions)
+    weights = channels.weights(range(merged.first_position[-1]))
     template, groups = merged.template(weights), Groups(**merged.arrays(GROUPS))
     program = HamletProgram(template, groups, merged.predicates, weights)
     return CompiledSet(chosen.members, merged.read, channels, merged.negations, program)
@@ -69,55 +71,57 @@ def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> Compil
 class _Merger(SetCompiler):
     """Collects the records of all members, then those of the sub-patterns that they share.
 
-    `units` has the positions of each sharable sub-pattern, `bound` those of each type.
+    `bound` has the positions of each type, `group_of` the number of its sub-pattern, if that is shared. `contexts`: as
+    in `SetRecord`.
     """
 
     def __init__(self, chosen: SharableSet, schema: Schema, granularity: str) -> None:
         super().__init__(chosen.members, schema, granularity, TEMPLATE | GROUPS)
-        self.units = [[self.first_position[s.member] + s.position for s in group] for group in chosen.shared]
         self.bound: list[list[int]] = [[] for _ in schema.types]
-        self.contexts: list[int] = []
+        self.group_of: dict[int, int] = {}
+        self.contexts = 0
         for m in range(len(self.members)):
             self._add_member(m)
-        for g in range(len(self.units)):
-            self._add_group(g, chosen)
-        self.group_of = {schema.type_code(same[0].type): g for g, same in enumerate(chosen.shared)}
+        for patterns in chosen.shared:
+            self._add_group(patterns)
 
     def _add_member(self, m: int) -> None:
         """The template of a member, and its slots."""
-        tables, first, edge = self.parts[m].tables, self.first_position[m], self.first_transition[m]
-        for t, known in enumerate(self.bound):
-            known += [first + int(p) for p in tables.binding[tables.binding_ptr[t] : tables.binding_ptr[t + 1]]]
-        for p in range(len(tables.start)):
-            row = self.position(m, p) | {"unit": NONE, "selective": tables.local.ptr[p] < tables.local.ptr[p + 1]}
-            row |= {"enter": edge + tables.enter_ptr[p], "enter_end": edge + tables.enter_ptr[p + 1]}
-            self.rows["position"].append(row)
-        for e, source in enumerate(tables.source.tolist()):
-            self.rows["transition"].append(self.transition(m, e, first + source))
+        automaton, first = self.members[m].automaton, self.first_position[m]
+        edges = automaton.transitions
+        for p, place in enumerate(automaton.positions):
+            code = self.schema.type_code(place.type)
+            if code >= 0:
+                self.bound[code].append(first + p)
+            row = self.position(m, p) | {"unit": NONE, "selective": bool(place.predicates)}
+            into = [self.transition(m, e, first + t.source) for e, t in enumerate(edges) if t.target == p]
+            self.rows["position"].append(row | self.add("transition", into, "enter"))
         self.add_slots(m)
         self.rows["member"].append(self.member(m, range(first, self.first_position[m + 1])))
 
-    def _add_group(self, g: int, chosen: SharableSet) -> None:
-        """A sharable Kleene sub-pattern."""
-        positions, units, classes = self.rows["position"], self.rows["unit"], self.rows["alike"]
-        own, first, contexts = self.units[g], len(classes), 0
-        found = [pattern.predicates for pattern in chosen.shared[g]]
+    def _add_group(self, patterns: Sequence[KleeneSubPattern]) -> None:
+        """A Kleene sub-pattern at the positions that share it."""
+        positions, g, first = self.rows["position"], len(self.rows["group"]), len(self.rows["alike"])
+        own = [self.first_position[pattern.member] + pattern.position for pattern in patterns]
+        found = [pattern.predicates for pattern in patterns]
         known = list(dict.fromkeys(found))
         most = max(known, key=found.count)
-        row: Row = {"unit": len(units), "alike": first}
-        for predicates, p in zip(found, own, strict=True):
-            positions[p]["unit"] = len(units)
-            unit = {"group": g, "position": p, "loop": self._loop(p), "value": VALUES + contexts}
+        units: list[Row] = []
+        value = VALUES
+        for p, predicates in zip(own, found, strict=True):
+            positions[p]["unit"] = len(self.rows["unit"]) + len(units)
+            unit = {"group": g, "position": p, "loop": self._loop(p), "value": value}
             units.append(unit | {"alike": first + known.index(predicates)})
-            contexts += self.windows[positions[p]["window"]].overlap
+            value += self.windows[positions[p]["window"]].overlap
+        classes: list[Row] = []
         for predicates in known:
             p = own[found.index(predicates)]
             loop = self._loop(p) if predicates[1] else NONE
             classes.append({"sample": p, "loop": loop, "same_loop": predicates[1] == most[1]})
-        row |= {"unit_end": len(units), "alike_end": len(classes), "reference": first + known.index(most)}
-        row |= {"bound": len(positions) + g, "stores": any(positions[p]["kept"] for p in own)}
+        row = self.add("unit", units) | self.add("alike", classes) | {"reference": first + known.index(most)}
         self.rows["group"].append(row)
-        self.contexts.append(contexts)
+        self.group_of[self.schema.type_code(patterns[0].type)] = g
+        self.contexts = max(self.contexts, value - VALUES)
 
     def _loop(self, p: int) -> int:
         """The transition of a position to itself."""
@@ -128,9 +132,8 @@ class _Merger(SetCompiler):
         """The records of members, once all are known."""
         most = max(member.window.overlap for member in self.members)
         whole = {"most": most} | self.place_cells(most + MORE)
-        cell, attributes, contexts = cell_bytes_of(weights), self.attribute_bytes, max(self.contexts, default=0)
-        whole |= {"contexts": contexts, "rows": VALUES + contexts, "cell_bytes": cell, "event_bytes": 16 + attributes}
-        whole |= {"vertex_bytes": 16 + attributes + most * cell, "stored_bytes": 48 + attributes}
+        cell = cell_bytes_of(weights)
+        whole |= {"contexts": self.contexts, "cell_bytes": cell, "event_bytes": 16 + self.attribute_bytes}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
         whole["every"] = self.granularity == EVENT
         self.rows["kind"] += [self._type(code, own) for code, own in enumerate(self.bound)]

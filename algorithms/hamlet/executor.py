@@ -12,18 +12,15 @@ from numpy.typing import NDArray
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.hamlet.compilation import CompiledSet
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ScanRecord, find_bursts, scan_bursts
-from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DONE, DYNAMIC, OUTPUT, ROOM, run_bursts
+from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DONE, OUTPUT, ROOM, Decisions, run_bursts
 from cepbench.algorithms.hamlet.plan import HamletPlan
-from cepbench.algorithms.hamlet.sharing import Sharing, decided
+from cepbench.algorithms.hamlet.sharing import DecisionTrace, Sharing
 from cepbench.algorithms.hamlet.state import HamletSetState
-from cepbench.algorithms.hamlet.trace import DecisionTrace
-from cepbench.algorithms.kernels.arrays import Flags, readonly
+from cepbench.algorithms.kernels.arrays import readonly
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.running.negation import largest_state, latest_starts
-from cepbench.algorithms.snapshots.rows import MemberAnswers
-from cepbench.algorithms.snapshots.sets import SetRunner, SetsExecutor
-from cepbench.events.windows import FOREVER
-from cepbench.queries.records import Records, records_of
+from cepbench.algorithms.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
+from cepbench.queries.records import records_of
 
 DETAILS = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
 """Counted work that is reported under the name of its field."""
@@ -44,19 +41,9 @@ class SetExecutor(SetRunner):
         super().__init__(compiled, arithmetic, int(compiled.program.template.whole["open"][0]))
         self.compiled, self.sharing = compiled, sharing
         self.state = HamletSetState(compiled, arithmetic)
-        groups = compiled.program.groups
-        self.decisions = sharing.decisions(len(groups.unit), len(groups.alike))
-        self.units = [slice(int(group["unit"]), int(group["unit_end"])) for group in groups.group]
         self.buffered: KernelEvents | None = None
         self.deciding = 0.0
         self.trace = DecisionTrace(sharing.traced)
-
-    def finish(self) -> MemberAnswers:
-        """Rows of the windows that are still open."""
-        if self.buffered is None:
-            return super().finish()
-        events, self.buffered = _readonly(*self.buffered), None  # pickled arrays can be written
-        return self.run(events, 2 * FOREVER - 1)
 
     def size(self) -> StateSize:
         """As `Executor.state`."""
@@ -70,58 +57,42 @@ class SetExecutor(SetRunner):
         found |= {name: float(sum(counts[part] for part in parts)) for name, parts in TOGETHER.items()}
         return {**found, "deciding_seconds": self.deciding, **self.trace.details()}
 
-    def _with_buffered(self, batch: KernelEvents) -> KernelEvents:
-        before, self.buffered = self.buffered, None
-        if before is None:
-            return batch
-        return _readonly(
-            *(
-                np.concatenate([one, other], axis=1 if name in ("ints", "reals") else 0)
-                for name, one, other in zip(KernelEvents._fields, before, batch, strict=True)
-            )
-        )
-
     def run(self, events: KernelEvents, now: int) -> MemberAnswers:
         """Processes the complete bursts of some events, keeps the rest, and closes windows that end by `now`."""
-        events = self._with_buffered(events)
+        if self.buffered is not None:
+            parts = zip(self.buffered, events, (0, 0, 1, 1, 0), strict=True)
+            events = _readonly(*(np.concatenate([one, other], axis) for one, other, axis in parts))
+            self.buffered = None
         program, state = self.compiled.program, self.state
-        bursts, scans, matches, rest = self._find_bursts(events, now)
+        decisions, rest = self._find_bursts(events, now)
         if rest < len(events.time):
             self._keep(events, rest)
             now = min(now, int(events.time[rest]))  # no window ends in between, or the burst were complete
-        trace = np.zeros((len(bursts) if self.sharing.traced else 0, COLUMNS))
-        decisions = self.decisions._replace(matches=matches, trace=trace)
-        if self.sharing.decide is not None:
-            given = decided(self.sharing.decide, bursts, self.units)
-            decisions = decisions._replace(given=given)
         done, stopped, negated = 0, OUTPUT, latest_starts(self.negations)
         while stopped != DONE:
             done, size, stopped = run_bursts(
-                done, len(bursts), now, negated, bursts, scans, events, program, decisions, state.arrays,
-                self.rows.arrays, self.modular,
-            )  # fmt: skip
+                done, now, negated, events, program, decisions, state.arrays, self.rows.arrays, self.modular
+            )
             self.rows.take(size)
             if stopped == ROOM:
-                state.make_room(int(bursts[done]["size"]))
+                state.make_room(int(decisions.bursts[done]["size"]))
         if self.sharing.traced:
-            self.trace.add(trace[bursts["group"] >= 0])
+            self.trace.add(decisions.trace[decisions.bursts["group"] >= 0])
         return self.rows.take_all()
 
-    def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Records, Records, Flags, int]:
-        """Complete bursts, what the optimizer knows of them, `Decisions.matches`, and the first event of the rest."""
+    def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Decisions, int]:
+        """Complete bursts and what is known of them, to be decided; and the first event of the rest."""
         template, groups, predicates, _ = self.compiled.program
         bursts = np.empty(len(events.time), records_of(BurstRecord))
         started = time.perf_counter()
         last = int(self.state.counts["last"])
         count, rest = find_bursts(events.time, events.kind, last, now, template.kind, template.window, bursts)
         bursts, classes = bursts[:count], len(groups.alike)
-        dynamic = self.decisions.mode == DYNAMIC
-        scans = np.zeros((count if dynamic else 0, classes), records_of(ScanRecord))
-        matches = np.ones((len(events.time) if dynamic else 0, classes), np.bool_)
-        if dynamic and classes:
-            scan_bursts(count, events, groups, predicates, bursts, scans, matches)
+        scans = np.zeros((count, classes), records_of(ScanRecord))
+        matches = np.ones((len(events.time), classes), np.bool_)
+        scan_bursts(count, events, groups, predicates, bursts, scans, matches)
         self.deciding += time.perf_counter() - started
-        return bursts, scans, matches, rest
+        return self.sharing.decisions(bursts, scans, matches, groups), rest
 
     def _keep(self, events: KernelEvents, rest: int) -> None:
         """Buffers what may belong to the incomplete burst."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.hamlet.compilation import CompiledSet
 from cepbench.algorithms.hamlet.kernels.state import (
+    VALUES,
     CountRecord,
     GraphletStore,
     HamletState,
@@ -21,7 +22,7 @@ from cepbench.algorithms.hamlet.kernels.state import (
 from cepbench.algorithms.hamlet.kernels.windows import note_state
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.growth import widened, wider
-from cepbench.algorithms.snapshots.growth import FIRST_ROOM, SetState
+from cepbench.algorithms.snapshots.growth import SetState
 from cepbench.queries.records import records_of
 
 FIRST_SNAPSHOTS = 8
@@ -36,61 +37,52 @@ class HamletSetState(SetState):
     def __post_init__(self) -> None:
         template, groups = self.compiled.program.template, self.compiled.program.groups
         self.totals = self.fresh_totals(template, int(template.whole["cells"][0]), CountRecord)
-        self.counts["last"] = -1
+        self.counts["last"] = self.counts["decided"] = -1
         self.vertices = self.fresh_vertices(StoredRecord, len(template.position) + len(groups.group))
-        self.graphlets = self._new_graphlets()
+        units = np.zeros(len(groups.unit), records_of(SharingRecord))
+        units["apart"] = -1
+        self.graphlets = GraphletStore(
+            cells=self.cells(FIRST_SNAPSHOTS * (VALUES + int(template.whole["contexts"][0]))),
+            snapshot=np.zeros(FIRST_SNAPSHOTS, records_of(SnapshotRecord)),
+            in_window=np.zeros(len(groups.group), np.float64),
+            unit=units,
+            sharing=np.zeros(len(groups.alike), np.int64),
+            among=np.zeros((len(units), FIRST_SNAPSHOTS), np.bool_),
+        )
 
     @property
     def arrays(self) -> HamletState:
         """The state as kernels know it."""
         return HamletState(self.totals, self.vertices, self.graphlets)
 
-    def _new_graphlets(self) -> GraphletStore:
-        template, groups, _, _ = self.compiled.program
-        return GraphletStore(
-            cells=self.cells(FIRST_SNAPSHOTS * int(template.whole["rows"][0])),
-            snapshot=np.zeros(FIRST_SNAPSHOTS, records_of(SnapshotRecord)),
-            in_window=np.zeros(len(groups.group), np.float64),
-            unit=np.zeros(len(groups.unit), records_of(SharingRecord)),
-            sharing=np.zeros(len(groups.alike), np.int64),
-            among=np.zeros((FIRST_ROOM, len(groups.unit)), np.bool_),
-        )
-
     def make_room(self, size: int) -> None:
         """Makes room for all that a burst of `size` events may leave behind."""
         counts, program = self.counts, self.compiled.program
         kept = int(program.template.kind["kept"].max(initial=0))
         cells = size * kept * int(program.template.whole["most"][0]) + int(counts["more_expressions"])
-        kept += int(program.groups.group["stores"].any())
-        self.widen_vertices(size * kept, cells)
-        self._compact_graphlets()
-        counts["more_expressions"] = 0
+        self.widen_vertices(size * (kept + 1), cells)
+        self._compact_snapshots()
         room = len(self.graphlets.snapshot)
         if counts["snapshots"] + size + 1 > room:
             self._widen_snapshots(max(size + 1, room))
-        if counts["graphlets"] + 1 > len(self.graphlets.among):
-            self.graphlets = widened(self.graphlets, ("among",), len(self.graphlets.among), axis=0)
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
         template = self.compiled.program.template
         note_state(buffered, template.whole, template.window, self.totals.open, self.totals.counts)
 
-    def _compact_graphlets(self) -> None:
-        """Drops what is gone of snapshots and graphlets; the kept events refer to the others."""
+    def _compact_snapshots(self) -> None:
+        """Drops snapshots that are gone; the kept events refer to the others."""
         counts, shared, event = self.counts, self.graphlets, self.vertices.event[: int(self.counts["vertices"])]
-        gone, size = int(counts["oldest_graphlet"]), int(counts["graphlets"])
-        if gone:
-            shared.among[: size - gone] = shared.among[gone:size].copy()
-            event["graphlet"] -= gone
-            counts["graphlets"], counts["oldest_graphlet"] = size - gone, 0
         gone, size = int(counts["oldest_snapshot"]), int(counts["snapshots"])
-        if gone:
-            shared.snapshot[: size - gone] = shared.snapshot[gone:size].copy()
-            for array in self._rows():
-                array[:, : size - gone] = array[:, gone:size].copy()
-            event["first"] -= gone
-            counts["snapshots"], counts["oldest_snapshot"] = size - gone, 0
+        if gone == 0:
+            return
+        shared.snapshot[: size - gone] = shared.snapshot[gone:size].copy()
+        for array in (shared.among, *self._rows()):
+            array[:, : size - gone] = array[:, gone:size].copy()
+        event["first"] -= gone
+        event["graphlet"] -= gone
+        counts["snapshots"], counts["oldest_snapshot"] = size - gone, 0
 
     def _rows(self) -> Sequence[NDArray[Any]]:
         """Views of the cells of shared graphlets by row and snapshot."""
@@ -100,4 +92,4 @@ class HamletSetState(SetState):
     def _widen_snapshots(self, more: int) -> None:
         wide = (wider(array, more, axis=1) for array in self._rows())
         cells = Cells(*(array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in wide))
-        self.graphlets = widened(self.graphlets, ("snapshot",), more)._replace(cells=cells)
+        self.graphlets = widened(self.graphlets, ("snapshot", "among"), more)._replace(cells=cells)

@@ -6,10 +6,10 @@ A *member* is a query, or one of the automata of a conjunction (both sides and t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cepbench.algorithms.online.granularity import only_single_events
-from cepbench.algorithms.snapshots.members import SetMember, anonymous, connected
+from cepbench.algorithms.snapshots.members import SetMember, anonymous, connected, negated_types
 from cepbench.queries.automaton import Automaton
 
 PredicateClass = tuple[frozenset[object], frozenset[object]]
@@ -18,12 +18,12 @@ PredicateClass = tuple[frozenset[object], frozenset[object]]
 
 @dataclass(frozen=True)
 class KleeneSubPattern:
-    """E+ at a position of a member: a sub-pattern that may be shared (Definition 4)."""
+    """E+ at a position of a `member` of a sharable set: a sub-pattern that may be shared (Definition 4)."""
 
-    member: int
     position: int
     type: str
     predicates: PredicateClass
+    member: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,24 +43,19 @@ def sharable_sets(members: Sequence[SetMember]) -> tuple[SharableSet, ...]:
     Queries share if they have E+ in common, their aggregates are of one class, and they group alike (an executor sees
     one key, so they do). Windows begin with the stream, so those of any two queries overlap.
     """
-    patterns = [kleene_sub_patterns(m, member.automaton) for m, member in enumerate(members)]
-    sets = connected(members, [[pattern.type for pattern in own] for own in patterns])
-    return tuple(_sharable_set(members, indices, patterns) for indices in sets)
+    patterns = [kleene_sub_patterns(member.automaton) for member in members]
+    found = []
+    for indices in connected(members, [[pattern.type for pattern in own] for own in patterns]):
+        by_type: dict[str, list[KleeneSubPattern]] = {}
+        for number, m in enumerate(indices):
+            for pattern in patterns[m]:
+                by_type.setdefault(pattern.type, []).append(replace(pattern, member=number))
+        shared = tuple(tuple(own) for own in by_type.values() if len(own) > 1)
+        found.append(SharableSet(tuple(members[m] for m in indices), shared))
+    return tuple(found)
 
 
-def _sharable_set(
-    members: Sequence[SetMember], indices: Sequence[int], patterns: Sequence[Sequence[KleeneSubPattern]]
-) -> SharableSet:
-    by_type: dict[str, list[KleeneSubPattern]] = {}
-    for number, m in enumerate(indices):
-        for pattern in patterns[m]:
-            renumbered = KleeneSubPattern(number, pattern.position, pattern.type, pattern.predicates)
-            by_type.setdefault(pattern.type, []).append(renumbered)
-    shared = tuple(tuple(found) for found in by_type.values() if len(found) > 1)
-    return SharableSet(tuple(members[m] for m in indices), shared)
-
-
-def kleene_sub_patterns(m: int, automaton: Automaton) -> tuple[KleeneSubPattern, ...]:
+def kleene_sub_patterns(automaton: Automaton) -> tuple[KleeneSubPattern, ...]:
     """The positions of E+ that may be shared.
 
     What a graphlet's snapshot holds must not change within a burst of E. So no other position of type E may come next
@@ -69,7 +64,7 @@ def kleene_sub_patterns(m: int, automaton: Automaton) -> tuple[KleeneSubPattern,
     the window closes.
     """
     found = []
-    negated = {name for negation in automaton.negations for name in _types(negation)}
+    negated = negated_types(automaton)
     loops = {t.source: t for t in automaton.transitions if t.source == t.target}
     for p, loop in loops.items():
         position = automaton.positions[p]
@@ -84,10 +79,5 @@ def kleene_sub_patterns(m: int, automaton: Automaton) -> tuple[KleeneSubPattern,
         if not only_single_events(position.end or frozenset(), automaton):
             continue
         predicates = frozenset(map(anonymous, position.predicates)), frozenset(map(anonymous, loop.predicates))
-        found.append(KleeneSubPattern(m, p, position.type, predicates))
+        found.append(KleeneSubPattern(p, position.type, predicates))
     return tuple(found)
-
-
-def _types(automaton: Automaton) -> set[str]:
-    own = {position.type for position in automaton.positions}
-    return own.union(*(_types(negation) for negation in automaton.negations))

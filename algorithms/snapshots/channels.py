@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,30 +35,28 @@ class _Channel:
 class MemberChannels:
     """`columns[f]`: the columns of the set's channels in a family; `of[m][f]`: which of them a member's own ones are.
 
-    `bound[m][f]`: bool[own channels, positions of the member].
+    `counts[f]`: by channel, the states whose events count for it or do not.
     """
 
     columns: tuple[tuple[int, ...], ...]
+    counts: tuple[tuple[Mapping[Hashable, bool], ...], ...]
     of: tuple[tuple[tuple[int, ...], ...], ...]
-    bound: tuple[tuple[NDArray[np.bool_], ...], ...]
 
     @staticmethod
-    def of_members(tables: Sequence[Tables], states: Sequence[Sequence[Hashable]] = ()) -> MemberChannels:
-        """The fewest channels such that no two of one member are the same.
+    def of_members(tables: Sequence[Tables], states: Sequence[Sequence[Hashable]]) -> MemberChannels:
+        """The fewest channels such that no two of one member are the same; `states` has those of the positions.
 
-        Where members have positions in common, `states` of each, they share a channel if they sum the same column at
-        all states that both have. The first channel of each member, and of all, is COUNT(*).
+        Where members have states in common, they share a channel if they sum the same column at all states that both
+        have. The first channel of each member, and of all, is COUNT(*).
         """
-        own = states or [[(m, p) for p in range(len(table.start))] for m, table in enumerate(tables)]
-        bound = tuple(tuple(getattr(table, family).bound for family in FAMILIES) for table in tables)
-        columns: list[tuple[int, ...]] = []
+        found: list[list[_Channel]] = []
         of: list[list[tuple[int, ...]]] = [[] for _ in tables]
-        for f, family in enumerate(FAMILIES):
+        for family in FAMILIES:
             known: list[_Channel] = []
             for m, table in enumerate(tables):
-                chosen = []
-                for c, column in enumerate(getattr(table, family).column.tolist()):
-                    counts = dict(zip(own[m], bound[m][f][c].tolist(), strict=True))
+                chosen, weights = [], getattr(table, family)
+                for column, bound in zip(weights.column.tolist(), weights.bound.tolist(), strict=True):
+                    counts = dict(zip(states[m], bound, strict=True))
                     fitting = (n for n, k in enumerate(known) if k.takes(m, column, counts))
                     n = next(fitting, len(known))
                     if n == len(known):
@@ -68,46 +65,28 @@ class MemberChannels:
                     known[n].members.add(m)
                     chosen.append(n)
                 of[m].append(tuple(chosen))
-            columns.append(tuple(channel.column for channel in known))
-        return MemberChannels(tuple(columns), tuple(map(tuple, of)), bound)
+            found.append(known)
+        columns = tuple(tuple(channel.column for channel in known) for known in found)
+        counting = tuple(tuple(channel.counts for channel in known) for known in found)
+        return MemberChannels(columns, counting, tuple(map(tuple, of)))
 
     @property
     def layout(self) -> Layout:
         """A layout with as many channels, for cells."""
         return Layout(*((COUNT_ALL,) * len(columns) for columns in self.columns))
 
-    def weights(self, positions: Sequence[int], groups: Sequence[Sequence[int]]) -> Weighing:
-        """Which positions count for which channel; behind them, one for each group, where any of its positions does."""
-        own = self._bound([range(*run) for run in pairwise(positions)], positions[-1] + len(groups))
-        for bound in own:
-            for g, units in enumerate(groups):
-                bound[:, positions[-1] + g] = bound[:, list(units)].any(axis=1)
-        return self._weights(own)
-
-    def weights_of_states(self, states: Sequence[Sequence[Hashable]], order: Sequence[Hashable]) -> Weighing:
+    def weights(self, order: Sequence[Hashable]) -> Weighing:
         """The states in `order` whose events count for which channel.
 
-        Behind them, every channel counts: so do the coefficients of an expression, wherever its events come from.
+        Behind them every channel counts, as `Weighing` says; but for COUNT(*), which is the first, no event does.
         """
-        number = {state: s for s, state in enumerate(order)}
-        own = self._bound([[number[state] for state in found] for found in states], len(order) + 1)
-        for bound in own:
-            bound[:, -1] = True
-        own[0][0] = False  # COUNT(*), for which no event counts
-        return self._weights(own)
-
-    def _bound(self, places: Sequence[Sequence[int]], size: int) -> list[NDArray[np.bool_]]:
-        """By family bool[channels, size]: whether a channel counts at the places of the members' positions."""
-        found = [np.zeros((len(columns), size), np.bool_) for columns in self.columns]
-        for m, own in enumerate(self.of):
-            for f, bound in enumerate(found):
-                for c, channel in enumerate(own[f]):
-                    bound[channel, list(places[m])] |= self.bound[m][f][c]
-        return found
-
-    def _weights(self, bound: Sequence[NDArray[np.bool_]]) -> Weighing:
-        columns = (np.array(found, np.int64) for found in self.columns)
-        return Weighing(*map(Weights, bound, columns))
+        found = []
+        for columns, counts in zip(self.columns, self.counts, strict=True):
+            bound = [[*(of_channel.get(state, False) for state in order), True] for of_channel in counts]
+            flags = np.array(bound, np.bool_).reshape(len(columns), len(order) + 1)
+            found.append(Weights(flags, np.array(columns, np.int64)))
+        found[0].bound[0] = False
+        return Weighing(*found)
 
     def rows(self, m: int, window: NDArray[np.int64], cells: Cells, chosen: NDArray[np.int64]) -> AggregateRows:
         """Some cells as rows of a member, with its own channels."""

@@ -3,30 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from cepbench.algorithms.online.granularity import EVENT, only_single_events
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.members import SetMember
-from cepbench.algorithms.snapshots.slots import slots_of
+from cepbench.algorithms.snapshots.members import SetMember, negated_types
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
 from cepbench.queries.automaton import Automaton
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part, compile_part
 from cepbench.queries.records import Records, records_of
-from cepbench.queries.tables import Columns, Predicates
+from cepbench.queries.tables import Columns, predicate_tables
 
 Row = dict[str, Any]
 """The fields of a record."""
+
+
+@dataclass
+class MemberSlots:
+    """The `count` slots of a member: what its positions feed, and what its transitions read (Section 3.2).
+
+    - `feeds`: slots of each position. `direct`: a match may end there without trailing negation. `kept`: its events are
+      kept; `late_kept`: they decide matches when the window closes.
+    - `read`: the slot of each transition, 0 for those that are `visited` or shared with others. `void`: slots of each
+      negation.
+    - `late`: slots that are final when a window closes.
+    """
+
+    feeds: list[list[int]]
+    kept: list[bool]
+    void: list[list[int]]
+    direct: list[bool] = field(default_factory=list)
+    late_kept: list[bool] = field(default_factory=list)
+    read: list[int] = field(default_factory=list)
+    visited: list[bool] = field(default_factory=list)
+    late: list[int] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, position: int, negations: frozenset[int] = frozenset()) -> int:
+        """A further slot, which a position feeds and matches of negations empty."""
+        self.feeds[position].append(self.count)
+        for j in sorted(negations):
+            self.void[j].append(self.count)
+        self.count += 1
+        return self.count - 1
 
 
 class SetCompiler:
     """Collects the records of a sharable set by table, and the `lists` that they refer to.
 
     `tables` names the record of each table. Transitions in `shared`, by member, read no slot. The positions of member m
-    are numbered from `first_position[m]` on; transitions, slots and negations likewise. `negated`: type codes.
+    are numbered from `first_position[m]` on; transitions, slots and negations likewise. `negated`: type codes. Lists of
+    `predicates`: local ones of all positions, then those on adjacent events of all transitions.
     """
 
     def __init__(
@@ -41,27 +73,22 @@ class SetCompiler:
         self.members, self.schema, self.granularity, self.records = members, schema, granularity, tables
         self.parts = [compile_part(m.automaton, m.query.layout, columns, m.query.analysis.names) for m in members]
         self.read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
+        local = [place.predicates for member in members for place in member.automaton.positions]
+        adjacent = [t.predicates for member in members for t in member.automaton.transitions]
+        self.predicates = predicate_tables([*local, *adjacent], columns)
         self.windows = list(dict.fromkeys(member.window for member in members))
         self.window = [self.windows.index(member.window) for member in members]
         none = [frozenset[int]()] * len(members)
         self.slots = [
-            slots_of(member.automaton, granularity, own) for member, own in zip(members, shared or none, strict=True)
+            _slots_of(member.automaton, granularity, own) for member, own in zip(members, shared or none, strict=True)
         ]
         self.first_position = offsets(len(part.tables.start) for part in self.parts)
         self.first_transition = offsets(len(part.tables.source) for part in self.parts)
         self.first_slot = offsets(slots.count for slots in self.slots)
         self.first_negation = offsets(len(slots.void) for slots in self.slots)
-        self.negated = set[int]().union(*(_negated_codes(member.automaton, schema) for member in members))
+        self.negated = {schema.type_code(name) for m in members for name in negated_types(m.automaton)} - {-1}
         self.lists: list[int] = []
         self.rows: dict[str, list[Row]] = {name: [] for name in tables}
-
-    @property
-    def predicates(self) -> Predicates:
-        """Local predicates of all positions, then predicates on adjacent events of all transitions."""
-        lists = [part.tables.local for part in self.parts] + [part.tables.adjacent for part in self.parts]
-        sizes = offsets(len(found.one) for found in lists)
-        ptr = np.concatenate([[0], *(found.ptr[1:] + at for found, at in zip(lists, sizes, strict=False))])
-        return Predicates(ptr.astype(np.int64), np.concatenate([found.one for found in lists]))
 
     @property
     def negations(self) -> tuple[tuple[Part, Window], ...]:
@@ -89,21 +116,18 @@ class SetCompiler:
 
     def position(self, m: int, p: int) -> Row:
         """Position p of a member."""
-        slots, tables = self.slots[m], self.parts[m].tables
-        leading = tables.leading[tables.leading_ptr[p] : tables.leading_ptr[p + 1]]
-        trailing = tables.trailing[tables.trailing_ptr[p] : tables.trailing_ptr[p + 1]]
-        row: Row = {"member": m, "window": self.window[m], "start": tables.start[p]}
+        slots, place = self.slots[m], self.members[m].automaton.positions[p]
+        row: Row = {"member": m, "window": self.window[m], "start": place.start is not None}
         row |= {"direct": slots.direct[p], "kept": slots.kept[p]} | self.run("feed", slots.feeds[p], self.first_slot[m])
-        row |= self.run("leading", leading, self.first_negation[m])
-        return row | self.run("trailing", trailing, self.first_negation[m])
+        row |= self.run("leading", sorted(place.start or ()), self.first_negation[m])
+        return row | self.run("trailing", sorted(place.end or ()), self.first_negation[m])
 
     def transition(self, m: int, e: int, source: int) -> Row:
         """Transition e of a member, from the position with the number `source`."""
-        slots, tables = self.slots[m], self.parts[m].tables
-        between = tables.between[tables.between_ptr[e] : tables.between_ptr[e + 1]]
+        slots, negations = self.slots[m], self.members[m].automaton.transitions[e].negations
         row = {"source": source, "read": self.first_slot[m] + slots.read[e], "visited": slots.visited[e]}
         row |= {"predicates": self.adjacent(m, e)}
-        return row | self.run("between", between, self.first_negation[m])
+        return row | self.run("between", sorted(negations), self.first_negation[m])
 
     def adjacent(self, m: int, e: int) -> int:
         """The number of the predicates on adjacent events of a member's transition."""
@@ -164,9 +188,37 @@ def offsets(sizes: Iterable[int]) -> list[int]:
     return [0, *np.cumsum(list(sizes)).tolist()]
 
 
-def _negated_codes(automaton: Automaton, schema: Schema) -> set[int]:
-    """Type codes of all negated events."""
-    codes: set[int] = set()
-    for negation in automaton.negations:
-        codes |= {schema.type_code(position.type) for position in negation.positions} | _negated_codes(negation, schema)
-    return codes - {-1}
+def _slots_of(automaton: Automaton, granularity: str, shared: Set[int] = frozenset()) -> MemberSlots:
+    """A slot per position that transitions read, and one per transition or END position with negations.
+
+    At event granularity, transitions read no slots, and visit the events before. Transitions in `shared` read no slots
+    and visit no events, since the shared expressions replace both.
+    """
+    positions = len(automaton.positions)
+    slots = MemberSlots([[] for _ in range(positions)], [False] * positions, [[] for _ in automaton.negations])
+    own: dict[int, int] = {}
+    for number, t in enumerate(automaton.transitions):
+        if number in shared:
+            slots.visited.append(False)
+            slots.read.append(0)
+            continue
+        selective = bool(t.predicates) or not only_single_events(t.negations, automaton)
+        slots.visited.append(selective or granularity == EVENT)
+        if slots.visited[-1]:
+            slots.kept[t.source] = True
+            slots.read.append(0)
+        elif t.negations:
+            slots.read.append(slots.add(t.source, t.negations))
+        else:
+            if t.source not in own:
+                own[t.source] = slots.add(t.source)
+            slots.read.append(own[t.source])
+    for p, place in enumerate(automaton.positions):
+        trailing = place.end or frozenset()
+        slots.direct.append(place.end is not None and not trailing)
+        slots.late_kept.append(bool(trailing) and not only_single_events(trailing, automaton))
+        if slots.late_kept[-1]:
+            slots.kept[p] = True
+        elif trailing:
+            slots.late.append(slots.add(p, trailing))
+    return slots

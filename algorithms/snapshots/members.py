@@ -39,18 +39,13 @@ class SetMember:
 
 
 def members_of(workload: Workload) -> list[SetMember]:
-    """The members of all queries except those with count windows, which do not share (`counts_events`)."""
+    """The members of all queries except those with count windows: each of these windows is a stream of its own."""
     return [
         SetMember(query, side, window_of(query))
         for query in workload
-        if not counts_events(query)
+        if not window_of(query).counts_events
         for side in range(len(query.parts))
     ]
-
-
-def counts_events(query: CompiledQuery) -> bool:
-    """Whether a query has count windows; each of them is evaluated as a separate stream."""
-    return query.window is not None and query.window.counts_events
 
 
 def aggregate_class(query: CompiledQuery) -> object:
@@ -100,12 +95,16 @@ def connected(members: Sequence[SetMember], keys: Sequence[Iterable[Hashable]]) 
 
 
 def _counts_and_sums(member: SetMember) -> set[object]:
-    seen: Counter[object] = Counter()
-    found: set[object] = set()
-    for channel in member.query.layout.ring:
-        key = COUNT_ALL if channel == COUNT_ALL else channel.column
-        found.add((key, seen[key]))
-        seen[key] += 1
+    ring = member.query.layout.ring
+    keys = Counter(COUNT_ALL if channel == COUNT_ALL else channel.column for channel in ring)
+    return {(key, n) for key, count in keys.items() for n in range(count)}
+
+
+def negated_types(automaton: Automaton) -> set[str]:
+    """The types of all negated events, nested ones included."""
+    found: set[str] = set()
+    for negation in automaton.negations:
+        found |= {position.type for position in negation.positions} | negated_types(negation)
     return found
 
 

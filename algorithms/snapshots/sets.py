@@ -8,22 +8,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.trends import trend_evaluator
-from cepbench.algorithms.rows import QueryRows, Rows
+from cepbench.algorithms.rows import AggregateRows, QueryRows, Rows
 from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.conjunction import pairs
-from cepbench.algorithms.running.negation import negations_of
+from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.negation import negations_of, with_negated
 from cepbench.algorithms.running.per_query import check_order, present, query_evaluator
+from cepbench.algorithms.running.per_window import window_of
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.members import SetMember, counts_events
-from cepbench.algorithms.snapshots.rows import MemberAnswers, RowBuffer
+from cepbench.algorithms.snapshots.kernels.template import ClosedRecord, MemberRows
+from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
 from cepbench.metrics.details import merged
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import CompiledQuery, Part, Workload
+from cepbench.queries.records import records_of
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,45 @@ class CompiledMembers:
     columns: ColumnSet
     channels: MemberChannels
     negations: tuple[tuple[Part, Window], ...]
+
+
+ROWS = 1024
+
+MemberAnswers = dict[int, AggregateRows]
+"""Rows by the number of a member in its set."""
+
+
+class RowBuffer:
+    """Room for the rows of closed windows, at least two of each of the `most` windows that may be open."""
+
+    def __init__(self, channels: MemberChannels, arithmetic: str, most: int) -> None:
+        capacity = max(ROWS, 2 * most)
+        self.channels = channels
+        self.arrays = MemberRows(
+            np.empty(capacity, records_of(ClosedRecord)), empty_cells(capacity, channels.layout, arithmetic)
+        )
+        self.found: list[MemberRows] = []
+
+    def take(self, size: int) -> None:
+        """Takes the first `size` rows out of the buffer."""
+        if size > 0:
+            ring, over, real, least = self.arrays.cells
+            cells = Cells(ring[:size].copy(), over[:size].copy(), real[:size].copy(), least[:size].copy())
+            self.found.append(MemberRows(self.arrays.closed[:size].copy(), cells))
+
+    def take_all(self) -> MemberAnswers:
+        """All rows taken since the last call: divided among members once, of which there may be as many as rows."""
+        if not self.found:
+            return {}
+        found, self.found = self.found, []
+        closed = np.concatenate([rows.closed for rows in found])
+        cells = Cells(*map(np.concatenate, zip(*(rows.cells for rows in found), strict=True)))
+        order = np.argsort(closed["member"], kind="stable")
+        numbers, first = np.unique(closed["member"][order], return_index=True)
+        return {
+            m: self.channels.rows(m, closed["window"], cells, chosen)
+            for m, chosen in zip(numbers.tolist(), np.split(order, first[1:]), strict=True)
+        }
 
 
 class SetRunner(ABC):
@@ -61,7 +106,8 @@ class SetRunner(ABC):
 
     def finish(self) -> MemberAnswers:
         """Rows of the windows that are still open."""
-        return self.run(no_events(len(self.columns.ints), len(self.columns.reals)), 2 * FOREVER - 1)
+        events = with_negated(self.negations, no_events(len(self.columns.ints), len(self.columns.reals)))
+        return self.run(events, 2 * FOREVER - 1)
 
     @abstractmethod
     def run(self, events: KernelEvents, now: int) -> MemberAnswers:
@@ -79,7 +125,7 @@ class SetRunner(ABC):
 class SetsExecutor(Executor):
     """Runs sharable sets, and beside them the members that are `alone`, at a granularity. Raises `OutOfOrder`.
 
-    A window that counts events is a stream of its own, so that queries with such windows share nothing.
+    Queries with count windows share nothing (`members_of`).
     """
 
     def __init__(
@@ -88,8 +134,9 @@ class SetsExecutor(Executor):
         make = partial(trend_evaluator, granularity=granularity)
         self.sets = tuple(sets)
         self.alone = {member.place: make(member.query, member.part, member.window) for member in alone}
-        self.counting = {query.index: query_evaluator(query, make) for query in workload if counts_events(query)}
-        self.by_time = [query for query in workload if not counts_events(query)]
+        counting = [query for query in workload if window_of(query).counts_events]
+        self.counting = {query.index: query_evaluator(query, make) for query in counting}
+        self.by_time = [query for query in workload if query not in counting]
         self.now = 0
 
     def process(self, events: EventBatch) -> Rows:
@@ -100,12 +147,14 @@ class SetsExecutor(Executor):
         return self._rows(lambda one: one.finish())
 
     def state(self) -> StateSize:
-        evaluators = (evaluator.state() for evaluator in (*self.alone.values(), *self.counting.values()))
-        return sum((*(one.size() for one in self.sets), *evaluators), StateSize())
+        return sum((*(one.size() for one in self.sets), *(one.state() for one in self._evaluators)), StateSize())
 
     def details(self) -> Mapping[str, float]:
-        evaluators = (evaluator.details() for evaluator in (*self.alone.values(), *self.counting.values()))
-        return merged([*(one.details() for one in self.sets), *evaluators])
+        return merged([*(one.details() for one in self.sets), *(one.details() for one in self._evaluators)])
+
+    @property
+    def _evaluators(self) -> tuple[Evaluator, ...]:
+        return (*self.alone.values(), *self.counting.values())
 
     def _rows(self, of: Callable[[Any], Any]) -> Rows:
         """The rows of queries, from what a function makes of each set and each evaluator."""

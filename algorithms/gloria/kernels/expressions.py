@@ -37,6 +37,13 @@ def add_run(cells: Cells, i: int, j: int, count: Index) -> None:
 
 
 @inner
+def clear_run(cells: Cells, i: int, count: Index) -> None:
+    """Makes `count` cells those of no trend, from cell i on."""
+    for n in range(i, i + count):
+        empty(cells, n)
+
+
+@inner
 def copy_run(cells: Cells, i: int, other: Cells, j: int, count: Index) -> None:
     """Sets `count` cells from cell i on to those of `other` from cell j on."""
     for n in range(count):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, first_in, time_of
+from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, clear_run, first_in, time_of
 from cepbench.algorithms.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
-from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import reach as reach_alone
-from cepbench.algorithms.snapshots.kernels.cells import clear, fits, follows
-from cepbench.algorithms.snapshots.kernels.counts import evaluate_counts
-from cepbench.algorithms.snapshots.kernels.products import evaluate
+from cepbench.algorithms.snapshots.kernels.cells import fits, follows
+from cepbench.algorithms.snapshots.kernels.products import evaluate, evaluate_counts
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
 from cepbench.algorithms.snapshots.kernels.vertices import add_expression, visit
 from cepbench.queries.tables import Predicates
@@ -45,7 +43,7 @@ def bring(
         return
     group, counts = shared.group[inlet.group], totals.counts[0]
     live, to = group.count - group.oldest, cell_of(group, inlet.row, group.oldest)
-    clear(shared.cells, to, live)
+    clear_run(shared.cells, to, live)
     for r in range(inlet.link, inlet.link_end):
         link = tables.link[r]
         if link.predicates == NONE:
@@ -60,7 +58,7 @@ def bring(
             ):
                 counts.edges += 1
                 counts.additions += vertex.size
-                add_expression(v, shared.cells, to, group.oldest, vertices, counts_only(shared.cells))
+                add_expression(v, shared.cells, to, group.oldest, vertices)
             v = vertex.before
 
 
@@ -76,7 +74,7 @@ def reach(
     tables, totals = program.tables, state.totals
     place = tables.position[p]
     low, high = totals.open[place.window].low, totals.open[place.window].high
-    reach_alone(i, p, place.value, low, high, events, tables, totals, only)
+    reach_alone(i, p, place.value, low, high, events, tables, totals)
     for n in range(place.source, place.source_end):
         _add_values(n, p, program, totals, state.shared, only, modular)
     for e in range(place.enter, place.enter_end):

@@ -8,6 +8,7 @@ from cepbench.algorithms.gloria.kernels.expressions import (
     add_run,
     append_run,
     cell_of,
+    clear_run,
     copy_run,
     new_snapshot,
     same_run,
@@ -19,8 +20,7 @@ from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import clear
-from cepbench.algorithms.snapshots.kernels.counts import add_counts, clear_cell, copy_cell
+from cepbench.algorithms.snapshots.kernels.cells import add_counts, clear, copy
 from cepbench.algorithms.snapshots.kernels.template import SetTotals
 from cepbench.algorithms.snapshots.kernels.vertices import keep
 
@@ -135,12 +135,12 @@ def let_out(
         size = reuse(i, s, o, to, events, program, totals, shared, only and not outlet.kept)
     elif found.mode != NOTHING:
         if found.mode == SNAPSHOT:
-            found.last = _snapshot(i, o, events, tables, totals, shared, only)
+            found.last = _snapshot(i, o, events, tables, totals, shared)
             counts.event_snapshots += not outlet.local
         first, size = found.last, int(np.int64(1))
         counts.additions += 1
         x = cell_of(group, EXPRESSION, first)
-        clear(shared.cells, x, size)
+        clear_run(shared.cells, x, size)
         begin(shared.cells, x)
         append_run(shared.cells, x, size, program.weights, s, events.ints, events.reals, i)
         add_run(shared.cells, cell_of(group, to, first), x, size)
@@ -159,7 +159,7 @@ def let_out(
 
 @inlined
 def _snapshot(
-    i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: SetTotals, shared: Expressions, only: bool
+    i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: SetTotals, shared: Expressions
 ) -> int:
     """The number of a new snapshot of what reaches event i at outlet o, for the members that it matches."""
     outlet = tables.outlet[o]
@@ -173,7 +173,7 @@ def _snapshot(
         for k in range(low, high + 1):
             cell = cell_of(group, share.value + k % span, s)
             if matched:
-                copy_cell(shared.cells, cell, totals.cells, place.value + k - low, only)
+                copy(shared.cells, cell, totals.cells, place.value + k - low)
             else:
-                clear_cell(shared.cells, cell, only)
+                clear(shared.cells, cell)
     return s

@@ -116,7 +116,7 @@ def _pass_on(
             if not only:
                 append_run(totals.cells, at, high - low + 1, program.weights, s, events.ints, events.reals, i)
             if place.plain:
-                deliver(i, p, at, low, high, at_once, events, tables, totals, state.vertices, only)
+                deliver(i, p, at, low, high, at_once, events, tables, totals, state.vertices)
             if shared.wanted[p] & END:
                 span = tables.window[place.window].span
                 for k in range(low, high + 1):

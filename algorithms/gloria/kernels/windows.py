@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, first_in, forget_before
+from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, clear_run, first_in, forget_before
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inner, kernel
-from cepbench.algorithms.snapshots.kernels.cells import clear
 from cepbench.algorithms.snapshots.kernels.products import evaluate
 from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals
 from cepbench.algorithms.snapshots.kernels.windows import (
@@ -64,7 +63,7 @@ def commit(negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expre
         live = group.count - group.oldest
         sums, fresh = cell_of(group, outlet.sums, group.oldest), cell_of(group, outlet.sums + 1, group.oldest)
         add_run(shared.cells, sums, fresh, live)
-        clear(shared.cells, fresh, live)
+        clear_run(shared.cells, fresh, live)
         counts.additions += live
     counts.shared = 0
 

@@ -1,17 +1,113 @@
-"""Non-shared graphlets: each query computes its own aggregates of an event, window by window (Section 3.2)."""
+"""Non-shared graphlets: each query computes its own aggregates of an event, window by window (Section 3.2).
+
+Where a burst's events extend sums, and none of its positions precedes another one of them, only the position's own
+trends change within the burst what its events extend. So positions take the whole burst one after another, by COGRA's
+loop over the slots of the set.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import HamletState
 from cepbench.algorithms.hamlet.kernels.visiting import visit_all
-from cepbench.algorithms.kernels.arrays import Flags
-from cepbench.algorithms.kernels.cells import counts_only
-from cepbench.algorithms.kernels.compilation import inner
+from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
+from cepbench.algorithms.kernels.cells import ONE, ZERO
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.alone import deliver, reach
-from cepbench.algorithms.snapshots.kernels.cells import append_run, fits, fits_class
-from cepbench.algorithms.snapshots.kernels.windows import commit
+from cepbench.algorithms.online.kernels.appending import append
+from cepbench.algorithms.snapshots.kernels.alone import deliver, first_free, mark, reach
+from cepbench.algorithms.snapshots.kernels.cells import add, append_run, fits
+from cepbench.algorithms.snapshots.kernels.windows import commit, show
+from cepbench.queries.tables import Weights
+
+MORE = 2
+"""Cells behind those of `reach`: the trends that end at one event, where a position feeds no slot or several; and a
+cell that stays empty."""
+
+
+class Predecessors(NamedTuple):
+    """What an event extends, and the weights of its position, as `online.kernels.appending` reads them."""
+
+    first_source: Index
+    source: Index
+    ring: Weights
+    real: Weights
+    least: Weights
+
+
+class Channels(NamedTuple):
+    """Numbers of channels as lengths; those of predecessors vary."""
+
+    ring: Ints
+    real: Ints
+    least: Ints
+    sources: tuple[()]
+
+
+@inlined
+def propagate_sums(
+    first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
+) -> None:
+    """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
+
+    An event that is alone at its time feeds slots at once; what others add waits until the time moves on. O(l) per
+    event and window for l transitions into the position.
+    """
+    template, totals, counts, weights = program.template, state.totals, state.totals.counts[0], program.weights
+    cells, kind, within = totals.cells, events.kind[first], events.time[first] == counts.last
+    before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
+    channels = Channels(weights.ring.column, weights.real.column, weights.least.column, ())
+    trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
+    for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
+        p = template.lists[b]
+        position = template.position[p]
+        low, high = totals.open[position.window].low, totals.open[position.window].high
+        if low > high or _shares(p, program, state):
+            continue
+        span = np.uint64(template.window[position.window].span)
+        free = first_free(first, p, low, high, events, template)
+        oldest = np.uint64(low) % span if span > ONE else ZERO  # a division per position is felt where bursts are short
+        place, final = np.uint64(p), np.uint64(template.member[position.member].final)
+        sole, cell, pending = position.feed_end - position.feed == 1, ZERO, ZERO
+        if sole:
+            slot = template.slot[template.lists[position.feed]]
+            cell, pending = np.uint64(slot.cell), np.uint64(slot.pending)
+        shown, waits = events.time[first], False
+        for i in range(first, stop):
+            if events.kind[i] != kind:
+                continue
+            if events.time[i] != shown:
+                shown = events.time[i]
+                if waits:
+                    for f in range(position.feed, position.feed_end):
+                        show(template.lists[f], template, totals)
+                waits = False
+            if not _matched(i, p, events, matches, program):
+                continue
+            counts.visits += 1
+            alone = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+            waits |= not alone
+            to, row = cell if alone else pending, oldest
+            for k in range(low, high + 1):
+                begun = cells.ring.dtype.type(position.start and k >= free)
+                own, held = (to + row, to + row) if sole else (trends, empty)
+                append(
+                    np.uint64(i), place, begun, row, own, held, position.direct, final + row, events, before, channels,
+                    cells,
+                )  # fmt: skip
+                if not sole:
+                    for f in range(position.feed, position.feed_end):
+                        fed = template.slot[template.lists[f]]
+                        add(cells, (fed.cell if alone else fed.pending) + np.int64(row), cells, np.int64(trends))
+                row += ONE
+                if row == span:
+                    row = np.uint64(0)
+        if waits:
+            mark(p, template, totals)
 
 
 @inner
@@ -25,7 +121,7 @@ def propagate_alone(
     """
     template, totals, counts = program.template, state.totals, state.totals.counts[0]
     kind = events.kind[first]
-    bound, only = template.kind[kind], counts_only(totals.cells)
+    bound = template.kind[kind]
     for i in range(first, stop):
         if events.kind[i] != kind:
             continue
@@ -35,27 +131,32 @@ def propagate_alone(
         for b in range(bound.binding, bound.binding_end):
             p = template.lists[b]
             position = template.position[p]
-            if position.unit != NONE and state.graphlets.unit[position.unit].now:
-                continue
-            if position.selective and not matches_alone(i, p, events, matches, program):
-                continue
             low, high = totals.open[position.window].low, totals.open[position.window].high
-            if low > high:
+            if low > high or _shares(p, program, state) or not _matched(i, p, events, matches, program):
                 continue
             counts.visits += 1
-            reach(i, p, 0, low, high, events, template, totals, only)
+            reach(i, p, 0, low, high, events, template, totals)
             for e in range(position.enter, position.enter_end):
                 if template.transition[e].visited:
                     visit_all(i, e, low, high, events, program, state, modular)
             append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-            deliver(i, p, 0, low, high, False, events, template, totals, state.vertices, only)
+            deliver(i, p, 0, low, high, False, events, template, totals, state.vertices)
 
 
-@inner
-def matches_alone(i: int, p: int, events: KernelEvents, matches: Flags, program: HamletProgram) -> bool:
-    """Whether event i passes the local predicates of a position."""
+@inlined
+def _shares(p: int, program: HamletProgram, state: HamletState) -> bool:
+    """Whether position p shares the current burst."""
     unit = program.template.position[p].unit
-    if unit == NONE:
-        return fits(program.predicates, p, events.ints, events.reals, i)
-    c = program.groups.unit[unit].alike
-    return fits_class(matches, c, program.predicates, p, events.ints, events.reals, i)
+    return bool(unit != NONE and state.graphlets.unit[unit].now)
+
+
+@inlined
+def _matched(i: int, p: int, events: KernelEvents, matches: Flags, program: HamletProgram) -> bool:
+    """Whether event i passes the local predicates of position p; those of a unit have been tested."""
+    position = program.template.position[p]
+    if not position.selective:
+        return True
+    if position.unit != NONE:
+        known: bool = matches[i, program.groups.unit[position.unit].alike]
+        return known
+    return fits(program.predicates, p, events.ints, events.reals, i)

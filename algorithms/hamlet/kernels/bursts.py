@@ -6,7 +6,7 @@ import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import NONE, Groups
 from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.kernels.compilation import kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.snapshots.kernels.windows import next_edge
@@ -102,7 +102,15 @@ def scan_bursts(
         begin, end, kind = bursts[n].begin, bursts[n].end, events.kind[bursts[n].begin]
         most, least = np.int64(0), bursts[n].size
         for c in range(first, first + classes):
-            scans[n, c - first].matched = bursts[n].size - _fails(c, begin, end, events, groups, predicates, matches)
+            sample, fails = groups.alike[c].sample, 0
+            if predicates.ptr[sample] < predicates.ptr[sample + 1]:
+                for i in range(begin, end):
+                    if events.kind[i] == kind and not hold(
+                        predicates, sample, events.ints, events.reals, i, events.ints, events.reals, i
+                    ):
+                        matches[i, c] = False
+                        fails += 1
+            scans[n, c - first].matched = bursts[n].size - fails
             most = max(most, scans[n, c - first].matched)
             least = min(least, scans[n, c - first].matched)
         if most == 0 or least == bursts[n].size:
@@ -120,19 +128,3 @@ def scan_bursts(
                 scans[n, which].alone += 1
             if different > 0:
                 bursts[n].mixed += 1
-
-
-@inlined
-def _fails(
-    c: int, begin: int, end: int, events: KernelEvents, groups: Groups, predicates: Predicates, matches: Flags
-) -> int:
-    """Notes which events of a burst class c does not match; returns how many do not."""
-    kind, sample, gone = events.kind[begin], groups.alike[c].sample, 0
-    if predicates.ptr[sample] < predicates.ptr[sample + 1]:
-        for i in range(begin, end):
-            if events.kind[i] == kind and not hold(
-                predicates, sample, events.ints, events.reals, i, events.ints, events.reals, i
-            ):
-                matches[i, c] = False
-                gone += 1
-    return gone

@@ -24,7 +24,7 @@ class TypeRecord:
     - `binding` to `binding_end` in `lists`: the positions that its events may match.
     - `relevant`: whether its events end bursts of other types; `group`: the group of its sub-pattern E+, or NONE.
     - `kept`: vertices that one of its events may become. `summed`: its events extend sums, and no position that they
-      may match precedes another one of them (`summing`).
+      may match precedes another one of them (`alone.propagate_sums`).
     """
 
     binding: int
@@ -47,10 +47,9 @@ class SetRecord:
 
     - `most`: windows that hold an event, of one member; `open`: windows that may be open, over all members; `cells`:
       those of `SetTotals`.
-    - `contexts`: units times windows that hold an event, in the group that has most; `rows`: those of
-      `GraphletStore.cells`.
+    - `contexts`: units times windows that hold an event, in the group that has most.
     - `longest`: the kind of the longest windows.
-    - Bytes of a vertex, an event of a shared graphlet without coefficients, a cell, and a buffered event.
+    - Bytes of a cell, and of an event without cells.
     - `every`: all events are visited (event granularity).
     """
 
@@ -58,10 +57,7 @@ class SetRecord:
     open: int
     cells: int
     contexts: int
-    rows: int
     longest: int
-    vertex_bytes: int
-    stored_bytes: int
     cell_bytes: int
     event_bytes: int
     every: np.bool_
@@ -72,7 +68,7 @@ class TemplateTables(NamedTuple):
 
     `kind[T]`, `position[P]`, `transition[E]`, `member[M]`, `window[W]`, `slot[S]`, `negation[J]`, `lists`; `whole[1]`;
     The events at position p extend the sums in row k % span of the cells in the list `source`, which begins at
-    `first_source[P]` (`summing`).
+    `first_source[P]` (`alone.propagate_sums`).
     """
 
     kind: Records
@@ -92,7 +88,7 @@ class GroupRecord:
     """The sub-patterns E+ of one event type, which several queries share.
 
     `unit` to `unit_end` are the positions, `alike` to `alike_end` classes of units whose local and loop predicates are
-    alike, `reference` the class of most units. `bound` is where its channels are bound, behind those of all positions.
+    alike, `reference` the class of most units.
     """
 
     unit: int
@@ -100,8 +96,6 @@ class GroupRecord:
     alike: int
     alike_end: int
     reference: int
-    bound: int
-    stores: np.bool_
 
 
 class UnitRecord:
@@ -129,10 +123,7 @@ class AlikeRecord:
 
 
 class Groups(NamedTuple):
-    """What queries share: `group[G]`, one per event type; `unit[U]` and `alike[K]`, in order of their group.
-
-    Groups that store events have some that are visited later.
-    """
+    """What queries share: `group[G]`, one per event type; `unit[U]` and `alike[K]`, in order of their group."""
 
     group: Records
     unit: Records

@@ -21,8 +21,8 @@ class CountRecord(ProgressRecord):
 
     - `last`: time of the last relevant event. Of the kept events those that are `stored` for shared graphlets, and the
       cells of their expressions.
-    - Ends of the queues of snapshots and of shared graphlets, each of which leaves at its oldest end.
-    - `more_expressions`: cells that the next burst may need; `decided`: the units that share it, if there was no room.
+    - Ends of the queue of snapshots, which leaves at its oldest end.
+    - `more_expressions`: cells that the next burst may need; `decided`: how many units share it, or NONE.
     - `bursts` of sharable types, the `shared_bursts` of them, which have a shared graphlet each, and the graphlets that
       single queries have of them; snapshots; and bursts at which a query left the others (`splits`) or joined them
       again (`merges`).
@@ -35,8 +35,6 @@ class CountRecord(ProgressRecord):
     decided: int
     snapshots: int
     oldest_snapshot: int
-    graphlets: int
-    oldest_graphlet: int
     bursts: int
     shared_bursts: int
     alone_graphlets: int
@@ -47,7 +45,7 @@ class CountRecord(ProgressRecord):
 
 
 class StoredRecord(VertexRecord):
-    """A kept event; if it has an expression, it is in a shared `graphlet`."""
+    """A kept event; if it has an expression, it is in the shared graphlet that begins with the snapshot `graphlet`."""
 
     graphlet: int
 
@@ -60,10 +58,13 @@ class SnapshotRecord:
 
 
 class SharingRecord:
-    """Whether a unit shares the graphlet being built, and whether it did the last one of its group."""
+    """Whether a unit shares the graphlet being built, and whether it did the last one of its group; when it was last
+    `apart`, or -1.
+    """
 
     now: np.bool_
     before: np.bool_
+    apart: int
 
 
 class GraphletStore(NamedTuple):
@@ -74,7 +75,7 @@ class GraphletStore(NamedTuple):
       on: values, a row per context.
     - `snapshot[N]`. `unit[U]`. `sharing[K]`: units that share, of each class. `in_window[G]`: about how many events of
       a group the longest window has.
-    - `among[L, U]`: units of each graphlet.
+    - `among[U, N]`: units of the graphlet that begins with each snapshot.
     """
 
     cells: Cells

@@ -22,6 +22,9 @@ from cepbench.algorithms.snapshots.kernels.windows import (
 )
 from cepbench.queries.records import Records
 
+STORED_BYTES = 32
+"""Bytes of what is known of an event of a shared graphlet besides."""
+
 
 @kernel
 def note_state(buffered: Index, whole: Records, window: Records, opened: Records, count: Records) -> None:
@@ -30,14 +33,10 @@ def note_state(buffered: Index, whole: Records, window: Records, opened: Records
     `whole` and `window` as in `TemplateTables`, `opened` and `count` as `open` and `counts` in `SetTotals`.
     """
     sizes, counts = whole[0], count[0]
-    snapshots, stored = counts.snapshots - counts.oldest_snapshot, counts.stored
-    vertices = counts.vertices - counts.oldest_vertex - stored
-    shared = counts.expressions + snapshots * sizes.contexts
-    size = vertices * sizes.vertex_bytes + stored * sizes.stored_bytes + buffered * sizes.event_bytes
-    note_size(
-        size + shared * sizes.cell_bytes, vertices + stored + buffered, vertices * sizes.most + shared, snapshots,
-        sizes.cell_bytes, window, opened, count,
-    )  # fmt: skip
+    snapshots, events = counts.snapshots - counts.oldest_snapshot, counts.vertices - counts.oldest_vertex + buffered
+    aggregates = (events - buffered - counts.stored) * sizes.most + counts.expressions + snapshots * sizes.contexts
+    size = events * sizes.event_bytes + counts.stored * STORED_BYTES + aggregates * sizes.cell_bytes
+    note_size(size, events, aggregates, snapshots, sizes.cell_bytes, window, opened, count)
 
 
 @inlined
@@ -52,9 +51,10 @@ def close_until(
 ) -> int:
     """Closes windows that end by `now`, before which no event comes any more; returns the number of `rows`.
 
-    There must be room for a row per open window.
+    There must be room for a row per open window. Kept events and snapshots that have left all windows are dropped; the
+    events of a graphlet leave together, since bursts are cut where windows begin.
     """
-    totals = state.totals
+    totals, vertices, snapshot = state.totals, state.vertices, state.graphlets.snapshot
     opened, counts = totals.open, totals.counts[0]
     if not any_ends(now, template.window, opened):
         return size
@@ -67,45 +67,28 @@ def close_until(
         while ends(w, now, template.window, opened):
             for n in range(window.member, window.member_end):
                 m, k = template.lists[n], opened[w].low
-                size = close_member(m, k, negated, template, totals, state.vertices, rows, size)
+                size = close_member(m, k, negated, template, totals, vertices, rows, size)
             opened[w].low += 1
             if w == template.whole[0].longest:
                 for g in range(len(state.graphlets.in_window)):
                     state.graphlets.in_window[g] *= max(0.0, 1.0 - window.slide / window.within)
-    _forget(template, state)
-    return size
-
-
-@inlined
-def _forget(template: TemplateTables, state: HamletState) -> None:
-    """Drops kept events, snapshots and graphlets that have left all windows.
-
-    The events of a graphlet leave together, since bursts are cut where windows begin.
-    """
-    counts, vertices, snapshot = state.totals.counts[0], state.vertices, state.graphlets.snapshot
-    first = counts.oldest_vertex
-    oldest = forget_vertices(template, state.totals, vertices)
+    first, oldest = counts.oldest_vertex, forget_vertices(template, totals, vertices)
     for v in range(first, counts.oldest_vertex):
         if vertices.event[v].size > 0:
             counts.stored -= 1
             counts.expressions -= vertices.event[v].size
-            counts.oldest_graphlet = vertices.event[v].graphlet + 1
     while counts.oldest_snapshot < counts.snapshots and snapshot[counts.oldest_snapshot].time < oldest:
         counts.oldest_snapshot += 1
+    return size
 
 
 @inner
-def arrive(
-    now: int, negated: Ints, template: TemplateTables, groups: Groups, totals: SetTotals, graphlets: GraphletStore
-) -> None:
-    """Moves on to the time of an event, after windows were closed until then: opens windows.
+def arrive(now: int, template: TemplateTables, groups: Groups, totals: SetTotals, graphlets: GraphletStore) -> None:
+    """Opens windows at the time of an event, after others were closed until then.
 
     Snapshots have no value in them: no trend of theirs lies there.
     """
     counts = totals.counts[0]
-    if now > counts.now:
-        commit(negated, template, totals)
-        counts.now = now
     for w in range(len(totals.open)):
         window, opened = template.window[w], totals.open[w]
         low, high = opened_at(w, now, template.window, totals.open)
@@ -116,6 +99,6 @@ def arrive(
                         row = (groups.unit[u].value + k % window.span) * len(graphlets.snapshot)
                         for s in range(counts.oldest_snapshot, counts.snapshots):
                             if graphlets.snapshot[s].group == groups.unit[u].group:  # other groups have these rows, too
-                                clear(graphlets.cells, row + s, np.int64(1))
+                                clear(graphlets.cells, row + s)
         opened.low, opened.high = low, high
     counts.edge = next_edge(now, template.window)

@@ -5,23 +5,14 @@ from __future__ import annotations
 from cepbench.algorithms.kernels.cells import begin, is_empty
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import Index, copy
-from cepbench.algorithms.snapshots.kernels.counts import add_cell, clear_cell
+from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
 from cepbench.algorithms.snapshots.kernels.vertices import keep
 
 
 @inlined
 def reach(
-    i: int,
-    p: int,
-    at: int,
-    low: int,
-    high: int,
-    events: KernelEvents,
-    template: Template,
-    totals: SetTotals,
-    only: bool,
+    i: int, p: int, at: int, low: int, high: int, events: KernelEvents, template: Template, totals: SetTotals
 ) -> None:
     """Sets cell `at + k - low` to the trends in window k that event i starts at a position, or extends, by sums.
 
@@ -30,7 +21,7 @@ def reach(
     position, cells = template.position[p], totals.cells
     span = template.window[position.window].span
     for j in range(high - low + 1):
-        clear_cell(cells, at + j, only)
+        clear(cells, at + j)
     if position.start:
         for k in range(first_free(i, p, low, high, events, template), high + 1):
             begin(cells, at + k - low)
@@ -38,7 +29,7 @@ def reach(
         if not template.transition[e].visited:
             base = template.slot[template.transition[e].read].cell
             for k in range(low, high + 1):
-                add_cell(cells, at + k - low, cells, base + k % span, only)
+                add(cells, at + k - low, cells, base + k % span)
 
 
 @inlined
@@ -55,7 +46,7 @@ def first_free(i: int, p: int, low: int, high: int, events: KernelEvents, templa
 @inlined
 def deliver(
     i: int, p: int, at: int, low: int, high: int, at_once: bool, events: KernelEvents, template: Template,
-    totals: SetTotals, vertices: VertexQueue, only: bool,
+    totals: SetTotals, vertices: VertexQueue,
 ) -> bool:  # fmt: skip
     """Adds the trends that end with event i at a position, cell `at + k - low` for window k, to what windows keep, and
     keeps the event if it is visited later; False if there is no trend. `at_once` if no other event has its time.
@@ -65,7 +56,7 @@ def deliver(
     for k in range(low, high + 1):
         if not is_empty(cells, at + k - low):
             found = True
-            feed(p, k % span, at + k - low, at_once, template, totals, only)
+            feed(p, k % span, at + k - low, at_once, template, totals)
     if found and not at_once:
         mark(p, template, totals)
     if found and position.kept:
@@ -77,7 +68,7 @@ def deliver(
 
 
 @inlined
-def feed(p: int, row: int, j: Index, at_once: bool, template: Template, totals: SetTotals, only: bool) -> None:
+def feed(p: int, row: int, j: Index, at_once: bool, template: Template, totals: SetTotals) -> None:
     """Adds cell j, trends that end at a position, to what the windows of a row keep.
 
     Unless `at_once`, what slots get of it waits until the time moves on: the caller has to `mark` them.
@@ -85,9 +76,9 @@ def feed(p: int, row: int, j: Index, at_once: bool, template: Template, totals: 
     position, cells = template.position[p], totals.cells
     for n in range(position.feed, position.feed_end):
         slot = template.slot[template.lists[n]]
-        add_cell(cells, (slot.cell if at_once else slot.pending) + row, cells, j, only)
+        add(cells, (slot.cell if at_once else slot.pending) + row, cells, j)
     if position.direct:
-        add_cell(cells, template.member[position.member].final + row, cells, j, only)
+        add(cells, template.member[position.member].final + row, cells, j)
 
 
 @inlined

@@ -1,7 +1,8 @@
 """Cells as the kernels of snapshots call them: one by one, compiled once each, or in runs, compiled into their callers.
 
 These kernels have so many places that touch a cell that to compile the algebra into each of them takes minutes. What
-each event of a burst needs is compiled in nevertheless: a call takes longer than an addition.
+each event of a burst needs is compiled in nevertheless: a call takes longer than an addition. So are cells that have
+nothing but a count, since a call hands over every array of both cells.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import numpy as np
 
 from cepbench.algorithms.kernels import cells as shared
 from cepbench.algorithms.kernels import predicates
-from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
-from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add_ring, counts_only, is_empty, sum_exceeds
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.queries.tables import Predicates, Weights
 
 _add: Any = shared.add
-_clear, _copy, _is_empty, _hold = shared.clear, shared.copy, shared.is_empty, predicates.hold
+_clear, _copy, _hold = shared.clear, shared.copy, predicates.hold
 Index = int | np.int64
 """A constant is handed over as `np.int64(0)`, since Numba compiles an inner kernel anew for each literal."""
 append: Any = shared.extend
@@ -26,7 +27,11 @@ append: Any = shared.extend
 
 
 class Weighing(NamedTuple):
-    """Which positions count for which channels, as in `queries.tables.Tables`; then what several of them share."""
+    """Which positions count for which channels, as in `queries.tables.Tables`.
+
+    Behind the positions is one for which every channel counts: so do the coefficients of an expression, wherever its
+    events come from.
+    """
 
     ring: Weights
     real: Weights
@@ -36,27 +41,59 @@ class Weighing(NamedTuple):
 @inner
 def add(cells: Cells, i: Index, other: Cells, j: Index) -> None:
     """`kernels.cells.add`."""
+    if counts_only(cells):
+        add_ring(cells, int(i), 0, other.ring[j, 0])
+        cells.over[i] |= other.over[j]
+    else:
+        _add_all(cells, int(i), other, int(j))
+
+
+@inner
+def _add_all(cells: Cells, i: int, other: Cells, j: int) -> None:
     _add(cells, i, other, j)
 
 
 @inner
-def clear(cells: Cells, i: Index, count: Index) -> None:
-    """Makes `count` cells those of no trend, from cell i on."""
-    for n in range(i, i + count):
-        _clear(cells, n)
+def clear(cells: Cells, i: Index) -> None:
+    """`kernels.cells.clear`."""
+    if counts_only(cells):
+        cells.ring[i, 0] = cells.ring.dtype.type(0)
+        cells.over[i] = ZERO
+    else:
+        _clear_all(cells, int(i))
 
 
 @inner
-def copy(cells: Cells, i: int, other: Cells, j: int) -> None:
+def _clear_all(cells: Cells, i: int) -> None:
+    _clear(cells, i)
+
+
+@inner
+def copy(cells: Cells, i: Index, other: Cells, j: Index) -> None:
     """`kernels.cells.copy`."""
+    if counts_only(cells):
+        cells.ring[i, 0] = other.ring[j, 0]
+        cells.over[i] = other.over[j]
+    else:
+        _copy_all(cells, int(i), other, int(j))
+
+
+@inner
+def _copy_all(cells: Cells, i: int, other: Cells, j: int) -> None:
     _copy(cells, i, other, j)
 
 
 @inner
-def is_empty(cells: Cells, i: int) -> bool:
-    """`kernels.cells.is_empty`."""
-    empty: bool = _is_empty(cells, i)
-    return empty
+def add_counts(cells: Cells, i: int, j: int, count: int) -> None:
+    """Adds the counts of `count` cells from cell j on to those from cell i on."""
+    for n in range(count):
+        more = cells.ring[j + n, 0]
+        total = cells.ring[i + n, 0] + more
+        cells.ring[i + n, 0] = total
+        over = cells.over[j + n]
+        if sum_exceeds(total, more):
+            over |= ONE
+        cells.over[i + n] |= over
 
 
 @inlined
@@ -68,7 +105,7 @@ def add_run(cells: Cells, i: int, j: int, count: int) -> None:
 
 @inlined
 def clear_run(cells: Cells, i: int, count: int) -> None:
-    """As `clear`."""
+    """Makes `count` cells those of no trend, from cell i on."""
     for n in range(i, i + count):
         _clear(cells, n)
 
@@ -86,25 +123,13 @@ def append_run(
 ) -> None:
     """Appends an event to the trends of `count` cells from cell i on."""
     for n in range(i, i + count):
-        if not _is_empty(cells, n):
+        if not is_empty(cells, n):
             append(cells, n, weights, p, ints, reals, event)
 
 
 @inner
 def fits(local: Predicates, p: int, ints: Ints, reals: Reals, i: int) -> bool:
     """Whether event i passes the local predicates of position p."""
-    return _hold(local, p, ints, reals, i, ints, reals, i)
-
-
-@inner
-def fits_class(matches: Flags, c: int, local: Predicates, p: int, ints: Ints, reals: Reals, i: int) -> bool:
-    """Whether event i passes the local predicates of position p, of class c: looked up if a decision has tested them.
-
-    `matches[N, K]` by event and class, or with no row.
-    """
-    if len(matches) > 0:
-        known: bool = matches[i, c]
-        return known
     return _hold(local, p, ints, reals, i, ints, reals, i)
 
 

@@ -27,7 +27,6 @@ from cepbench.algorithms.kernels.cells import (
 )
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.snapshots.kernels.cells import Index, Weighing
-from cepbench.algorithms.snapshots.kernels.counts import evaluate_counts
 
 
 @inlined
@@ -88,3 +87,26 @@ def evaluate(
         return
     for n in range(count):
         add_product(to, i, cells, int(coefficient) + n, int(value) + n, weights, p, modular)
+
+
+@inner
+def evaluate_counts(
+    to: Cells, i: int, cells: Cells, coefficient: Index, value: Index, count: Index, modular: bool
+) -> None:
+    """Adds to the count of cell i that of an expression: `count` coefficients times the values of their snapshots."""
+    nothing: Any = cells.ring.dtype.type(0)
+    total, flags = to.ring[i, 0], to.over[i]
+    for n in range(count):
+        x, y = cells.ring[coefficient + n, 0], cells.ring[value + n, 0]
+        over = cells.over[coefficient + n] | cells.over[value + n]
+        if over != ZERO:
+            some = x != nothing or cells.over[coefficient + n] != ZERO
+            if some and (y != nothing or cells.over[value + n] != ZERO):
+                flags |= ONE
+        more = x * y if x != nothing and y != nothing else nothing  # infinity times none is none
+        if modular and product_exceeds(np.uint64(x), np.uint64(y)):
+            flags |= ONE
+        total += more
+        if sum_exceeds(total, more):
+            flags |= ONE
+    to.ring[i, 0], to.over[i] = total, flags

@@ -6,7 +6,6 @@ from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.snapshots.kernels.cells import add, follows
-from cepbench.algorithms.snapshots.kernels.counts import add_cell
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
 from cepbench.queries.tables import Predicates
 
@@ -65,8 +64,8 @@ def visit(
 
 
 @inlined
-def add_expression(v: int, cells: Cells, to: int, oldest: int, vertices: VertexQueue, only: bool) -> None:
+def add_expression(v: int, cells: Cells, to: int, oldest: int, vertices: VertexQueue) -> None:
     """Adds the expression of vertex v to that whose coefficient of snapshot `oldest` is cell `to`. O(s)."""
     vertex = vertices.event[v]
     for s in range(max(oldest, vertex.first), vertex.first + vertex.size):
-        add_cell(cells, to + s - oldest, vertices.cells, vertex.cell + s - vertex.first, only)
+        add(cells, to + s - oldest, vertices.cells, vertex.cell + s - vertex.first)

@@ -7,8 +7,9 @@ import numpy as np
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
+from cepbench.algorithms.kernels.cells import is_empty
 from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy, is_empty
+from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy
 from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals, Template, VertexQueue
 from cepbench.queries.records import Records
 
@@ -30,18 +31,24 @@ def void(negated: Ints, template: Template, totals: SetTotals) -> None:
 @inner
 def commit(negated: Ints, template: Template, totals: SetTotals) -> None:
     """Lets later events see the trends that ended at the current time, after it emptied what negated events forbid."""
-    counts, cells = totals.counts[0], totals.cells
+    counts = totals.counts[0]
     void(negated, template, totals)
     for n in range(counts.touched):
         s = totals.pending[n].touched
         totals.pending[s].marked = False
-        slot = template.slot[s]
-        span = template.window[slot.window].span
-        for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
-            row = k % span
-            unite(cells, slot.cell + row, cells, slot.pending + row)
-            empty(cells, slot.pending + row)
+        show(s, template, totals)
     counts.touched = 0
+
+
+@inlined
+def show(s: int, template: Template, totals: SetTotals) -> None:
+    """Lets later events see the trends that are pending in a slot."""
+    slot, cells = template.slot[s], totals.cells
+    span = template.window[slot.window].span
+    for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
+        row = k % span
+        unite(cells, slot.cell + row, cells, slot.pending + row)
+        empty(cells, slot.pending + row)
 
 
 @inner
@@ -96,9 +103,9 @@ def close_member(
         rows.closed[size].member, rows.closed[size].window = m, k
         copy(rows.cells, size, cells, final)
         size += 1
-    clear(cells, final, np.int64(1))
+    clear(cells, final)
     for s in range(member.slot, member.slot_end):
-        clear(cells, template.slot[s].cell + row, np.int64(1))
+        clear(cells, template.slot[s].cell + row)
     return size
 
 

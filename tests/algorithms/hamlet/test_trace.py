@@ -16,7 +16,7 @@ from cepbench.algorithms.hamlet.kernels.stream import (
     QUERIES,
     SHARED,
 )
-from cepbench.algorithms.hamlet.trace import NUMBERS, DecisionTrace
+from cepbench.algorithms.hamlet.sharing import NUMBERS, DecisionTrace
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
 from cepbench.events.statistics import Statistics
