@@ -117,7 +117,8 @@ def aggregate_trends(
                     break
                 clock[NOW], clock[OCCUPIED] = now, occupied
                 if size + span > len(out.window):
-                    return int(i), size, ROWS
+                    stopped: Any = np.int64(i)  # with an unsigned place Numba would count events in floats
+                    return stopped, size, ROWS
                 size = _advance(time, template, shape, count, window, state, out, size)
                 boundary = next_boundary(clock[LOW], clock[HIGH], window)
                 row = np.uint64(clock[LOW]) % count
