@@ -100,6 +100,7 @@ def _positions(tables: Tables, kept: NDArray[np.bool_]) -> Records:
     trailing = np.diff(tables.trailing_ptr) > 0
     column, real = _sort_columns(tables)
     position = np.zeros(len(tables.start), records_of(GraphPositionRecord))
+    position["kept"] = kept
     position["late"] = kept & tables.end & trailing
     position["prunable"] = kept & ~position["late"] & _leads_over_negation(tables)
     position["sort_column"], position["sort_real"] = column, real

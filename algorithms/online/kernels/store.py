@@ -39,12 +39,13 @@ EDGES, LIVE, PENDING = 0, 1, 2
 class GraphPositionRecord:
     """A position, and the chain of its blocks.
 
-    - `late`: it has vertices and a trailing negation; `prunable`: it has vertices and leads only over negated
-      transitions, so that invalid vertices may be dropped.
+    - `kept`: whether its events are vertices; `late`: and have a trailing negation; `prunable`: and it leads only over
+      negated transitions, so that invalid vertices may be dropped.
     - `sort_column`, `sort_real`: the attribute by which its blocks are sorted, or -1.
     - `head`, `tail`: ends of the chain.
     """
 
+    kept: bool
     late: bool
     prunable: bool
     sort_real: bool

@@ -10,8 +10,8 @@ from numba.core.dispatcher import Dispatcher
 
 from cepbench import algorithms
 from cepbench.algorithms import online
-from cepbench.algorithms.kernels import compilation, stacks
-from cepbench.algorithms.kernels.compilation import cache_folder, inner, kernel, sources, watched
+from cepbench.algorithms.kernels import cells, compilation
+from cepbench.algorithms.kernels.compilation import cache_folder, kernel, sources, watched
 
 KERNELS = Path(compilation.__file__).parent
 
@@ -43,24 +43,8 @@ def test_the_files_of_all_kernels_that_a_kernel_calls_are_sources_of_it(name: st
 
 
 def test_kernels_are_kept_with_their_sources() -> None:
-    assert cache_folder(KERNELS / "stacks.py").is_dir()
-    assert Path(stacks.__file__) in sources(KERNELS / "stacks.py")
-
-
-def test_parts_of_kernels_are_neither_compiled_nor_kept_by_themselves() -> None:
-    @inner
-    def twice(x: int) -> int:
-        return 2 * x
-
-    @kernel
-    def four_times(x: int) -> int:
-        return twice(twice(x))
-
-    part: Any = twice
-    assert four_times(3) == 12
-    (compiled,) = part.overloads.values()
-    assert compiled.library.get_llvm_str().count("define") == 1
-    assert type(part._cache).__name__ == "NullCache"
+    assert cache_folder(KERNELS / "cells.py").is_dir()
+    assert Path(cells.__file__) in sources(KERNELS / "cells.py")
 
 
 def test_kernels_without_a_folder_are_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import Cells, add, copy
+from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits, keep_columns
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
-from cepbench.algorithms.online.kernels.lifecycle import OpenWindows, Slots, Windowed, append, collect
+from cepbench.algorithms.online.kernels.lifecycle import OpenWindows, Slots, Windowed, append
 from cepbench.algorithms.online.kernels.panes import advance_graph
 from cepbench.algorithms.online.kernels.store import (
     EDGES,
@@ -96,16 +96,21 @@ def _insert(
 ) -> None:
     """Event i at position p: collects the cells of its predecessors in windows low..high and becomes a vertex."""
     span = len(state.final.over)
-    collect(p, low, high, tables, slots, state)
+    size = len(state.touched)
+    for k in range(high - low + 1):
+        clear(state.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
         q = tables.source[e]
-        if not slots.summed[q]:
+        if graph.position[q].kept:
             floor = np.int64(-1)
             for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
                 floor = max(floor, events.negated[i, tables.between[k]])
             _visit(i, e, low, floor, events, tables, graph, state)
+        else:
+            for k in range(low, high + 1):
+                add(state.reached, k - low, state.cells, (k % span) * size + slots.read[e])
     found = append(i, p, low, high, events, tables, slots, window, state)
-    if found and not slots.summed[p]:
+    if found and graph.position[p].kept:
         block = _block_for(p, events.time[i] // window.pane, low, high, graph)
         v = graph.block[block].size
         graph.block[block].size = v + 1
