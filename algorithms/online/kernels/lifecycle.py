@@ -74,18 +74,6 @@ class OpenWindows(NamedTuple):
 
 
 @inlined
-def collect(p: int, low: int, high: int, tables: Tables, slots: Slots, state: OpenWindows) -> None:
-    """Sets `state.reached` to the trends in slots that an event at position p may extend in windows low..high."""
-    span = len(state.final.over)
-    for k in range(low, high + 1):
-        base = (k % span) * len(state.touched)
-        clear(state.reached, k - low)
-        for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
-            if slots.summed[tables.source[e]]:
-                add(state.reached, k - low, state.cells, base + slots.read[e])
-
-
-@inlined
 def first_free_window(
     p: int, i: int, low: int, high: int, events: KernelEvents, tables: Tables, window: Sliding
 ) -> int:

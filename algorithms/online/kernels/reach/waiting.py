@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
-from cepbench.algorithms.kernels.cells import Cells, add, copy
+from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
@@ -27,7 +27,6 @@ from cepbench.algorithms.online.kernels.lifecycle import (
     Windowed,
     advance,
     append,
-    collect,
     commit,
 )
 from cepbench.queries.records import Records
@@ -139,10 +138,13 @@ def _bind(
     tables, slots, state, event = fixed.tables, fixed.slots, own.windows, waiting.event
     now = events.time[i]
     span = len(state.final.over)
-    collect(p, low, high, tables, slots, state)
+    if slots.summed[p]:  # and so are all
+        _collect(p, low, high, fixed, state)
+        append(i, p, low, high, events, tables, slots, fixed.window, state)
+        return
+    for k in range(high - low + 1):
+        clear(state.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
-        if fixed.semantics == NEXT and slots.summed[tables.source[e]]:
-            state.consumed[tables.source[e]] = True
         v = own.list[FIRST]
         while v != NOBODY and event[v].time < now:
             if event[v].position == tables.source[e] and hold(
@@ -152,7 +154,7 @@ def _bind(
                 for k in range(low, min(high, event[v].high) + 1):
                     add(state.reached, k - low, waiting.cells, v * span + k % span)
             v = event[v].next
-    if not append(i, p, low, high, events, tables, slots, fixed.window, state) or slots.summed[p]:
+    if not append(i, p, low, high, events, tables, slots, fixed.window, state):
         return
     waiting.left[0] -= 1
     v = waiting.free[waiting.left[0]]
@@ -164,6 +166,20 @@ def _bind(
     keep_columns(i, events, waiting.ints, waiting.reals, v)
     for k in range(low, high + 1):
         copy(waiting.cells, v * span + k % span, state.reached, k - low)
+
+
+@inlined
+def _collect(p: int, low: int, high: int, fixed: Windowed, state: OpenWindows) -> None:
+    """Sets `state.reached` to the sums of trends that an event at position p may extend in windows low..high."""
+    tables, slots = fixed.tables, fixed.slots
+    if fixed.semantics == NEXT:
+        for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+            state.consumed[slots.read[e]] = True
+    for k in range(low, high + 1):
+        base = (k % len(state.final.over)) * len(state.touched)
+        clear(state.reached, k - low)
+        for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+            add(state.reached, k - low, state.cells, base + slots.read[e])
 
 
 @inlined
