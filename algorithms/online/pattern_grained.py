@@ -1,15 +1,16 @@
-"""The evaluator that keeps the events which wait for a successor (dissertation Section 16.2)."""
+"""The evaluator that keeps what waits for a successor (dissertation Section 16.2)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
-from cepbench.algorithms.online.granularity import SEMANTICS
-from cepbench.algorithms.online.kernels.lifecycle import CONTIGUOUS, make_slots
+from cepbench.algorithms.online.granularity import SEMANTICS, has_adjacent_predicates
+from cepbench.algorithms.online.kernels.lifecycle import CONTIGUOUS, make_slots, slot_count
 from cepbench.algorithms.online.kernels.reach.waiting import (
     NOBODY,
     SIZE,
@@ -28,10 +29,12 @@ FIRST_EVENTS = 64
 
 
 class PatternGrained(PlaceLanes):
-    """Skip-till-next-match and contiguous semantics with predicates on adjacent events.
+    """Skip-till-next-match and contiguous semantics with predicates on adjacent events, and negation without them under
+    all semantics.
 
     O(n u k) time and O(u k) space for u waiting events and k windows per event. Algorithm 9 assumes u = 1 and
-    undercounts otherwise (`docs/findings.md`). The events of all keys are lists in one arena, since u differs between
+    undercounts otherwise (`docs/findings.md`). Without such predicates cells sum what waits: O(n l k) time and O(l k)
+    space for a pattern of length l. The events of all keys are lists in one arena, since u differs between
     keys and over time: a key has room for the events that it keeps, and one that is idle for none.
     """
 
@@ -43,10 +46,12 @@ class PatternGrained(PlaceLanes):
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         semantics = SEMANTICS[query.query.semantics]
-        nothing, all_ends = np.zeros(len(part.tables.start), np.bool_), part.tables.end
-        slots = make_slots(part.tables, len(part.negations), nothing, all_ends, semantics == CONTIGUOUS)
-        kept_bytes = 8 * (2 + len(query.ints) + len(query.reals))
-        sizes = Sizes(cell_bytes(part.tables), 1 + len(slots.late), window.overlap, kept_bytes)
+        self.keeps = has_adjacent_predicates(part.automaton)
+        summed = np.full(len(part.tables.start), not self.keeps)
+        slots = make_slots(part.tables, len(part.negations), summed, part.tables.end, semantics == CONTIGUOUS)
+        kept_bytes = 8 * (2 + len(query.ints) + len(query.reals)) if self.keeps else 0
+        cells = 1 + (len(slots.late) if self.keeps else slot_count(slots))
+        sizes = Sizes(cell_bytes(part.tables), cells, window.overlap, kept_bytes)
         own = partial(KeyWaiting, np.array([NOBODY, NOBODY, 0]))
         super().__init__(query, part, window, slots, semantics, own, sizes)
         self.arena = self.new_arena(FIRST_EVENTS + len(part.tables.start))
@@ -65,3 +70,7 @@ class PatternGrained(PlaceLanes):
     def kept(self) -> Ints:
         """Waiting events."""
         return self.lanes.list[:, SIZE]
+
+    def work(self, lanes: KeyWaiting) -> Mapping[str, float]:
+        """No edges where no event is kept."""
+        return {} if self.keeps else {"edges": 0.0}

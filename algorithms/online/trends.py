@@ -5,7 +5,7 @@ from __future__ import annotations
 from cepbench.algorithms.online.granularity import COARSEST, has_adjacent_predicates, kept_positions
 from cepbench.algorithms.online.graph import GraphGrained
 from cepbench.algorithms.online.pattern_grained import PatternGrained
-from cepbench.algorithms.online.type_grained import NegatedTypeGrained, TypeGrained, TypeGrainedCount
+from cepbench.algorithms.online.type_grained import TypeGrained, TypeGrainedCount
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.lanes import Lanes, OneLane
 from cepbench.events.windows import Window
@@ -17,18 +17,16 @@ from cepbench.queries.model import Aggregates, Query, Semantics
 def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Lanes:
     """Lanes that aggregate the trends of an automaton at a granularity (dissertation Chapter 14, Table 14.1).
 
-    Under skip-till-any-match events visit those that are kept, and read sums of all others; where none is kept, loops
-    over sums alone are faster. Under skip-till-next-match and contiguous semantics, which have the coarsest granularity
-    only, what may still be extended waits: single events where predicates select them, sums otherwise.
+    Under skip-till-any-match events visit those that are kept, and read sums of all others. Under skip-till-next-match
+    and contiguous semantics, which have the coarsest granularity only, what may still be extended waits: single events
+    where predicates select them, sums otherwise. Where nothing is selected or negated, loops over sums are faster.
     """
     if query.query.semantics is Semantics.ANY:
         kept = kept_positions(part.automaton, granularity)
         if kept.any():
             return GraphGrained(query, part, window, kept)
-    elif has_adjacent_predicates(part.automaton):
+    if part.negations or has_adjacent_predicates(part.automaton):
         return PatternGrained(query, part, window)
-    if part.negations:
-        return NegatedTypeGrained(query, part, window)
     return (TypeGrainedCount if TypeGrainedCount.suits(query, part) else TypeGrained)(query, part, window)
 
 

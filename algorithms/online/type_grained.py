@@ -8,7 +8,6 @@ import numpy as np
 
 from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.online.granularity import SEMANTICS
-from cepbench.algorithms.online.kernels.lifecycle import CONTIGUOUS, make_slots, slot_count
 from cepbench.algorithms.online.kernels.reach.counts import (
     Counting,
     Template,
@@ -17,9 +16,7 @@ from cepbench.algorithms.online.kernels.reach.counts import (
     new_counts,
 )
 from cepbench.algorithms.online.kernels.reach.sums import TypeCells, Typed, aggregate_keys, new_cells
-from cepbench.algorithms.online.kernels.reach.voidable import VoidableCells, aggregate_voidable_keys
 from cepbench.algorithms.online.kernels.type_tables import shape_of, template_of
-from cepbench.algorithms.online.window_cells import WindowLanes
 from cepbench.algorithms.running.batches import sliding
 from cepbench.algorithms.running.lanes import CellLanes
 from cepbench.algorithms.running.peak import Sizes
@@ -92,20 +89,3 @@ class TypeGrainedCount(CellLanes):
         channels = len(layout.ring) + len(layout.real) + len(layout.least)
         plain = channels == 1 and not part.negations and len(tables.local.one) == 0
         return plain and query.query.semantics is Semantics.ANY and bool(np.all(np.diff(tables.binding_ptr) <= 1))
-
-
-class NegatedTypeGrained(WindowLanes):
-    """`TypeGrained` for queries with negation: cells of their own for the transitions over it."""
-
-    over = staticmethod(aggregate_voidable_keys)
-    lanes: VoidableCells
-
-    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        semantics, kept = SEMANTICS[query.query.semantics], np.ones(len(part.tables.start), np.bool_)
-        slots = make_slots(part.tables, len(part.negations), kept, kept, semantics == CONTIGUOUS)
-        sizes = Sizes(cell_bytes(part.tables), slot_count(slots) + 1)
-        super().__init__(query, part, window, slots, semantics, VoidableCells, sizes)
-
-    def work(self, lanes: VoidableCells) -> Mapping[str, float]:
-        """No edges: no event is kept that could be visited."""
-        return {"edges": 0.0}

@@ -19,8 +19,15 @@ from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 
 
-class WindowLanes(CellLanes):
-    """Aggregates in cells of open windows, one for each of `slots`; `own` makes a lane of its `windows`."""
+class PlaceLanes(CellLanes):
+    """Aggregates in cells of open windows, one for each of `slots`; `own` makes a lane of its `windows`.
+
+    Keys store events, or blocks of them, in linked lists of places of an arena that all keys share. An arena of N
+    places has a stack `free[N]` of the `left[0]` free places, and N times as many `cells`, `ints` and `reals` as a
+    place has. The arrays of the names `by_place` have places as their first axis.
+    """
+
+    by_place: ClassVar[tuple[str, ...]]
 
     def __init__(
         self,
@@ -40,16 +47,6 @@ class WindowLanes(CellLanes):
     def clocks(self) -> Ints:
         clocks: Ints = self.lanes.windows.clock
         return clocks
-
-
-class PlaceLanes(WindowLanes):
-    """Lanes whose keys store events or blocks of them in linked lists of places of an arena that all keys share.
-
-    An arena of N places has a stack `free[N]` of the `left[0]` free places, and N times as
-    many `cells`, `ints` and `reals` as a place has. The arrays of the names `by_place` have places as their first axis.
-    """
-
-    by_place: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def new_arena(self, places: int) -> Any:

@@ -1,8 +1,8 @@
 """Aggregates of the open windows: what cells hold, how events feed them, and how windows open and close.
 
-Type-grained and pattern-grained aggregation and the graph of GRETA have this in common (dissertation Chapters 11, 15,
-16). Events of one time stamp never precede one another, so what they add waits in `pending` cells until the time moves
-on. Cells are numbered `(k % K) * slots + slot` for window k, where K is the most windows that hold one event.
+Pattern-grained aggregation, negation and the graph of GRETA have this in common (dissertation Chapters 11, 15, 16).
+Events of one time stamp never precede one another, so what they add waits in `pending` cells until the time moves on.
+Cells are numbered `(k % K) * slots + slot` for window k, where K is the most windows that hold one event.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ class Slots(NamedTuple):
     Slot p < P holds the trends that end at position p and may be extended. Each transition with a negation and each
     END position with a trailing one has a slot of its own, which a match of the negation empties.
 
+    - `summed[P]`: whether the trends that end at a position are in slots; otherwise its events keep them.
     - `feed_ptr[P + 1]`, `feed`: slots that an event at a position adds to.
     - `read[E]`: the slot that transition e reads.
     - `direct[P]`: END positions whose trends are final at once; `late`: slots that are final when the window closes.
     - `void_ptr[J + 1]`, `void`: slots that a match of negation j empties.
     """
 
+    summed: Flags
     feed_ptr: Ints
     feed: Ints
     read: Ints
@@ -212,28 +214,28 @@ def slot_count(slots: Slots) -> int:
     return int(max(len(slots.direct), *(array.max(initial=-1) + 1 for array in (slots.feed, slots.read, slots.late))))
 
 
-def make_slots(tables: Tables, negations: int, kept: Flags, late_kept: Flags, contiguous: bool) -> Slots:
-    """Slots for an automaton: the positions in `kept` feed those that transitions read, and END positions in
-    `late_kept` with a trailing negation feed one that is final when the window closes.
+def make_slots(tables: Tables, negations: int, summed: Flags, late_summed: Flags, contiguous: bool) -> Slots:
+    """Slots for an automaton: the positions in `summed` feed those that transitions read, and END positions in
+    `late_summed` with a trailing negation feed one that is final when the window closes.
 
     Between contiguous events nothing can match, so under that semantics transitions need no slots of their own.
     """
     positions = len(tables.start)
-    feeds: list[list[int]] = [[p] if kept[p] else [] for p in range(positions)]
+    feeds: list[list[int]] = [[p] if summed[p] else [] for p in range(positions)]
     void: list[list[int]] = [[] for _ in range(negations)]
     read = tables.source.copy()
     late = []
     size = positions
     for e, source in enumerate(tables.source):
         between = tables.between[tables.between_ptr[e] : tables.between_ptr[e + 1]]
-        if len(between) and kept[source] and not contiguous:
+        if len(between) and summed[source] and not contiguous:
             read[e] = size
             feeds[source].append(size)
             for j in between:
                 void[j].append(size)
             size += 1
     trailing = np.diff(tables.trailing_ptr) > 0
-    for p in np.flatnonzero(tables.end & trailing & late_kept):
+    for p in np.flatnonzero(tables.end & trailing & late_summed):
         for j in tables.trailing[tables.trailing_ptr[p] : tables.trailing_ptr[p + 1]]:
             void[j].append(size)
         feeds[p].append(size)
@@ -242,4 +244,4 @@ def make_slots(tables: Tables, negations: int, kept: Flags, late_kept: Flags, co
     feed_ptr, feed_list = csr(feeds)
     void_ptr, void_list = csr(void)
     direct = tables.end & ~trailing
-    return Slots(feed_ptr, feed_list, read, direct, np.array(late, np.int64), void_ptr, void_list)
+    return Slots(summed, feed_ptr, feed_list, read, direct, np.array(late, np.int64), void_ptr, void_list)

@@ -1,6 +1,6 @@
 """Type-grained aggregation: one cell per position and window (dissertation Section 15.1, Algorithm 7).
 
-Serves all aggregates, local predicates, a type at several positions, and all three semantics; `voidable` serves
+Serves all aggregates, local predicates, a type at several positions, and all three semantics; `waiting` serves
 negation. An event that is alone at its time stamp updates the cells at once; only simultaneous events, which never
 precede one another, wait for the time to move on.
 """
@@ -117,7 +117,8 @@ def aggregate_trends(
                     break
                 clock[NOW], clock[OCCUPIED] = now, occupied
                 if size + span > len(out.window):
-                    return int(i), size, ROWS
+                    stopped: Any = np.int64(i)  # with an unsigned place Numba would count events in floats
+                    return stopped, size, ROWS
                 size = _advance(time, template, shape, count, window, state, out, size)
                 boundary = next_boundary(clock[LOW], clock[HIGH], window)
                 row = np.uint64(clock[LOW]) % count

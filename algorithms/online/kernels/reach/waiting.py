@@ -1,9 +1,11 @@
-"""Skip-till-next-match and contiguous aggregation with predicates on adjacent events (dissertation Section 16.2).
+"""Skip-till-next-match and contiguous aggregation with predicates on adjacent events (dissertation Section 16.2), and
+with negation under any semantics.
 
 Algorithm 9 keeps one last matched event. Definition 2.7 needs every event that still waits for its first successor:
 under skip-till-next-match an event leaves when events of one time stamp extend it, under contiguous semantics when the
 time moves on. So O(u) time per event and O(u) space for u waiting events, instead of O(1); u is 1 where Algorithm 9 is
-right.
+right. Where no predicate selects single events, slots have sums of the trends, which a negated event empties;
+`reach.sums` serves queries without negation, several times as fast.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.online.kernels.lifecycle import (
     CONTIGUOUS,
+    NEXT,
     OpenWindows,
     Windowed,
     advance,
@@ -93,7 +96,8 @@ def extend_waiting(
                 ended = _ended(semantics, clock)
                 commit(events.negated[i], slots, semantics, state)
                 clock[NOW] = now
-                _settle(ended, waiting, own)
+                if own.list[SIZE] > 0:
+                    _settle(ended, waiting, own)
             elif size + span > len(out.window):
                 return i, size, ROWS
             else:
@@ -102,7 +106,7 @@ def extend_waiting(
         clock[OCCUPIED] = 1
         if waiting.left[0] < tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]:
             return i, size, ROOM
-        low, high = clock[LOW], now // window.slide
+        low, high = clock[LOW], clock[HIGH]
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
             if fits(p, i, events, tables):
@@ -131,9 +135,13 @@ def _bind(
 
     Inlined, since to hand over so many arrays took as long as the work.
     """
-    tables, state, event = fixed.tables, own.windows, waiting.event
+    tables, slots, state, event = fixed.tables, fixed.slots, own.windows, waiting.event
     now = events.time[i]
     span = len(state.final.over)
+    if slots.summed[p]:  # and so are all
+        _collect(p, low, high, fixed, state)
+        append(i, p, low, high, events, tables, slots, fixed.window, state)
+        return
     for k in range(high - low + 1):
         clear(state.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
@@ -146,7 +154,7 @@ def _bind(
                 for k in range(low, min(high, event[v].high) + 1):
                     add(state.reached, k - low, waiting.cells, v * span + k % span)
             v = event[v].next
-    if not append(i, p, low, high, events, tables, fixed.slots, fixed.window, state):
+    if not append(i, p, low, high, events, tables, slots, fixed.window, state):
         return
     waiting.left[0] -= 1
     v = waiting.free[waiting.left[0]]
@@ -158,6 +166,20 @@ def _bind(
     keep_columns(i, events, waiting.ints, waiting.reals, v)
     for k in range(low, high + 1):
         copy(waiting.cells, v * span + k % span, state.reached, k - low)
+
+
+@inlined
+def _collect(p: int, low: int, high: int, fixed: Windowed, state: OpenWindows) -> None:
+    """Sets `state.reached` to the sums of trends that an event at position p may extend in windows low..high."""
+    tables, slots = fixed.tables, fixed.slots
+    if fixed.semantics == NEXT:
+        for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+            state.consumed[slots.read[e]] = True
+    for k in range(low, high + 1):
+        base = (k % len(state.final.over)) * len(state.touched)
+        clear(state.reached, k - low)
+        for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+            add(state.reached, k - low, state.cells, base + slots.read[e])
 
 
 @inlined
