@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 import numba
 from numba import njit
+from numba.core.caching import FunctionCache
 from numba.core.event import Listener, install_listener
 
 _OPTIONS: dict[str, Any] = {
-    "cache": True,
     "error_model": "numpy",
     "_nrt": False,
     "no_cfunc_wrapper": True,
@@ -145,14 +145,26 @@ def written_out(function: _Function) -> _Function:
 def _compiled(function: _Function, options: dict[str, Any]) -> _Function:
     """Compiled with these options, and kept on disk where there is a folder for it."""
     config: Any = numba.config
-    if not Path(function.__code__.co_filename).is_file() and not config.CACHE_DIR:
-        options = {**options, "cache": False}  # in an archive
-    with _kept_with(function):
+    compiled: Any = njit(**options)(function)
+    if Path(function.__code__.co_filename).is_file() or config.CACHE_DIR:  # not in an archive
+        with _kept_with(function), suppress(RuntimeError):  # no folder for the cache
+            compiled._cache = _Kept(function)  # type: ignore[no-untyped-call]
+    result: _Function = compiled
+    return result
+
+
+class _Kept(FunctionCache):
+    """The specializations of a kernel on disk, without those that were compiled for a type which no longer exists.
+
+    The types of a kernel's arguments may be defined in files that it does not import.
+    """
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
         try:
-            compiled: _Function = njit(**options)(function)
-        except RuntimeError:  # no folder for the cache
-            compiled = njit(**{**options, "cache": False})(function)
-    return compiled
+            return super().load_overload(signature, context)  # type: ignore[no-untyped-call]
+        except (ImportError, AttributeError):
+            self.flush()  # type: ignore[no-untyped-call]
+            return None
 
 
 @contextmanager

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -45,6 +47,21 @@ def test_the_files_of_all_kernels_that_a_kernel_calls_are_sources_of_it(name: st
 def test_kernels_are_kept_with_their_sources() -> None:
     assert cache_folder(KERNELS / "cells.py").is_dir()
     assert Path(cells.__file__) in sources(KERNELS / "cells.py")
+
+
+def test_kernels_for_types_that_are_gone_are_compiled_anew(tmp_path: Path) -> None:
+    """The type is defined in a file that the kernel does not import, so a change of it has no folder of its own."""
+    (tmp_path / "first.py").write_text(
+        "from cepbench.algorithms.kernels.compilation import kernel\n@kernel\ndef first(x):\n    return x[0]\n"
+    )
+    for name, hits in (("Old", 0), ("New", 0), ("New", 1)):
+        (tmp_path / "pairs.py").write_text(f"from typing import NamedTuple\nclass {name}(NamedTuple):\n    x: int\n")
+        code = (
+            f"from first import first; from pairs import {name}\n"
+            f"print(first({name}(7)), sum(first.stats.cache_hits.values()))"
+        )
+        found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert found.stdout.split() == ["7", str(hits)]
 
 
 def test_kernels_without_a_folder_are_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
