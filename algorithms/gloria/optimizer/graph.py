@@ -176,7 +176,7 @@ def _holds(node: Node, several: Sequence[Mask]) -> bool:
 
 
 def _bases(nodes: Sequence[Node], link: Link, costs: PaperCosts) -> list[float]:
-    """What the events at a link cost the members of each node, as if no Q-set went on; each Q-set is weighed once."""
+    """What the events at a link cost the members of each node, as if no Q-set continued; each Q-set is weighed once."""
 
     def passed(node: Node) -> float:
         return sum(_passed(node, source, target, link.common, costs) for source, target in link.steps)

@@ -18,7 +18,8 @@ from cepbench.algorithms.kernels.growth import widened
 from cepbench.algorithms.mcep.aggregation import WindowCounts
 from cepbench.algorithms.mcep.engine.room import more_entries, more_slab, new_output, new_state
 from cepbench.algorithms.mcep.engine.tables import EngineTables
-from cepbench.algorithms.mcep.kernels.detection import detect, note, purge
+from cepbench.algorithms.mcep.kernels import detection
+from cepbench.algorithms.mcep.kernels.detection import detect, purge
 from cepbench.algorithms.mcep.kernels.matches import settle
 from cepbench.algorithms.mcep.kernels.state import (
     BINDINGS,
@@ -105,7 +106,7 @@ class DetectionExecutor(Executor):
 
     def state(self) -> StateSize:
         """Rows of all nodes, bound events, and waiting matches."""
-        in_python(note)(self.state_arrays)
+        in_python(detection.note)(self.state_arrays)
         peak = self.state_arrays.counters[PEAK_BYTES : PEAK_MATCHES + 1]
         size, events, rows, waiting = peak.tolist()
         peak[:] = 0

@@ -2,7 +2,7 @@
 
 These kernels have so many places that touch a cell that to compile the algebra into each of them takes minutes. What
 each event of a burst needs is compiled in nevertheless: a call takes longer than an addition. So are cells that have
-nothing but a count, since a call hands over every array of both cells.
+only a count, since a call hands over every array of both cells.
 """
 
 from __future__ import annotations
