@@ -49,9 +49,10 @@ class PatternGrained(PlaceLanes):
         self.keeps = has_adjacent_predicates(part.automaton)
         summed = np.full(len(part.tables.start), not self.keeps)
         slots = make_slots(part.tables, len(part.negations), summed, part.tables.end, semantics == CONTIGUOUS)
-        kept_bytes = 8 * (2 + len(query.ints) + len(query.reals)) if self.keeps else 0
-        cells = 1 + (len(slots.late) if self.keeps else slot_count(slots))
-        sizes = Sizes(cell_bytes(part.tables), cells, window.overlap, kept_bytes)
+        sizes = Sizes(cell_bytes(part.tables), 1 + slot_count(slots))
+        if self.keeps:
+            kept_bytes = 8 * (2 + len(query.ints) + len(query.reals))
+            sizes = Sizes(cell_bytes(part.tables), 1 + len(slots.late), window.overlap, kept_bytes)
         own = partial(KeyWaiting, np.array([NOBODY, NOBODY, 0]))
         super().__init__(query, part, window, slots, semantics, own, sizes)
         self.arena = self.new_arena(FIRST_EVENTS + len(part.tables.start))
@@ -68,8 +69,8 @@ class PatternGrained(PlaceLanes):
 
     @property
     def kept(self) -> Ints:
-        """Waiting events."""
-        return self.lanes.list[:, SIZE]
+        """Waiting events, or cells that wait."""
+        return self.lanes.list[:, SIZE] if self.keeps else super().kept
 
     def work(self, lanes: KeyWaiting) -> Mapping[str, float]:
         """No edges where no event is kept."""

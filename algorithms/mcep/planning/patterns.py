@@ -100,8 +100,9 @@ def _pattern(query: CompiledQuery, number: int, clause: DetectionClause) -> Dete
 
 
 def nameless(predicate: Comparison) -> Comparison:
-    """A condition on two events without the names of the operands."""
-    return replace(predicate, left=replace(predicate.left, name=""), right=replace(predicate.right, name=""))
+    """A condition on two events without the names of the operands, and whether it was written with NEXT."""
+    left, right = replace(predicate.left, name=""), replace(predicate.right, name="")
+    return Comparison(left, predicate.op, right)
 
 
 def flipped(predicate: Comparison) -> Comparison:

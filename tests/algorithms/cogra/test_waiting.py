@@ -6,8 +6,12 @@ import pytest
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.statistics import Statistics
+from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import run
+from tests.contract import streams
+from tests.streams import stream
 
 SCHEMA = Schema(("A",), (Attribute("x", Kind.INT), Attribute("g", Kind.INT)), "s")
 QUERY = "RETURN g, COUNT(*) PATTERN A+ SEMANTICS {} WHERE A.x < NEXT(A).x GROUP-BY g WITHIN 10 s SLIDE 2 s"
@@ -34,3 +38,14 @@ def test_time_that_passes_is_no_event(semantics: str) -> None:
     for algorithm in ("cogra", "sase"):
         for batches in ([whole], cut):
             assert run(make(algorithm), query, batches).equals(expected), algorithm
+
+
+@pytest.mark.parametrize("later", [[], ["B3"]])
+def test_cells_that_wait_for_the_time_stamp_to_end_are_state(later: list[str]) -> None:
+    """Four cells of the window: its result, A, A before B without C between, and B; the first two of these wait."""
+    events = streams.batch(stream(" ".join(["A1", "A1", *later])))
+    workload = compile_workload([parse_query("RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B)")], events.schema)
+    cogra = make("cogra")
+    executor = cogra.executor(cogra.plan(workload, Statistics()))
+    executor.process(events)
+    assert executor.state().kinds["aggregates"] == 4 + 2

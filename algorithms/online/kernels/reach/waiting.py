@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended, next_boundary
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
@@ -24,6 +24,7 @@ from cepbench.algorithms.online.kernels.lifecycle import (
     CONTIGUOUS,
     NEXT,
     OpenWindows,
+    Slots,
     Windowed,
     advance,
     append,
@@ -92,7 +93,7 @@ def extend_waiting(
         now = events.time[i]
         if now != clock[NOW]:
             if now < boundary:
-                note(own.list[SIZE], clock)
+                note(_kept(slots, own), clock)
                 ended = _ended(semantics, clock)
                 commit(events.negated[i], slots, semantics, state)
                 clock[NOW] = now
@@ -192,6 +193,14 @@ def _link(v: int, following: int, waiting: Waiting, own: KeyWaiting) -> None:
 
 
 @inlined
+def _kept(slots: Slots, own: KeyWaiting) -> int:
+    """Waiting events; or, where slots have sums, cells in which trends wait for the current time stamp to end."""
+    clock = own.windows.clock
+    kept: int = clock[TOUCHED] * (clock[HIGH] - clock[LOW] + 1) if slots.summed[0] else own.list[SIZE]
+    return kept
+
+
+@inlined
 def _ended(semantics: int, clock: Ints) -> int:
     """Older events than this cannot be extended any more: those of earlier time stamps than the current one, if there
     were others at it and trends are contiguous.
@@ -206,7 +215,7 @@ def _advance(
 ) -> int:
     """Ends the current time stamp, closes windows, settles the waiting events; returns rows in `out`."""
     clock = own.windows.clock
-    note(own.list[SIZE], clock)
+    note(_kept(fixed.slots, own), clock)
     ended = _ended(fixed.semantics, clock)
     size = advance(now, negated, fixed.slots, fixed.semantics, fixed.window, own.windows, out, size)
     _settle(ended, waiting, own)

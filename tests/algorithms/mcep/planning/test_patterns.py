@@ -1,13 +1,17 @@
 """Detection queries as patterns of the optimizer."""
 
+from cepbench.algorithms.mcep.aggregation import detection_workload
 from cepbench.algorithms.mcep.planning.patterns import (
     NegatedElement,
     PairCondition,
     PatternElement,
     PatternScope,
+    patterns_of,
 )
+from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Op
-from tests.algorithms.mcep.planning.workloads import compared, local, patterns
+from cepbench.queries.parser import parse_query
+from tests.algorithms.mcep.planning.workloads import SCHEMA, compared, local, patterns
 
 
 def test_the_pattern_of_the_introduction() -> None:
@@ -43,6 +47,14 @@ def test_conditions_go_from_left_to_right() -> None:
     [one] = patterns("SEQ(A a, B b) WHERE a.x < b.y")
     [other] = patterns("SEQ(A a, B b) WHERE b.y > a.x")
     assert one.conditions == other.conditions == {PairCondition(0, 1, compared("x", 1, Op.LT, "y", 1))}
+
+
+def test_next_is_how_a_condition_was_written() -> None:
+    """Queries share sub-patterns however their conditions are written."""
+    texts = [f"RETURN COUNT(*) PATTERN SEQ(A, B) WHERE A.x < {right} WITHIN 5 s" for right in ("NEXT(B).x", "B.x")]
+    workload = compile_workload([parse_query(text) for text in texts], SCHEMA)
+    one, other = patterns_of(detection_workload(workload))
+    assert one.conditions == other.conditions
 
 
 def test_windows_of_time_and_of_events() -> None:
