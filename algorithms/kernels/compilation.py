@@ -13,13 +13,8 @@ from typing import Any, TypeVar
 
 import numba
 from numba import njit
-from numba._dynfunc import make_function
 from numba.core.caching import FunctionCache
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-from numba.core.compiler_machinery import register_pass
 from numba.core.event import Listener, install_listener
-from numba.core.typed_passes import NativeLowering
 
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
@@ -27,53 +22,9 @@ _OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,
     "forceinline": False,  # a kernel that an inlined one calls would otherwise be inlined, too
 }
+_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _KERNELS: list[Any] = []
-
-
-class _PartLibrary(JITCodeLibrary):
-    """The code of a part of kernels, which is made machine code only where it is linked into a kernel."""
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
-        self._finalized = True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]
-class _LowerPart(NativeLowering):
-    """Lowers a part of kernels, and gives it an entry that kernels find it by and that nothing calls."""
-
-    _name = "part_lowering"
-
-    def run_pass(self, state: Any) -> bool:
-        make: Any = _PartLibrary
-        state.library = make(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.flags.no_compile = True
-        super().run_pass(state)  # type: ignore[no-untyped-call]
-        lowered = state.cr
-        name, module = lowered.fndesc.qualname, lowered.fndesc.lookup_module()
-        entry = make_function(module, name, name, 0, lowered.env, (state.library,))
-        state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
-        state.cr = lowered._replace(cfunc=entry)
-        return True
-
-
-class _PartCompiler(Compiler):
-    """Numba's compiler with `_LowerPart` in place of its lowering.
-
-    Numba makes machine code of each function, and again of its copy within each function that calls it. A seventh to a
-    quarter of the time to compile kernels went there.
-    """
-
-    def define_pipelines(self) -> list[Any]:
-        (pipeline,) = super().define_pipelines()  # type: ignore[no-untyped-call]
-        pipeline.passes[:] = [(_LowerPart if one is NativeLowering else one, text) for one, text in pipeline.passes]
-        pipeline.finalize()
-        return [pipeline]
-
-
-_PART: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
-"""Parts are not kept on disk: kernels are, with all parts of them."""
 
 _ROOT = Path(__file__).parents[2]
 TABLES = ("cepbench.queries.tables", "cepbench.queries.aggregates")
@@ -163,8 +114,7 @@ def inner(function: _Function) -> _Function:
 
     Constants are handed to it as `np.int64(0)`: Numba compiles it anew for each literal.
     """
-    part: _Function = njit(**_PART)(function)
-    return part
+    return _compiled(function, _INNER)
 
 
 def loaded() -> int:
@@ -178,8 +128,7 @@ def inlined(function: _Function) -> _Function:
     Numba types and lowers it once. Numba's own inlining copies the part before that, and two thirds of the time to
     compile large kernels went there.
     """
-    part: _Function = njit(**{**_PART, "forceinline": True})(function)
-    return part
+    return _compiled(function, {**_INNER, "forceinline": True})
 
 
 def in_python(function: _Function) -> _Function:
@@ -190,8 +139,7 @@ def in_python(function: _Function) -> _Function:
 
 def written_out(function: _Function) -> _Function:
     """A part of kernels that Numba copies into each of them, since it is handed another kernel."""
-    part: _Function = njit(**{**_PART, "inline": "always"})(function)
-    return part
+    return _compiled(function, {**_OPTIONS, "inline": "always"})
 
 
 def _compiled(function: _Function, options: dict[str, Any]) -> _Function:

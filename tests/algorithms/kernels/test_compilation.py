@@ -12,7 +12,7 @@ from numba.core.dispatcher import Dispatcher
 
 from cepbench import algorithms
 from cepbench.algorithms import online
-from cepbench.algorithms.kernels import compilation, negation
+from cepbench.algorithms.kernels import cells, compilation
 from cepbench.algorithms.kernels.compilation import cache_folder, kernel, sources, watched
 
 KERNELS = Path(compilation.__file__).parent
@@ -45,8 +45,8 @@ def test_the_files_of_all_kernels_that_a_kernel_calls_are_sources_of_it(name: st
 
 
 def test_kernels_are_kept_with_their_sources() -> None:
-    assert cache_folder(KERNELS / "negation.py").is_dir()
-    assert Path(negation.__file__) in sources(KERNELS / "negation.py")
+    assert cache_folder(KERNELS / "cells.py").is_dir()
+    assert Path(cells.__file__) in sources(KERNELS / "cells.py")
 
 
 def test_kernels_for_types_that_are_gone_are_compiled_anew(tmp_path: Path) -> None:
