@@ -38,7 +38,7 @@ MAIN = "import sys; from cepbench.cli.main import main; sys.exit(main())"
 COMMANDS = {
     "query -q query.sase -e events.csv -a cogra -o answer.csv": ["answer.csv"],
     "query -q query.sase -e events.csv -a mine --plugin mine.py -o mine.csv": ["mine.csv"],
-    "advise -q query.sase -e events.csv -a cogra,greta --budget 60s": [],
+    "advise -q query.sase -e events.csv -a cogra,gloria --budget 60s": [],
     "new own": ["own.yaml"],
     "run own.yaml --profile smoke --dry-run --plugin mine.py --set algorithms=[cogra,mine]": [],
 }

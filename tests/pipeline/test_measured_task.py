@@ -289,7 +289,7 @@ def test_nothing_is_collected_while_a_plan_is_timed(store: Path) -> None:
             seen.append(gc.isenabled())
             return super().plan(workload, statistics)
 
-    ready(MeasuredRun(store, QUERY, Watching(), repeat=0.01))
+    ready(MeasuredRun(store, QUERY, Watching(), repeat=1))
     assert len(seen) > 1
     assert not any(seen)
     assert gc.isenabled()
