@@ -23,8 +23,8 @@ from numba import types
 from numba.extending import overload
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.compilation import inlined, written_out
-from cepbench.algorithms.kernels.events import KernelEvents, Sliding
+from cepbench.algorithms.kernels.compilation import written_out
+from cepbench.algorithms.kernels.events import KernelEvents
 
 DONE, ROWS, ROOM = 0, 1, 2
 """Why a kernel stopped: it is done; the rows must be taken first; its lane or arena must grow first."""
@@ -94,27 +94,15 @@ def over_keys(
     keys, offsets, events, until, ends = calls.keys, calls.offsets, calls.events, calls.until, calls.ends
     for j in range(at, len(keys)):
         key, begin, stop, before = keys[j], offsets[j], offsets[j + 1], written
-        done, written, why = advance(
-            max(done, begin), until, _until_place(events, stop), fixed, arena, lane(lanes, key), rows, written
-        )
+        given = KernelEvents(events.time[:stop], events.kind, events.ints, events.reals, events.negated)
+        done, written, why = advance(max(done, begin), until, given, fixed, arena, lane(lanes, key), rows, written)
         for row in range(before, written):
             calls.owner[row] = key
         if why != DONE:
             return j, done, written, why
         if begin < stop:
-            ends[key] = _last_end(events.time[stop - 1], fixed.window)
+            window = fixed.window
+            ends[key] = events.time[stop - 1] // window.slide * window.slide + window.within
         if ends[key] <= until:
             ends[key] = NO_END
     return len(keys), done, written, DONE
-
-
-@inlined
-def _last_end(time: int, window: Sliding) -> int:
-    """When the last window ends that holds an event of this time."""
-    return time // window.slide * window.slide + window.within
-
-
-@inlined
-def _until_place(events: KernelEvents, stop: int) -> KernelEvents:
-    """The events before place `stop`."""
-    return KernelEvents(events.time[:stop], events.kind, events.ints, events.reals, events.negated)

@@ -24,7 +24,7 @@ def has_adjacent_predicates(automaton: Automaton) -> bool:
 
 
 def kept_positions(automaton: Automaton, granularity: str) -> NDArray[np.bool_]:
-    """bool[P]: the positions whose events are kept under skip-till-any-match.
+    """bool[P]: the positions whose events are kept.
 
     At the coarsest granularity those are the event types T_e of Theorem 15.3, whose events predicates compare with
     later ones, and those from which a match of a negated sequence selects: it leaves valid what came after it began.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.online.granularity import COARSEST, has_adjacent_predicates, kept_positions
+from cepbench.algorithms.online.granularity import COARSEST, kept_positions
 from cepbench.algorithms.online.graph import GraphGrained
-from cepbench.algorithms.online.pattern_grained import PatternGrained
 from cepbench.algorithms.online.type_grained import TypeGrained, TypeGrainedCount
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.lanes import Lanes, OneLane
@@ -17,16 +16,13 @@ from cepbench.queries.model import Aggregates, Query, Semantics
 def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Lanes:
     """Lanes that aggregate the trends of an automaton at a granularity (dissertation Chapter 14, Table 14.1).
 
-    Under skip-till-any-match events visit those that are kept, and read sums of all others. Under skip-till-next-match
-    and contiguous semantics, which have the coarsest granularity only, what may still be extended waits: single events
-    where predicates select them, sums otherwise. Where nothing is selected or negated, loops over sums are faster.
+    Events visit those that are kept, and read sums of all others. Under skip-till-next-match and contiguous semantics,
+    which have the coarsest granularity only, either waits only as long as it may still be extended. Where nothing is
+    kept or negated, loops over sums are faster.
     """
-    if query.query.semantics is Semantics.ANY:
-        kept = kept_positions(part.automaton, granularity)
-        if kept.any():
-            return GraphGrained(query, part, window, kept)
-    if part.negations or has_adjacent_predicates(part.automaton):
-        return PatternGrained(query, part, window)
+    kept = kept_positions(part.automaton, granularity)
+    if kept.any() or part.negations:
+        return GraphGrained(query, part, window, kept)
     return (TypeGrainedCount if TypeGrainedCount.suits(query, part) else TypeGrained)(query, part, window)
 
 

@@ -1,4 +1,4 @@
-"""Evaluators without single events: a cell, or a count, per position and window."""
+"""Evaluators without single events: a cell per position and window."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ import numpy as np
 
 from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.online.granularity import SEMANTICS
-from cepbench.algorithms.online.kernels.reach.counts import (
-    Counting,
-    Template,
-    TypeCounts,
-    count_keys,
-    new_counts,
-)
+from cepbench.algorithms.online.kernels.lifecycle import ANY
+from cepbench.algorithms.online.kernels.reach.counts import count_keys
 from cepbench.algorithms.online.kernels.reach.sums import TypeCells, Typed, aggregate_keys, new_cells
 from cepbench.algorithms.online.kernels.type_tables import shape_of, template_of
 from cepbench.algorithms.running.batches import sliding
@@ -23,9 +18,6 @@ from cepbench.algorithms.running.peak import Sizes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Semantics
-
-COUNT_BYTES = 9
-"""A count and its overflow flag."""
 
 
 class TypeGrained(CellLanes):
@@ -45,7 +37,8 @@ class TypeGrained(CellLanes):
         semantics, positions = SEMANTICS[query.query.semantics], len(part.tables.start)
         template = template_of(part.tables, semantics, positions)
         shape = shape_of(semantics, query.layout, part.tables, query.arithmetic)
-        sizes = Sizes(cell_bytes(part.tables), positions + 1)
+        finished = 0 if semantics == ANY else 1  # under skip-till-any-match they are summed when a window closes
+        sizes = Sizes(cell_bytes(part.tables), positions + finished)
         fresh = new_cells(window.overlap, positions, query.layout, query.arithmetic, sizes.clock())
         super().__init__(query, window, Typed(template, shape, window.overlap, sliding(window)), fresh, sizes)
 
@@ -54,33 +47,10 @@ class TypeGrained(CellLanes):
         return {"edges": 0.0}
 
 
-class TypeGrainedCount(CellLanes):
+class TypeGrainedCount(TypeGrained):
     """COUNT(*) under skip-till-any-match without predicates, negation and repeated types: Algorithm 7 itself."""
 
     over = staticmethod(count_keys)
-    lanes: TypeCounts
-
-    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        tables = part.tables
-        dtype = np.uint64 if query.arithmetic == "modular" else np.float64
-        position = np.full(len(tables.binding_ptr) - 1, -1, np.int64)
-        bound = np.diff(tables.binding_ptr) > 0
-        position[bound] = tables.binding[tables.binding_ptr[:-1][bound]]
-        template = Template(
-            position,
-            tables.start.astype(dtype),
-            tables.end,
-            tables.enter_ptr.astype(np.uint64),
-            tables.source.astype(np.uint64),
-        )
-        positions = len(tables.start)
-        sizes = Sizes(COUNT_BYTES, positions)
-        fresh = new_counts(window.overlap, positions, query.arithmetic, sizes.clock())
-        super().__init__(query, window, Counting(template, sliding(window)), fresh, sizes)
-
-    def work(self, lanes: TypeCounts) -> Mapping[str, float]:
-        """No edges: no event is kept that could be visited."""
-        return {"edges": 0.0}
 
     @staticmethod
     def suits(query: CompiledQuery, part: Part) -> bool:

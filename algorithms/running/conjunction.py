@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.rows import OVERFLOW_COUNT, AggregateRows, QueryRows
-from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.evaluator import Evaluator, Together
 from cepbench.events.batch import EventBatch
-from cepbench.metrics.details import merged
 
 
-class Conjunction(Evaluator):
+class Conjunction(Together, Evaluator):
     """COUNT of pairs of distinct trends, one of each side (dissertation Chapter 12, Hamlet Section 5).
 
     With N1, N2 trends of the sides and c common ones: `N1 * N2 - c - c * (c - 1) / 2`. A pair of common trends would
@@ -21,7 +19,7 @@ class Conjunction(Evaluator):
     """
 
     def __init__(self, sides: Sequence[Evaluator], arithmetic: str) -> None:
-        self.sides = sides
+        self.sides = self.parts = sides
         self.arithmetic = arithmetic
 
     def process(self, events: EventBatch) -> QueryRows | None:
@@ -29,12 +27,6 @@ class Conjunction(Evaluator):
 
     def finish(self) -> QueryRows | None:
         return pairs([side.finish() for side in self.sides], self.arithmetic)
-
-    def state(self) -> StateSize:
-        return sum((side.state() for side in self.sides), StateSize())
-
-    def details(self) -> Mapping[str, float]:
-        return merged(side.details() for side in self.sides)
 
 
 def pairs(rows: Sequence[QueryRows | None], arithmetic: str) -> AggregateRows | None:

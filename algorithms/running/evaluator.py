@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.rows import QueryRows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
+from cepbench.metrics.details import merged
 from cepbench.queries.compile import CompiledQuery, Part
 
 WHOLE_STREAM = Window(FOREVER, FOREVER)
@@ -35,3 +37,17 @@ class Evaluator(ABC):
 
 
 MakeEvaluator = Callable[[CompiledQuery, Part, Window], Evaluator]
+
+
+class Together:
+    """What is made of parts that share nothing: executors, evaluators or lanes."""
+
+    parts: Collection[Any]
+
+    def state(self) -> StateSize:
+        """The sum of the states of all parts."""
+        return sum((part.state() for part in self.parts), StateSize())
+
+    def details(self) -> Mapping[str, float]:
+        """The combined details of all parts."""
+        return merged(part.details() for part in self.parts)

@@ -10,15 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import KeyedBatch, Operator, OutOfOrder, Plan, StateSize
+from cepbench.algorithms.base import KeyedBatch, Operator, Plan, StateSize
 from cepbench.algorithms.kernels.clock import HIGH, LOW, TOUCHED
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells
 from cepbench.algorithms.kernels.lanes import NO_END, ROOM, Calls
 from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows, RowsOfKeys, joined
 from cepbench.algorithms.running.batches import aggregate_rows, kernel_events, new_rows, no_events
-from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator, Together
 from cepbench.algorithms.running.negation import Negation, largest_state, latest_starts
 from cepbench.algorithms.running.peak import Sizes
+from cepbench.algorithms.running.per_query import check_order
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
 from cepbench.metrics.details import merged
@@ -247,35 +248,19 @@ def of_one_key(parts: list[KeyedRows]) -> Rows:
     return {query: found.rows for query, found in joined(parts).items()}
 
 
-class QueryLanes(Operator):
+class QueryLanes(Together, Operator):
     """An operator of lanes that share nothing. Raises `OutOfOrder`."""
 
     def __init__(self, evaluators: list[Lanes]) -> None:
-        self.evaluators = evaluators
+        self.parts = evaluators
         self.now = 0
 
     def process(self, batch: KeyedBatch) -> KeyedRows:
-        self._check_order(batch)
-        return joined(rows for evaluator in self.evaluators for rows in evaluator.process(batch))
+        self.now = check_order(batch.events, self.now, batch.offsets[:-1])
+        return joined(rows for lanes in self.parts for rows in lanes.process(batch))
 
     def finish(self) -> KeyedRows:
-        return joined(rows for evaluator in self.evaluators for rows in evaluator.finish())
-
-    def state(self) -> StateSize:
-        return sum((evaluator.state() for evaluator in self.evaluators), StateSize())
-
-    def details(self) -> Mapping[str, float]:
-        return merged(evaluator.details() for evaluator in self.evaluators)
-
-    def _check_order(self, batch: KeyedBatch) -> None:
-        """No event is older than one of its key, or than the latest event or watermark of an earlier batch."""
-        time = batch.events.time
-        if len(time):
-            back = np.flatnonzero(time[1:] < time[:-1]) + 1
-            earliest = time[batch.offsets[:-1]].min()
-            if earliest < self.now or not np.isin(back, batch.offsets).all():
-                raise OutOfOrder(f"an event at time {time.min()} came after a later one of its key")
-        self.now = max(self.now, int(time.max(initial=0)), batch.watermark or 0)
+        return joined(rows for lanes in self.parts for rows in lanes.finish())
 
 
 def lanes_of(plan: Plan, make: Callable[[CompiledQuery, Part, Window], Lanes | None]) -> QueryLanes | None:

@@ -34,19 +34,6 @@ class Peak:
         return found if found.bytes > now.bytes else now
 
 
-def largest_of_all(kept: Ints, clocks: Ints) -> tuple[int, int]:
-    """Windows and kept things of the largest state of S evaluators, including the current one; clears noted states.
-
-    `kept` int64[S] are their things, `clocks` int64[S, 10] their clocks as `kernels.peak.new_clock` lays them out.
-    """
-    per_window, per_kept, noted, noted_windows, noted_kept = clocks[:, 5:].T
-    windows = clocks[:, HIGH] - clocks[:, LOW] + 1
-    smaller = windows * per_window + kept * per_kept < noted
-    windows, kept = np.where(smaller, noted_windows, windows), np.where(smaller, noted_kept, kept)
-    noted[:] = 0
-    return int(windows.sum()), int(kept.sum())
-
-
 @dataclass(frozen=True)
 class Sizes:
     """Sizes in a state: `window_cells` per open window; `kept_cells` and `kept_bytes` per kept thing (an event or
@@ -63,8 +50,16 @@ class Sizes:
         return new_clock(self.window_cells * self.cell_bytes, self.kept_cells * self.cell_bytes + self.kept_bytes)
 
     def largest(self, kept: Ints, clocks: Ints) -> StateSize:
-        """The largest state of all keys since the last call, given the number of things kept now."""
-        windows, things = largest_of_all(kept, clocks)
+        """The largest state of S keys since the last call, given how many things each keeps now; clears noted states.
+
+        `kept` int64[S], `clocks` int64[S, 10].
+        """
+        per_window, per_kept, noted, noted_windows, noted_kept = clocks[:, 5:].T
+        open_windows = clocks[:, HIGH] - clocks[:, LOW] + 1
+        smaller = open_windows * per_window + kept * per_kept < noted
+        windows = int(np.where(smaller, noted_windows, open_windows).sum())
+        things = int(np.where(smaller, noted_kept, kept).sum())
+        noted[:] = 0
         cells = windows * self.window_cells + things * self.kept_cells
         size = cells * self.cell_bytes + things * self.kept_bytes
         return StateSize(size, {"aggregates": cells, "events": things} if self.kept_bytes else {"aggregates": cells})

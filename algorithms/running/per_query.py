@@ -7,18 +7,20 @@ from functools import partial
 
 import numpy as np
 
-from cepbench.algorithms.base import Executor, OutOfOrder, StateSize
+from cepbench.algorithms.base import Executor, OutOfOrder
+from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.rows import QueryRows, Rows
 from cepbench.algorithms.running.conjunction import Conjunction
 from cepbench.algorithms.running.count_windows import CountWindows
-from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator, MakeEvaluator
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator, MakeEvaluator, Together
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
-from cepbench.metrics.details import merged
 from cepbench.queries.compile import CompiledQuery, Workload
 
+ONE_KEY = np.zeros(1, np.int64)
 
-class IndependentQueries(Executor):
+
+class IndependentQueries(Together, Executor):
     """Runs an evaluator per query, without sharing. Raises `OutOfOrder`.
 
     `detect` makes the evaluators of detection queries; `load` is called before a run under the clock.
@@ -35,6 +37,7 @@ class IndependentQueries(Executor):
             query.index: detect(query) if detect is not None and query.detects else query_evaluator(query, make)
             for query in workload
         }
+        self.parts = list(self.evaluators.values())
         self.now = 0
         self._load = load
 
@@ -45,23 +48,22 @@ class IndependentQueries(Executor):
     def finish(self) -> Rows:
         return present({index: evaluator.finish() for index, evaluator in self.evaluators.items()})
 
-    def state(self) -> StateSize:
-        return sum((evaluator.state() for evaluator in self.evaluators.values()), StateSize())
-
-    def details(self) -> Mapping[str, float]:
-        return merged(evaluator.details() for evaluator in self.evaluators.values())
-
     def load(self) -> None:
         if self._load is not None:
             self._load()
 
 
-def check_order(events: EventBatch, now: int) -> int:
-    """The time after a batch that came at time `now`. Raises `OutOfOrder`."""
-    if len(events):
-        if events.time[0] < now or (len(events) > 1 and np.any(events.time[1:] < events.time[:-1])):
-            raise OutOfOrder(f"an event at time {events.time.min()} came after one at time {now}")
-        now = int(events.time[-1])
+def check_order(events: EventBatch, now: int, begins: Ints = ONE_KEY) -> int:
+    """The latest time after a batch, which came at time `now` and in which the events of keys begin at places `begins`.
+
+    Raises `OutOfOrder` if an event is older than one of its key, or than the latest event or watermark before.
+    """
+    time = events.time
+    if len(time):
+        back = np.flatnonzero(time[1:] < time[:-1]) + 1
+        if time[begins].min() < now or (len(back) and not np.isin(back, begins).all()):
+            raise OutOfOrder(f"an event at time {time.min()} came after a later one of its key")
+        now = max(now, int(time.max()))
     return max(now, events.watermark or 0)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.base import Executor
 from cepbench.algorithms.rows import Rows
-from cepbench.algorithms.running.evaluator import WHOLE_STREAM
+from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Together
 from cepbench.algorithms.running.per_query import check_order
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
-from cepbench.metrics.details import merged
 from cepbench.queries.compile import CompiledQuery
 
 
@@ -27,28 +26,22 @@ def by_window(queries: Iterable[CompiledQuery]) -> dict[Window, list[CompiledQue
     return found
 
 
-class PerWindow(Executor):
+class PerWindow(Together, Executor):
     """Runs an executor per window, or set of queries; each query is in one. Raises `OutOfOrder` for all of them."""
 
     def __init__(self, sets: Sequence[Executor]) -> None:
-        self.sets = sets
+        self.parts = sets
         self.now = 0
 
     def process(self, events: EventBatch) -> Rows:
         self.now = check_order(events, self.now)
-        return _union([shared.process(events) for shared in self.sets])
+        return _union([shared.process(events) for shared in self.parts])
 
     def finish(self) -> Rows:
-        return _union([shared.finish() for shared in self.sets])
-
-    def state(self) -> StateSize:
-        return sum((shared.state() for shared in self.sets), StateSize())
-
-    def details(self) -> Mapping[str, float]:
-        return merged(shared.details() for shared in self.sets)
+        return _union([shared.finish() for shared in self.parts])
 
     def load(self) -> None:
-        for shared in self.sets:
+        for shared in self.parts:
             shared.load()
 
 

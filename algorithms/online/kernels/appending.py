@@ -3,54 +3,26 @@
 `reach.sums` applies it window by window, COGRA's panes row by row of a map. Next to no branch depends on the
 event, since types follow each other as they like and each wrong guess takes as long as a channel: lists of
 predecessors are equally long (`type_tables`), and what does not apply reads an empty cell or adds nothing.
+
+Each caller has `tables` and a `shape` of its own: named tuples with fields of `type_tables.TypeTables` and of `Shape`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sized
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Index, Place
+from cepbench.algorithms.kernels.arrays import Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, sum_exceeds, weighted
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.online.kernels.type_tables import END
+from cepbench.algorithms.online.kernels.type_tables import END, Shape, TypeTables
 from cepbench.queries.aggregates import NO_VALUE
-from cepbench.queries.tables import Weights
-
-
-class Lists(Protocol):
-    """Tables with lists of predecessors, and with weights (`type_tables.TypeTables`)."""
-
-    @property
-    def first_source(self) -> Index: ...
-    @property
-    def source(self) -> Index: ...
-    @property
-    def ring(self) -> Weights: ...
-    @property
-    def real(self) -> Weights: ...
-    @property
-    def least(self) -> Weights: ...
-
-
-class Sizes(Protocol):
-    """Numbers of channels, and of predecessors if they are known, each as a length (`type_tables.Shape`)."""
-
-    @property
-    def ring(self) -> Sized: ...
-    @property
-    def real(self) -> Sized: ...
-    @property
-    def least(self) -> Sized: ...
-    @property
-    def sources(self) -> Sized: ...
 
 
 @inlined
-def first_of(p: np.uint64, tables: Lists, shape: Sizes) -> np.uint64:
+def first_of(p: np.uint64, tables: TypeTables, shape: Shape) -> np.uint64:
     """Where the list of the predecessors of position p begins."""
     if len(shape.sources) > 0:
         return p * np.uint64(len(shape.sources) + 1)
@@ -58,7 +30,7 @@ def first_of(p: np.uint64, tables: Lists, shape: Sizes) -> np.uint64:
 
 
 @inlined
-def lasts(e: np.uint64, first: np.uint64, tables: Lists, shape: Sizes) -> bool:
+def lasts(e: np.uint64, first: np.uint64, tables: TypeTables, shape: Shape) -> bool:
     """Whether entry e of the list that begins at `first` is one of its predecessors."""
     if len(shape.sources) > 0:
         return bool(e < first + np.uint64(len(shape.sources)))
@@ -76,8 +48,8 @@ def append(
     finishes: bool,
     final: np.uint64,
     events: KernelEvents,
-    tables: Lists,
-    shape: Sizes,
+    tables: Any,
+    shape: Any,
     cells: Cells,
 ) -> None:
     """Sets cell `own` to the trends of cell `held` and those that end at event i, bound to position p.

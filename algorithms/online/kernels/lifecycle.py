@@ -1,6 +1,7 @@
 """Aggregates of the open windows: what cells hold, how events feed them, and how windows open and close.
 
-Pattern-grained aggregation, negation and the graph of GRETA have this in common (dissertation Chapters 11, 15, 16).
+They aggregate the positions whose events the graph of GRETA does not keep, and what negations empty (dissertation
+Chapters 11, 15, 16).
 Events of one time stamp never precede one another, so what they add waits in `pending` cells until the time moves on.
 Cells are numbered `(k % K) * slots + slot` for window k, where K is the most windows that hold one event.
 """
@@ -13,8 +14,8 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import Cells, add, begin, clear, copy, empty_cells, extend, is_empty
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, opened
-from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.kernels.clock import HIGH, LOW, OCCUPIED, TOUCHED
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Tables, csr
@@ -28,14 +29,12 @@ class Slots(NamedTuple):
     Slot p < P holds the trends that end at position p and may be extended. Each transition with a negation and each
     END position with a trailing one has a slot of its own, which a match of the negation empties.
 
-    - `summed[P]`: whether the trends that end at a position are in slots; otherwise its events keep them.
     - `feed_ptr[P + 1]`, `feed`: slots that an event at a position adds to.
     - `read[E]`: the slot that transition e reads.
     - `direct[P]`: END positions whose trends are final at once; `late`: slots that are final when the window closes.
     - `void_ptr[J + 1]`, `void`: slots that a match of negation j empties.
     """
 
-    summed: Flags
     feed_ptr: Ints
     feed: Ints
     read: Ints
@@ -46,11 +45,12 @@ class Slots(NamedTuple):
 
 
 class Windowed(NamedTuple):
-    """What does not change of a query whose open windows have cells (`kernels.lanes`)."""
+    """What does not change (`kernels.lanes`); `keeps`: whether the events of some position are kept."""
 
     tables: Tables
     slots: Slots
     semantics: int
+    keeps: bool
     window: Sliding
 
 
@@ -124,23 +124,6 @@ def feed(p: int, w: int, slots: Slots, state: OpenWindows, trends: Cells, j: int
             state.clock[TOUCHED] += 1
     if slots.direct[p]:
         add(state.final, w, trends, j)
-
-
-@kernel
-def advance(
-    now: int, negated: Ints, slots: Slots, semantics: int, window: Sliding, state: OpenWindows, out: RowCells, size: int
-) -> int:
-    """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; returns rows in `out`.
-
-    `out` must have room for K rows.
-    """
-    clock = state.clock
-    commit(negated, slots, semantics, state)
-    clock[NOW] = now
-    while has_ended(clock[LOW], clock[HIGH], now, window):
-        size = close_window(slots, state, out, size)
-    clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, window)
-    return size
 
 
 @inner
@@ -244,4 +227,4 @@ def make_slots(tables: Tables, negations: int, summed: Flags, late_summed: Flags
     feed_ptr, feed_list = csr(feeds)
     void_ptr, void_list = csr(void)
     direct = tables.end & ~trailing
-    return Slots(summed, feed_ptr, feed_list, read, direct, np.array(late, np.int64), void_ptr, void_list)
+    return Slots(feed_ptr, feed_list, read, direct, np.array(late, np.int64), void_ptr, void_list)

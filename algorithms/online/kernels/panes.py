@@ -1,52 +1,74 @@
-"""The end of a time stamp in the GRETA graph: windows close, panes are purged, invalid vertices are pruned
-(dissertation Sections 11.2 and 11.4).
+"""The end of a time stamp in the GRETA graph: windows close, panes are purged, vertices that are invalid or no longer
+wait leave (dissertation Sections 11.2, 11.4 and 16.2).
 """
 
 from __future__ import annotations
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended, opened
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.kernels.events import RowCells, Sliding
+from cepbench.algorithms.kernels.events import RowCells
 from cepbench.algorithms.kernels.peak import note
-from cepbench.algorithms.online.kernels.lifecycle import ANY, OpenWindows, Slots, close_window, commit
-from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK, PENDING, Graph, show
+from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, OpenWindows, Windowed, close_window, commit
+from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK, Graph, show
 from cepbench.queries.tables import Tables
 
 
-@inner
+@inlined
 def advance_graph(
-    now: int,
-    negated: Ints,
-    tables: Tables,
-    slots: Slots,
-    window: Sliding,
-    graph: Graph,
-    state: OpenWindows,
-    out: RowCells,
-    size: int,
+    now: int, negated: Ints, fixed: Windowed, graph: Graph, state: OpenWindows, out: RowCells, size: int
 ) -> int:
     """Ends the current time stamp, closes windows that end by `now` and drops their panes; returns rows in `out`."""
-    clock = state.clock
-    note(graph.counters[LIVE], clock)
-    commit(negated, slots, ANY, state)
-    for w in range(graph.counters[PENDING]):
-        show(graph.waiting[w], graph)
-    graph.counters[PENDING] = 0
+    clock, semantics = state.clock, fixed.semantics
+    waiting = clock[TOUCHED] * (clock[HIGH] - clock[LOW] + 1)  # cells with trends of the time stamp that ends
+    note(graph.counters[LIVE] if fixed.keeps else waiting, clock)
+    if semantics != ANY:
+        passed = semantics == CONTIGUOUS and clock[OCCUPIED] == 1
+        for p in range(len(graph.position)):
+            if passed or state.consumed[p]:
+                _leave(p, passed, clock[NOW], graph)
+    commit(negated, fixed.slots, semantics, state)
     clock[NOW] = now
-    closed = False
-    while has_ended(clock[LOW], clock[HIGH], now, window):
+    moved = now >= next_boundary(clock[LOW], clock[HIGH], fixed.window)
+    if moved:
+        size = _move_windows(now, negated, fixed, graph, state, out, size)
+    for p in range(len(graph.position)):
+        show(p, graph)
+        if moved or semantics != ANY or graph.position[p].prunable:
+            _purge(p, negated, fixed.tables, semantics, graph, clock[LOW])
+    return size
+
+
+@inner
+def _move_windows(
+    now: int, negated: Ints, fixed: Windowed, graph: Graph, state: OpenWindows, out: RowCells, size: int
+) -> int:
+    """Closes windows that end by `now`, and opens those of `now`; returns rows in `out`."""
+    clock = state.clock
+    while has_ended(clock[LOW], clock[HIGH], now, fixed.window):
         for p in range(len(graph.position)):
             if graph.position[p].late:
-                _add_valid_ends(p, negated, tables, graph, state)
-        size = close_window(slots, state, out, size)
-        closed = True
-    clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, window)
-    for p in range(len(graph.position)):
-        if closed or graph.position[p].prunable:
-            _purge(p, negated, tables, graph, clock[LOW])
+                _add_valid_ends(p, negated, fixed.tables, graph, state)
+        size = close_window(fixed.slots, state, out, size)
+    clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, fixed.window)
     return size
+
+
+@inlined
+def _leave(p: int, passed: bool, ended: int, graph: Graph) -> None:
+    """Lets the vertices of position p go that events at the time that `ended` extended, or all before it (`passed`)."""
+    block = graph.position[p].head
+    while block != NO_BLOCK:
+        live, stay = graph.block[block].live, 0
+        for s in range(live):
+            v = graph.order[block, s]
+            if not passed and graph.time[block, v] != ended:
+                graph.order[block, stay] = v
+                stay += 1
+        graph.block[block].live = stay
+        graph.counters[LIVE] -= live - stay
+        block = graph.block[block].next
 
 
 @inlined
@@ -68,8 +90,11 @@ def _add_valid_ends(p: int, negated: Ints, tables: Tables, graph: Graph, state: 
 
 
 @inlined
-def _purge(p: int, negated: Ints, tables: Tables, graph: Graph, low: int) -> None:
-    """Frees the oldest blocks of a position whose pane has left all windows, or whose vertices are all invalid."""
+def _purge(p: int, negated: Ints, tables: Tables, semantics: int, graph: Graph, low: int) -> None:
+    """Frees the blocks of a position whose pane has left all windows, or whose vertices have left or are all invalid.
+
+    Under skip-till-any-match those are the oldest ones.
+    """
     floor = -1
     if graph.position[p].prunable:
         floor = 2**62
@@ -79,16 +104,21 @@ def _purge(p: int, negated: Ints, tables: Tables, graph: Graph, low: int) -> Non
                 for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
                     latest = max(latest, negated[tables.between[k]])
                 floor = min(floor, latest)
-    block = graph.position[p].head
+    before, block = NO_BLOCK, graph.position[p].head
     while block != NO_BLOCK:
-        size = graph.block[block].size
-        if graph.block[block].high >= low and (size == 0 or graph.time[block, size - 1] >= floor):
-            break
-        following = graph.block[block].next
-        graph.counters[LIVE] -= size
-        graph.free[graph.left[0]] = block
-        graph.left[0] += 1
+        following, live = graph.block[block].next, graph.block[block].live
+        if graph.block[block].high >= low and live > 0 and graph.time[block, graph.block[block].size - 1] >= floor:
+            if semantics == ANY:
+                break
+            before = block
+        else:
+            graph.counters[LIVE] -= live
+            graph.free[graph.left[0]] = block
+            graph.left[0] += 1
+            if before == NO_BLOCK:
+                graph.position[p].head = following
+            else:
+                graph.block[before].next = following
+            if following == NO_BLOCK:
+                graph.position[p].tail = before
         block = following
-    graph.position[p].head = block
-    if block == NO_BLOCK:
-        graph.position[p].tail = NO_BLOCK

@@ -1,11 +1,12 @@
 """Vertices of the GRETA graph in blocks, and the sorted index for edge predicates (dissertation Section 11.4).
 
 Vertices of one position and one pane lie in blocks of `B` slots; a position's blocks form a chain in time order. For
-edge predicates a block keeps its vertices sorted by one attribute, so that a range predicate finds its vertices in
-O(log B + found).
+edge predicates a block keeps the `order` of its vertices by one attribute, so that a range predicate finds its
+vertices in O(log B + found).
 
 Vertices of the current time stamp are in their blocks but not yet visible (`shown` < `size`): a stream transaction ends
-with its time stamp.
+with its time stamp. Under skip-till-next-match and contiguous semantics vertices leave the `order` one by one, and a
+block goes with the last of them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from cepbench.queries.tables import (
 )
 
 NO_BLOCK = -1
-EDGES, LIVE, PENDING = 0, 1, 2
+EDGES, LIVE = 0, 1
 
 
 class GraphPositionRecord:
@@ -55,7 +56,8 @@ class GraphPositionRecord:
 
 
 class BlockRecord:
-    """A block: the `next` one of its chain; its vertices (`size`), and those before the current time (`shown`).
+    """A block: the `next` one of its chain; its vertices (`size`), those before the current time (`shown`), and those
+    of them that have not left (`live`).
 
     `pane` is the number of its pane, which lies in windows `low` to `high`.
     """
@@ -63,6 +65,7 @@ class BlockRecord:
     next: int
     size: int
     shown: int
+    live: int
     low: int
     high: int
     pane: int
@@ -72,7 +75,8 @@ class Blocks(NamedTuple):
     """N blocks of B vertices, those of all keys; window k of block b has cells from `(b * K + k % K) * B` on.
 
     - `block[N]` (`BlockRecord`); `free[N]`: a stack of free blocks, of which there are `left[0]`.
-    - `time[N, B]`, `order[N, B]` (first `shown`, sorted), `ints[I, N * B]`, `reals[F, N * B]`.
+    - `time[N, B]`: of a vertex, or, under skip-till-next-match, of the event that extended it; `order[N, B]`: the
+      `live` ones, sorted or as they came; `ints[I, N * B]`, `reals[F, N * B]`.
     - `selected[B]`: to work with.
     """
 
@@ -91,13 +95,11 @@ class KeyGraph(NamedTuple):
     """What the graph of a key has of its own: the chains of its blocks, and its open windows.
 
     - `position[P]` (`GraphPositionRecord`).
-    - `counters`: edges visited, live vertices, positions with vertices that are not shown; `waiting[P]`: the list of
-      those positions.
+    - `counters`: edges visited, live vertices.
     """
 
     position: Records
     counters: Ints
-    waiting: Ints
     windows: OpenWindows
 
 
@@ -117,7 +119,6 @@ class Graph(NamedTuple):
     reals: Reals
     cells: Cells
     counters: Ints
-    waiting: Ints
     selected: Ints
 
 
@@ -126,7 +127,7 @@ def graph_of(blocks: Blocks, own: KeyGraph) -> Graph:
     """The graph of a key."""
     return Graph(
         own.position, blocks.block, blocks.free, blocks.left, blocks.time, blocks.order, blocks.ints, blocks.reals,
-        blocks.cells, own.counters, own.waiting, blocks.selected,
+        blocks.cells, own.counters, blocks.selected,
     )  # fmt: skip
 
 
@@ -137,8 +138,7 @@ def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, ta
     q = tables.source[e]
     width = graph.time.shape[1]
     base = block * width
-    shown = graph.block[block].shown
-    begin_at, end_at = 0, shown
+    begin_at, end_at = 0, graph.block[block].live
     sorted_by = -1
     if graph.position[q].sort_column >= 0:
         for k in range(adjacent.ptr[e], adjacent.ptr[e + 1]):
@@ -155,7 +155,7 @@ def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, ta
         return end_at - begin_at
     found = 0
     for s in range(begin_at, end_at):
-        v = graph.order[block, s] if sorted_by >= 0 else s
+        v = graph.order[block, s]
         if graph.time[block, v] >= floor and hold(
             adjacent, e, graph.ints, graph.reals, base + v, events.ints, events.reals, i
         ):
@@ -167,7 +167,7 @@ def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, ta
 @inlined
 def _range(one: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph) -> tuple[int, int]:
     """Where in a block's sorted order a predicate may hold: its left side does not decrease along the order."""
-    begin_at, end_at = 0, graph.block[block].shown
+    begin_at, end_at = 0, graph.block[block].live
     if one.op in (GREATER, GREATER_OR_EQUAL, EQUAL):  # all but the prefix left <= right, or left < right
         begin_at = _first_not(one.op == GREATER, one, block, i, events, graph)
     if one.op in (LESS, LESS_OR_EQUAL, EQUAL):
@@ -179,7 +179,7 @@ def _range(one: PredicateRecord, block: int, i: int, events: KernelEvents, graph
 def _first_not(or_equal: bool, one: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph) -> int:
     """The first place in a block's order where `left < right`, or also equality, fails, by binary search."""
     base = block * graph.time.shape[1]
-    lowest, highest = 0, graph.block[block].shown
+    lowest, highest = 0, graph.block[block].live
     while lowest < highest:
         middle = (lowest + highest) // 2
         v = base + graph.order[block, middle]
@@ -199,28 +199,28 @@ def _first_not(or_equal: bool, one: PredicateRecord, block: int, i: int, events:
 
 @inlined
 def show(p: int, graph: Graph) -> None:
-    """Makes the vertices of the time stamp that ended visible, and inserts them into the sorted order."""
+    """Makes the vertices of the time stamp that ended visible, and inserts them into the order of their block."""
     width = graph.time.shape[1]
-    block = graph.position[p].head
-    if graph.block[graph.position[p].tail].shown > 0 or graph.position[p].head == graph.position[p].tail:
-        block = graph.position[p].tail  # the usual case: only the last block has new vertices
+    block = graph.position[p].tail  # the usual case: only the last block may have new vertices
+    if block != NO_BLOCK and graph.block[block].shown == 0:
+        block = graph.position[p].head
     while block != NO_BLOCK:
         for v in range(graph.block[block].shown, graph.block[block].size):
-            if graph.position[p].sort_column >= 0:
-                place = v
-                while place > 0 and _key_less(
-                    p, block * width + v, block * width + graph.order[block, place - 1], graph
-                ):
-                    graph.order[block, place] = graph.order[block, place - 1]
-                    place -= 1
-                graph.order[block, place] = v
+            place = graph.block[block].live
+            while place > 0 and _key_less(p, block * width + v, block * width + graph.order[block, place - 1], graph):
+                graph.order[block, place] = graph.order[block, place - 1]
+                place -= 1
+            graph.order[block, place] = v
+            graph.block[block].live += 1
         graph.block[block].shown = graph.block[block].size
         block = graph.block[block].next
 
 
 @inlined
 def _key_less(p: int, v: int, u: int, graph: Graph) -> bool:
-    """Whether vertex v sorts before vertex u."""
+    """Whether vertex v sorts before vertex u, if the position has a sorted order."""
+    if graph.position[p].sort_column < 0:
+        return False
     if graph.position[p].sort_real:
         return graph.reals[graph.position[p].sort_column, v] < graph.reals[graph.position[p].sort_column, u]
     return graph.ints[graph.position[p].sort_column, v] < graph.ints[graph.position[p].sort_column, u]

@@ -36,7 +36,7 @@ def lanes_of(job: Job) -> tuple[QueryLanes, SequenceCounter]:
     """Lanes, and their only evaluator."""
     lanes = ASEQ.operator(job.plan)
     assert isinstance(lanes, QueryLanes)
-    [evaluator] = lanes.evaluators
+    [evaluator] = lanes.parts
     assert isinstance(evaluator, SequenceCounter)
     return lanes, evaluator
 

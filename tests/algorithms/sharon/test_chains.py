@@ -24,7 +24,7 @@ def links(texts: list[str], *patterns: str) -> tuple[int, float]:
     executor = SequenceExecutor(plan)
     executor.process(batch(case.events))
     executor.finish()
-    found = [part.counter for part in executor.sets if isinstance(part, WindowSequences)]
+    found = [part.counter for part in executor.parts if isinstance(part, WindowSequences)]
     assert len(found) == 1
     return len(found[0].counting.program.chains.link), executor.details()["combinations"]
 

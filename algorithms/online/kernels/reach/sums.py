@@ -12,16 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints
-from cepbench.algorithms.kernels.cells import (
-    ONE,
-    ZERO,
-    Cells,
-    add,
-    clear,
-    copy,
-    empty_cells,
-    is_empty,
-)
+from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add, clear, copy, empty_cells, is_empty
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits

@@ -1,7 +1,12 @@
 """The GRETA graph: a cell per vertex and window, edges that are visited and not stored (dissertation Section 11.1), and
-mixed-grained aggregation on top of it (Section 15.2, Algorithm 8).
+mixed-grained and pattern-grained aggregation on top of it (Section 15.2, Algorithm 8; Section 16.2, Algorithm 9).
 
 Positions that are not kept per event use the cells of `algorithms.online.kernels.lifecycle`.
+
+Algorithm 9 keeps one last matched event. Definition 2.7 needs every event that still waits for its first successor:
+under skip-till-next-match a vertex leaves when events of one time stamp extend it, under contiguous semantics when the
+time moves on. So O(u) time per event and O(u) space for u waiting events, instead of O(1); u is 1 where Algorithm 9 is
+right.
 """
 
 from __future__ import annotations
@@ -9,25 +14,14 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import Cells, add, clear, copy
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, has_ended
+from cepbench.algorithms.kernels.cells import Cells, add, clear, copy, counts_only
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits, keep_columns
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
-from cepbench.algorithms.online.kernels.lifecycle import OpenWindows, Slots, Windowed, append
+from cepbench.algorithms.online.kernels.lifecycle import NEXT, OpenWindows, Windowed, append
 from cepbench.algorithms.online.kernels.panes import advance_graph
-from cepbench.algorithms.online.kernels.store import (
-    EDGES,
-    LIVE,
-    NO_BLOCK,
-    PENDING,
-    Blocks,
-    Graph,
-    KeyGraph,
-    graph_of,
-    select,
-)
-from cepbench.queries.tables import Tables
+from cepbench.algorithms.online.kernels.store import EDGES, LIVE, NO_BLOCK, Blocks, Graph, KeyGraph, graph_of, select
 
 
 @inner
@@ -46,30 +40,33 @@ def propagate(
     Each event visits every vertex that may precede it, in every window that both share: O(n**2 k) for n events per
     window of which each lies in k windows, O(n k) space (Theorem 11.5).
     """
-    tables, slots, window, state = fixed.tables, fixed.slots, fixed.window, own.windows
+    tables, state = fixed.tables, own.windows
     graph = graph_of(blocks, own)
     span = len(state.final.over)
     clock = state.clock
-    for i in range(first, len(events.time)):
-        now = events.time[i]
+    n = len(events.time)
+    for i in range(first, n + 1):
+        now = until
+        if i < n:
+            now = events.time[i]
+        elif not has_ended(clock[LOW], clock[HIGH], until, fixed.window):
+            break
         if now != clock[NOW]:
             if size + span > len(out.window):
                 return i, size, ROWS
-            size = advance_graph(now, events.negated[i], tables, slots, window, graph, state, out, size)
+            size = advance_graph(now, events.negated[i], fixed, graph, state, out, size)
+        if i == n:
+            break
+        clock[OCCUPIED] = 1
         if graph.left[0] < tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]:
             return i, size, ROOM
-        low, high = clock[LOW], now // window.slide
+        low, high = clock[LOW], clock[HIGH]
         if low > high:
             continue
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
             if fits(p, i, events, tables):
-                _insert(i, p, low, high, events, tables, slots, window, graph, state)
-    n = len(events.time)
-    if has_ended(clock[LOW], clock[HIGH], until, window):
-        if size + span > len(out.window):
-            return n, size, ROWS
-        size = advance_graph(until, events.negated[n], tables, slots, window, graph, state, out, size)
+                _insert(i, p, low, high, events, fixed, graph, state)
     return n, size, DONE
 
 
@@ -83,35 +80,29 @@ def propagate_keys(
 
 @inlined
 def _insert(
-    i: int,
-    p: int,
-    low: int,
-    high: int,
-    events: KernelEvents,
-    tables: Tables,
-    slots: Slots,
-    window: Sliding,
-    graph: Graph,
-    state: OpenWindows,
+    i: int, p: int, low: int, high: int, events: KernelEvents, fixed: Windowed, graph: Graph, state: OpenWindows
 ) -> None:
     """Event i at position p: collects the cells of its predecessors in windows low..high and becomes a vertex."""
+    tables, slots = fixed.tables, fixed.slots
     span = len(state.final.over)
     size = len(state.touched)
     for k in range(high - low + 1):
         clear(state.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
         q = tables.source[e]
+        if fixed.semantics == NEXT:
+            state.consumed[q] = True
         if graph.position[q].kept:
             floor = np.int64(-1)
             for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
                 floor = max(floor, events.negated[i, tables.between[k]])
-            _visit(i, e, low, floor, events, tables, graph, state)
+            _visit(i, e, low, floor, events, fixed, graph, state)
         else:
             for k in range(low, high + 1):
                 add(state.reached, k - low, state.cells, (k % span) * size + slots.read[e])
-    found = append(i, p, low, high, events, tables, slots, window, state)
+    found = append(i, p, low, high, events, tables, slots, fixed.window, state)
     if found and graph.position[p].kept:
-        block = _block_for(p, events.time[i] // window.pane, low, high, graph)
+        block = _block_for(p, events.time[i] // fixed.window.pane, low, high, graph)
         v = graph.block[block].size
         graph.block[block].size = v + 1
         graph.counters[LIVE] += 1
@@ -132,7 +123,7 @@ def _block_for(p: int, pane: int, low: int, high: int, graph: Graph) -> int:
         last = block
         graph.left[0] -= 1
         block = graph.free[graph.left[0]]
-        graph.block[block].size, graph.block[block].shown = 0, 0
+        graph.block[block].size, graph.block[block].shown, graph.block[block].live = 0, 0, 0
         graph.block[block].low, graph.block[block].high, graph.block[block].pane = low, high, pane
         graph.block[block].next = NO_BLOCK
         graph.position[p].tail = block
@@ -140,86 +131,70 @@ def _block_for(p: int, pane: int, low: int, high: int, graph: Graph) -> int:
             graph.position[p].head = block
         else:
             graph.block[last].next = block
-    listed = False
-    for w in range(graph.counters[PENDING]):
-        listed |= graph.waiting[w] == p
-    if not listed:
-        graph.waiting[graph.counters[PENDING]] = p
-        graph.counters[PENDING] += 1
     return block
 
 
 @inlined
 def _visit(
-    i: int, e: int, low: int, floor: np.int64, events: KernelEvents, tables: Tables, graph: Graph, state: OpenWindows
+    i: int, e: int, low: int, floor: np.int64, events: KernelEvents, fixed: Windowed, graph: Graph, state: OpenWindows
 ) -> None:
     """Adds the cells of all predecessors of event i over transition e to `state.reached`."""
+    tables, semantics = fixed.tables, fixed.semantics
     span = len(state.final.over)
     width = graph.time.shape[1]
     checked = tables.adjacent.ptr[e + 1] > tables.adjacent.ptr[e]
-    plain = graph.cells.ring.shape[1] == 1 and graph.cells.real.shape[1] == 0 and graph.cells.least.shape[1] == 0
     block = graph.position[tables.source[e]].head
     while block != NO_BLOCK:
-        shown = graph.block[block].shown
-        if shown > 0 and graph.block[block].high >= low and graph.time[block, shown - 1] >= floor:
-            whole = not checked and graph.time[block, 0] >= floor
-            found = shown
+        shown, found = graph.block[block].shown, graph.block[block].live
+        if found > 0 and graph.block[block].high >= low and graph.time[block, shown - 1] >= floor:
+            whole = found == shown and not checked and graph.time[block, 0] >= floor and semantics != NEXT
             if not whole:
                 found = select(i, e, block, floor, events, tables, graph)
+            if semantics == NEXT:
+                for s in range(found):
+                    graph.time[block, graph.selected[s]] = events.time[i]  # they leave when this time ends
             graph.counters[EDGES] += found
-            for k in range(max(low, graph.block[block].low), graph.block[block].high + 1):
-                base = (block * span + k % span) * width
-                if whole and plain:
-                    _sum_counts(state.reached, k - low, graph.cells, base, found)
-                elif whole:
-                    _sum_cells(state.reached, k - low, graph.cells, base, found)
-                elif plain:
-                    _sum_selected_counts(state.reached, k - low, graph.cells, graph.selected, base, found)
-                else:
-                    _sum_selected_cells(state.reached, k - low, graph.cells, graph.selected, base, found)
+            first, last = max(low, graph.block[block].low), graph.block[block].high
+            if found > 0 and counts_only(graph.cells):
+                for k in range(first, last + 1):
+                    base = (block * span + k % span) * width
+                    _sum_counts(state.reached, k - low, graph.cells, graph.selected, base, found, whole)
+            elif found > 0:
+                _sum_cells(state.reached, low, first, last, graph.cells, graph.selected, block, found, whole)
         block = graph.block[block].next
 
 
-@inner
-def _sum_cells(cells: Cells, to: int, vertices: Cells, base: int, found: int) -> None:
-    """`add` of `found` consecutive cells."""
-    for v in range(found):
-        add(cells, to, vertices, base + v)
-
-
-@inner
-def _sum_selected_cells(cells: Cells, to: int, vertices: Cells, selected: Ints, base: int, found: int) -> None:
-    """`add` of the cells of the `found` selected vertices."""
-    for s in range(found):
-        add(cells, to, vertices, base + selected[s])
-
-
-@inner
-def _sum_counts(cells: Cells, to: int, vertices: Cells, base: int, found: int) -> None:
-    """`add` of `found` consecutive cells that hold COUNT(*) alone."""
-    total = cells.ring[to, 0]
-    over = cells.over[to]
-    carried = False
-    for v in range(np.uint64(base), np.uint64(base + found)):
-        more = vertices.ring[v, 0]
-        total += more
-        carried |= total < more
-        over |= vertices.over[v]
-    cells.ring[to, 0] = total
-    cells.over[to] = over | np.uint64(1) if carried else over
-
-
 @inlined
-def _sum_selected_counts(cells: Cells, to: int, vertices: Cells, selected: Ints, base: int, found: int) -> None:
-    """`add` of the cells of the `found` selected vertices, which hold COUNT(*) alone."""
+def _sum_counts(cells: Cells, to: int, vertices: Cells, selected: Ints, base: int, found: int, whole: bool) -> None:
+    """Adds the cells, from `base` on, of the first `found` vertices of a block, or of as many that are selected."""
     total = cells.ring[to, 0]
     over = cells.over[to]
     carried = False
     for s in range(np.uint64(found)):
-        v = np.uint64(base + selected[s])
+        v = np.uint64(base) + (s if whole else np.uint64(selected[s]))
         more = vertices.ring[v, 0]
         total += more
         carried |= total < more
         over |= vertices.over[v]
     cells.ring[to, 0] = total
     cells.over[to] = over | np.uint64(1) if carried else over
+
+
+@inner
+def _sum_cells(
+    cells: Cells,
+    low: int,
+    first: int,
+    last: int,
+    vertices: Cells,
+    selected: Ints,
+    block: int,
+    found: int,
+    whole: bool,
+) -> None:
+    """The same for all channels, and in windows first..last: inlined, it slowed down other loops."""
+    span, width = len(cells.over), len(selected)
+    for k in range(first, last + 1):
+        base = (block * span + k % span) * width
+        for s in range(found):
+            add(cells, k - low, vertices, base + (s if whole else selected[s]))
