@@ -42,7 +42,7 @@ class PaneGrained(CellLanes):
         shape = shape_of(ANY, query.layout, part.tables, query.arithmetic)
         self.maps, sizes = tables.maps, Sizes(cell_bytes(part.tables), 0)
         negations = negations_of(part.negations, window, query.columns)
-        fixed = Panes(tables, shape, window.overlap, sliding(window))
+        fixed = Panes(tables, shape, (True,) * bool(negations), window.overlap, sliding(window))
         fresh = new_pane_cells(tables.maps, FIRST_PANES, query.layout, query.arithmetic, sizes.clock(), len(negations))
         super().__init__(query, window, fixed, fresh, sizes)
         self.negations = negations

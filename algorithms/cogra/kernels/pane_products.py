@@ -83,14 +83,20 @@ def push_pane(maps: PaneMaps, state: PaneCells) -> None:
 
 @inner
 def evict_panes(begin: int, maps: PaneMaps, state: PaneCells) -> None:
-    """Drops the panes before `begin`. Once the front is empty, it turns the back over: moves its panes to the front,
-    the latest first. The product of the back is not needed any more then.
-    """
-    counters, cells, size = state.counters, state.cells, map_size(maps)
+    """Drops the panes before `begin`; turns the back over once the front is empty."""
+    counters = state.counters
+    if counters[BACK] > 0 and state.back[counters[BACK] - 1, FIRST] < begin:
+        counters[BACK], counters[FRONT] = 0, 0
     while counters[FRONT] > 0 and state.front[counters[FRONT] - 1, FIRST] < begin:
         counters[FRONT] -= 1
-    if counters[FRONT] > 0 or counters[BACK] == 0 or state.back[0, FIRST] >= begin:
-        return
+    if counters[FRONT] == 0 and counters[BACK] > 0 and state.back[0, FIRST] < begin:
+        _turn(begin, maps, state)
+
+
+@inner
+def _turn(begin: int, maps: PaneMaps, state: PaneCells) -> None:
+    """Moves the panes from `begin` on to the front, the latest first. The product of the back has become of no use."""
+    counters, cells, size = state.counters, state.cells, map_size(maps)
     rows, columns = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
     product, following = PRODUCT * size, RESULT * size
     negated = ALWAYS

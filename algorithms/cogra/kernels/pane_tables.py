@@ -60,10 +60,13 @@ class PaneTables(NamedTuple):
 
 
 class Panes(NamedTuple):
-    """What does not change (`kernels.lanes`); `span` is the most windows that hold one event."""
+    """What does not change (`kernels.lanes`); `span` is the most windows that hold one event. `negates` has an item if
+    there are negations, so that this is known when a kernel is compiled.
+    """
 
     tables: PaneTables
     shape: Shape
+    negates: tuple[bool, ...]
     span: int
     window: Sliding
 

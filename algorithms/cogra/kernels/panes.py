@@ -67,12 +67,13 @@ def aggregate_panes(
     boundary = next_boundary(clock[LOW], clock[HIGH], window)  # divisions are left to the boundaries of panes
     inside = clock[LOW] <= clock[HIGH]
     number = np.uint64(len(events.time))
-    checked, negates = len(template.local.one) > 0, len(state.seen) > 0
+    checked, negates = len(template.local.one) > 0, len(fixed.negates) > 0
     for i in range(np.uint64(first), number):
         alone = False
         time = events.time[i]
         if time != now:
-            _end_time(now, events.negated[i], inside, maps, state)
+            if negates or clock[TOUCHED] > 0:
+                _end_time(now, events.negated[i], inside, maps, state)
             if time >= boundary:
                 clock[NOW] = now
                 why = _lacking(fixed.span, state, out, size)
@@ -176,7 +177,7 @@ def _bind(i: Place, p: np.uint64, alone: bool, events: KernelEvents, fixed: Pane
     """Appends event i in column p to the trends of the pane that it may follow, and to the entries, row by row. Unless
     it is `alone`, they wait for the time to move on.
     """
-    cells, tables, clock = state.cells, fixed.tables, state.clock
+    cells, tables, clock, negated = state.cells, fixed.tables, state.clock, state.counters[NEGATED]
     waits = ZERO
     if not alone:
         waits = map_size(tables.maps)
@@ -190,13 +191,13 @@ def _bind(i: Place, p: np.uint64, alone: bool, events: KernelEvents, fixed: Pane
     base = tables.row[k]
     while base != END:
         own = base + p + waits
-        begun = cells.ring.dtype.type(tables.bars[k] & state.counters[NEGATED] == 0)
+        begun = cells.ring.dtype.type(tables.bars[k] & negated == 0)
         append(i, p, begun, base, own, own, False, own, events, tables.template, fixed.shape, cells)
         k += ONE
         base = tables.row[k]
 
 
-@inlined
+@inner
 def _end_time(now: int, latest: Ints, inside: bool, maps: PaneMaps, state: PaneCells) -> None:
     """Ends the time stamp `now`: matches of negations at it take trends away, but not those that ended at it, and later
     events see these.
