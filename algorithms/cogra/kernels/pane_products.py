@@ -33,11 +33,10 @@ from cepbench.algorithms.cogra.kernels.pane_tables import (
     PaneCells,
     PaneMaps,
 )
-from cepbench.algorithms.kernels.arrays import Place
-from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add, clear, copy, is_empty, sum_exceeds
+from cepbench.algorithms.kernels.cells import ZERO, Cells, add, clear, copy
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.online.kernels.type_tables import END
-from cepbench.algorithms.snapshots.kernels.products import times
+from cepbench.algorithms.snapshots.kernels.products import add_product
 
 PRODUCT, RESULT, SLOTS = np.uint64(2), np.uint64(3), np.uint64(EMPTY + 1)
 """Maps in `PaneCells.cells` behind that of the current pane and that of what waits, and where the back begins."""
@@ -151,6 +150,7 @@ def _concatenate(
     the negations `before` match, followed by that from cell b on, with those of `later`. O(P) products each.
     """
     width = np.uint64(len(maps.after))
+    modular: bool = cells.ring.dtype.type(0.5) == cells.ring.dtype.type(0)
     for c in range(rows):
         row = c * width
         continues = maps.stopped[c] & before == 0
@@ -164,7 +164,8 @@ def _concatenate(
                 add(cells, to, cells, b + row + p)
             for q in range(width):
                 if maps.after[q] != END:
-                    _add_concatenated(cells, to, a + row + q, b + maps.after[q] * width + p)
+                    following = b + maps.after[q] * width + p
+                    add_product(cells, to, cells, a + row + q, following, None, 0, modular)
 
 
 @inner
@@ -172,33 +173,3 @@ def copy_cells(cells: Cells, i: np.uint64, other: Cells, j: np.uint64, count: np
     """Sets `count` cells from cell i on to those of `other` from cell j on."""
     for k in range(count):
         copy(cells, i + k, other, j + k)
-
-
-@inlined
-def _add_concatenated(cells: Cells, i: Place, a: Place, b: Place) -> None:
-    """Adds to cell i each trend of cell a followed by each of cell b."""
-    if is_empty(cells, a) or is_empty(cells, b):
-        return
-    nothing = cells.ring.dtype.type(0)
-    modular = cells.ring.dtype.type(0.5) == nothing
-    many, others = cells.ring[a, 0], cells.ring[b, 0]
-    many_over, others_over = cells.over[a] & ONE != ZERO, cells.over[b] & ONE != ZERO
-    more, exceeds = times(many, many_over, others, others_over, nothing, modular)
-    total = cells.ring[i, 0] + more
-    over = cells.over[i] | np.uint64(exceeds or sum_exceeds(total, more))
-    cells.ring[i, 0] = total
-    for c in range(ONE, np.uint64(cells.ring.shape[1])):
-        bit = ONE << c
-        more, exceeds = times(cells.ring[a, c], cells.over[a] & bit != ZERO, others, others_over, nothing, modular)
-        total = cells.ring[i, c] + more
-        exceeds |= sum_exceeds(total, more)
-        more, beyond = times(cells.ring[b, c], cells.over[b] & bit != ZERO, many, many_over, nothing, modular)
-        total += more
-        if exceeds or beyond or sum_exceeds(total, more):
-            over |= bit
-        cells.ring[i, c] = total
-    cells.over[i] = over
-    for c in range(np.uint64(cells.real.shape[1])):
-        cells.real[i, c] += cells.real[a, c] * float(others) + cells.real[b, c] * float(many)
-    for c in range(np.uint64(cells.least.shape[1])):
-        cells.least[i, c] = min(cells.least[i, c], cells.least[a, c], cells.least[b, c])
