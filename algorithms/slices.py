@@ -24,12 +24,9 @@ class SliceExecutor(Executor):
 
 
 class Slicing(ABC):
-    """Evaluates slices of time of one key in parallel."""
+    """Evaluates slices of time of one key in parallel, at most `slices`. All events with the same time lie in one."""
 
-    @property
-    @abstractmethod
-    def slices(self) -> int:
-        """The maximum number of slices per key. All events with the same time lie in one slice."""
+    slices: int
 
     @abstractmethod
     def executor(self, plan: Plan, part: TimeSlice) -> SliceExecutor:

@@ -98,15 +98,20 @@ def c_rows(program: ctypes.CDLL, query: str, stream: EventBatch) -> tuple[NDArra
     compiled = compile_workload([parse_query(query)], stream.schema).queries[0]
     window, tables = compiled.window, compiled.parts[0].tables
     assert window is not None
-    maps = pane_tables_of(tables)
+    maps, columns = pane_tables_of(tables).maps, np.argsort(~tables.end, kind="stable")
+    after = np.empty(len(columns), np.int64)
+    after[columns] = maps.after.astype(np.int64)
+    enters = np.zeros((len(maps.stopped), len(columns)), np.uint8)
+    enters[0] = tables.start
+    for p in range(len(columns)):
+        enters[after[tables.source[tables.enter_ptr[p] : tables.enter_ptr[p + 1]]], p] = 1
     most = int(stream.time[-1]) // window.slide + 2
     count, over = np.empty(most, np.uint64), np.empty(most, np.uint64)
-    entries, positions = maps.enters.shape
     arrays: list[NDArray[Any]] = [
-        stream.time, stream.type, tables.binding, maps.enters.astype(np.uint8), maps.after.astype(np.int64),
-        tables.end.astype(np.uint8), tables.enter_ptr.astype(np.int64), tables.source.astype(np.int64), count, over,
+        stream.time, stream.type, tables.binding, enters, after, tables.end.astype(np.uint8),
+        tables.enter_ptr.astype(np.int64), tables.source.astype(np.int64), count, over,
     ]  # fmt: skip
-    numbers = [ctypes.c_int64(n) for n in (len(stream), entries, positions, window.within, window.slide)]
+    numbers = [ctypes.c_int64(n) for n in (len(stream), *enters.shape, window.within, window.slide)]
     program.count_by_panes.restype = ctypes.c_int64
     rows = program.count_by_panes(*numbers, *(ctypes.c_void_p(array.ctypes.data) for array in arrays))
     return count[:rows], over[:rows]

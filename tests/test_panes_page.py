@@ -4,11 +4,12 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 
+from cepbench.algorithms.cogra.kernels.pane_products import PRODUCT
 from cepbench.algorithms.cogra.panes import PaneGrained
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM
 from cepbench.algorithms.running.lanes import OneLane
+from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from tests.algorithms.cases import stream
@@ -16,51 +17,54 @@ from tests.contract.streams import batch
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "panes.md").read_text()
 QUERY = re.search(r"For `(RETURN [^`]*)` the events", PAGE)
-NEGATED = re.search(r"For `(RETURN [^`]*)` the numbers", PAGE)
-NEGATED_ROWS = re.findall(
-    r"^([ABC\d ]+?)  +(no event|A before C or B|ends with B) +(\d+) +(\d+) +(\d+)$", PAGE, re.MULTILINE
-)
+NEGATED = re.search(r"For `(RETURN [^`]*)` the maps", PAGE)
+NEGATED_ROWS = re.findall(r"^([AB\d ]+C[ABC\d ]+?)  +(A next|B next) +(\d+) +(\d+)$", PAGE, re.MULTILINE)
 ROWS = re.findall(r"^([AB\d ]+?)  +(A next|A or B next) +(\d+) +(\d+)$", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize("events", dict.fromkeys(row[0] for row in ROWS))
-def test_the_maps_of_the_example(events: str) -> None:
-    assert QUERY is not None
-    given = batch(stream(events))
-    [query] = compile_workload([parse_query(QUERY[1])], given.schema).queries
-    evaluator = PaneGrained(query, query.parts[0], WHOLE_STREAM)
-    OneLane(evaluator).process(given)
-    expected = [[int(count) for count in row[2:]] for row in ROWS if row[0] == events]
-    assert evaluator.product().ring[:, 0].reshape(2, 2).tolist() == expected
+Counts = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+
+def counts_of(rows: list[tuple[str, ...]]) -> list[Counts]:
+    """The table of each of the events, in the order of the page."""
+    return [
+        np.array([[int(a), int(b)] for events, _, a, b in rows if events == some])
+        for some in dict.fromkeys(row[0] for row in rows)
+    ]
+
+
+def map_of(query: re.Match[str] | None, events: EventBatch) -> list[list[int]]:
+    """Of all events, a row per entry; columns of positions in their order, of which the last is the only END."""
+    assert query is not None
+    [compiled] = compile_workload([parse_query(query[1])], events.schema).queries
+    evaluator = PaneGrained(compiled, compiled.parts[0], WHOLE_STREAM)
+    OneLane(evaluator).process(events)
+    cells = evaluator.ended().cells.ring[0, int(PRODUCT) * 4 :][:4, 0]
+    found: list[list[int]] = cells.reshape(2, 2)[:, ::-1].tolist()
+    return found
+
+
+def test_the_maps_of_the_example() -> None:
+    for events, expected in zip(dict.fromkeys(row[0] for row in ROWS), counts_of(ROWS), strict=True):
+        assert map_of(QUERY, batch(stream(events))) == expected.tolist()
 
 
 def test_the_product_of_the_example() -> None:
-    first, second, together = (
-        np.array([[int(a), int(b)] for events, _, a, b in ROWS if events == some])
-        for some in dict.fromkeys(row[0] for row in ROWS)
-    )
+    first, second, together = counts_of(ROWS)
     entry_after = [1, 0]
     assert (together == first + second + first @ second[entry_after]).all()
     assert f"{together[0, 1]} matches" in PAGE
 
 
-def negated_map(events: str) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    return np.array([[int(count) for count in row[2:]] for row in NEGATED_ROWS if row[0] == events])
-
-
-@pytest.mark.parametrize("events", dict.fromkeys(row[0] for row in NEGATED_ROWS))
-def test_the_maps_of_the_example_with_negation(events: str) -> None:
-    assert NEGATED is not None
-    given = batch(stream("A1 B2 C3 B4"))  # of which the query's types are known
-    [query] = compile_workload([parse_query(NEGATED[1])], given.schema).queries
-    evaluator = PaneGrained(query, query.parts[0], WHOLE_STREAM)
-    first, last = (0, 2) if events == "A1 B2" else (2, 4)
-    OneLane(evaluator).process(given.slice(first, last))
-    found = evaluator.product().ring[:, 0].reshape(4, 3)[:, ::-1]  # columns: B, A, no event
-    assert found[0].tolist() == found[3].tolist() == negated_map(events)[0].tolist()
-    assert found[:0:-1].tolist() == negated_map(events).tolist()
+def test_the_maps_of_the_example_with_negation() -> None:
+    given = batch(stream("B1 C2 A3 B4 C5 B6"))
+    parts = (given.slice(0, 3), given.slice(3, 6), given)
+    for events, expected in zip(parts, counts_of(NEGATED_ROWS), strict=True):
+        assert map_of(NEGATED, events) == expected.tolist()
 
 
 def test_the_product_of_the_example_with_negation() -> None:
-    row = (negated_map("A1 B2") @ negated_map("C3 B4"))[0]
-    assert f"In the product, the first row is {', '.join(map(str, row.tolist()))}" in PAGE
+    first, second, together = counts_of(NEGATED_ROWS)
+    kept = np.array([0, 1])  # a C in the second part removes what ends with an A
+    goes_on = np.array([[1], [0]])  # and one in the first part what comes after the entry B next
+    assert (together == first * kept + second * goes_on + first[:, :1] * second[1]).all()

@@ -6,7 +6,7 @@ from functools import partial
 from typing import ClassVar
 
 from cepbench.algorithms.base import Operator, PerKey, Plan
-from cepbench.algorithms.cogra.capabilities import not_linear, not_sliced, unsupported_negation
+from cepbench.algorithms.cogra.capabilities import not_linear, unsupported_negation
 from cepbench.algorithms.cogra.panes import PaneGrained
 from cepbench.algorithms.cogra.slices import TimeSlices
 from cepbench.algorithms.cogra.window_costs import prefers_panes
@@ -70,7 +70,7 @@ class Cogra(IndependentAlgorithm):
                 return "predicates on events that are not adjacent need constructed trends"
             if reason := unsupported_negation(automaton, query.semantics):
                 return reason
-            if self.by_time and (reason := not_sliced(automaton, query.semantics)):
+            if self.by_time and (reason := not_linear(automaton, query.semantics)):
                 return f"slices of time are evaluated by panes, and {reason}"
         if self.by_time and query.window is not None and query.window.within.unit == "events":
             return "a slice of time does not know how many events came before it, so it cannot have windows of events"

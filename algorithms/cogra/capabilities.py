@@ -1,9 +1,10 @@
-"""What COGRA refuses, and what panes and slices of time do."""
+"""What COGRA refuses, and what panes do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cepbench.algorithms.cogra.kernels.pane_tables import MOST_NEGATIONS
 from cepbench.algorithms.online.granularity import has_adjacent_predicates, only_single_events
 from cepbench.queries.automaton import Automaton, Negations
 from cepbench.queries.model import Semantics
@@ -18,14 +19,9 @@ def not_linear(automaton: Automaton, semantics: Semantics) -> str | None:
     inner = automaton.negations
     if any(n.negations for n in inner) or not only_single_events(frozenset(range(len(inner))), automaton):
         return "a negated sequence may begin in one pane and end in another"
+    if len(inner) > MOST_NEGATIONS:
+        return f"a map of a pane notes matches of at most {MOST_NEGATIONS} negations"
     return None
-
-
-def not_sliced(automaton: Automaton, semantics: Semantics) -> str | None:
-    """Why the linear maps of a slice of time are not handed to others, or None."""
-    if automaton.negations:
-        return "a negated event takes trends away"
-    return not_linear(automaton, semantics)
 
 
 def unsupported_negation(automaton: Automaton, semantics: Semantics) -> str | None:

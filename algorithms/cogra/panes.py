@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.cogra.kernels.pane_products import PRODUCT
-from cepbench.algorithms.cogra.kernels.pane_tables import (
-    BACK,
-    NO_VOIDS,
-    PaneCells,
-    Panes,
-    PaneTables,
-    Voids,
-    new_pane_cells,
-    pane_shape_of,
-    pane_tables_of,
-    voidable_tables_of,
-)
-from cepbench.algorithms.cogra.kernels.panes import aggregate_panes_keys, live_cells
-from cepbench.algorithms.cogra.kernels.slices import end_pane, open_windows
+import numpy as np
+
+from cepbench.algorithms.cogra.kernels.pane_tables import BACK, PaneCells, Panes, new_pane_cells, pane_tables_of
+from cepbench.algorithms.cogra.kernels.panes import aggregate_panes_keys, end_pane, live
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import Cells, cell_bytes, empty_cells
+from cepbench.algorithms.kernels.cells import cell_bytes
+from cepbench.algorithms.kernels.clock import NOW, OCCUPIED
+from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.kernels.growth import widened
+from cepbench.algorithms.online.kernels.lifecycle import ANY
+from cepbench.algorithms.online.kernels.type_tables import shape_of
 from cepbench.algorithms.running.batches import sliding
-from cepbench.algorithms.running.lanes import CellLanes
-from cepbench.algorithms.running.negation import negations_of
+from cepbench.algorithms.running.lanes import CellLanes, mapped
+from cepbench.algorithms.running.negation import latest_starts, negations_of
 from cepbench.algorithms.running.peak import Sizes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
@@ -33,9 +26,9 @@ FIRST_PANES = 8
 class PaneGrained(CellLanes):
     """All aggregates under skip-till-any-match without predicates on adjacent events, with negations of single events.
 
-    O(n C l + m C P^2) time for n events in m panes, a pattern of P positions with l transitions into each, and
-    C <= P + 1 entries (`kernels.pane_tables`); O(q C P) space for q panes of the open windows that hold an event. With
-    negation C columns and C + 1 rows: O(n C l + m C^3) time, O(q C^2) space.
+    O(n C l + m C P^2) time for n events in m panes, maps of C rows and P columns (`kernels.pane_tables`) and l
+    transitions into each; O(q C P) space for q panes of the open windows that hold an event. Without negation P is the
+    number of positions, and C <= P + 1.
 
     The maps of panes lie on two stacks, so that a window is a product of their maps. There is one key, since all lanes
     have the same space, but keys need different numbers of panes (`Cogra.operator`).
@@ -45,54 +38,38 @@ class PaneGrained(CellLanes):
     lanes: PaneCells
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        tables, voids = pane_maps_of(part)
-        shape = pane_shape_of(query.layout, part.tables, query.arithmetic, bool(part.negations))
-        fixed = Panes(tables, voids, shape, window.overlap, sliding(window))
-        self.tables, sizes = tables, Sizes(cell_bytes(part.tables), 0)
+        tables = pane_tables_of(part.tables)
+        shape = shape_of(ANY, query.layout, part.tables, query.arithmetic)
+        self.maps, sizes = tables.maps, Sizes(cell_bytes(part.tables), 0)
         negations = negations_of(part.negations, window, query.columns)
-        fresh = new_pane_cells(tables, FIRST_PANES, query.layout, query.arithmetic, sizes.clock(), len(negations))
+        fixed = Panes(tables, shape, (True,) * bool(negations), window.overlap, sliding(window))
+        fresh = new_pane_cells(tables.maps, FIRST_PANES, query.layout, query.arithmetic, sizes.clock(), len(negations))
         super().__init__(query, window, fixed, fresh, sizes)
         self.negations = negations
 
     def grow(self, key: int) -> None:
         """Doubles the space for panes."""
-        more = len(self.fresh.back_first)
-        entries, positions = self.tables.enters.shape
+        more = self.lanes.back.shape[1]
+        rows = len(self.maps.stopped) + self.maps.starts
         for axis, name in enumerate(("fresh", "lanes")):
             states: PaneCells = getattr(self, name)
-            cells = widened(states.cells, states.cells._fields, more * (entries + 1) * positions, axis)
-            setattr(self, name, widened(states, ("back_first", "front_first"), more, axis)._replace(cells=cells))
+            cells = widened(states.cells, states.cells._fields, more * rows * len(self.maps.after), axis)
+            setattr(self, name, widened(states, ("back", "front"), more, axis)._replace(cells=cells))
 
     @property
     def kept(self) -> Ints:
-        """Number of cells of the current pane, of panes of open windows, and of waiting cells."""
-        return live_cells(self.tables, self.lanes)
-
-    def product(self) -> Cells:
-        """A copy of the map of all events of the only key, no window of which may have ended; ends its pane."""
-        self._end_pane()
-        size = self.tables.enters.size
-        return Cells._make(array[0, int(PRODUCT) * size :][:size].copy() for array in self.lanes.cells)
-
-    def open_rows(self, first: int, count: int) -> Cells:
-        """Rows of P cells of `count` windows of the only key from window `first` on; none of them may have ended. The
-        evaluator is not used afterwards.
+        """Number of cells of the current pane, of panes of open windows, and of waiting cells; of a key without an
+        event so far, none.
         """
-        rows = empty_cells(count * len(self.tables.after), self.query.layout, self.query.arithmetic)
-        self._end_pane()
-        open_windows(first, count, self.timed.slide, self.tables, self.lanes, rows)
-        return rows
+        keys = (mapped(lambda array, key=key: array[key], self.lanes) for key in range(len(self.ends)))
+        return np.array([in_python(live)(self.maps, one) if one.clock[NOW] >= 0 else 0 for one in keys], np.int64)
 
-    def _end_pane(self) -> None:
-        """Ends the current pane of the only key."""
+    def ended(self) -> PaneCells:
+        """Ends the current pane of the only key; returns a copy of its state, in which no peak is noted."""
         self.make_room(1)
-        if self.lanes.counters[0, BACK] == len(self.fresh.back_first):
+        if self.lanes.counters[0, BACK] == self.lanes.back.shape[1]:
             self.grow(0)
-        end_pane(self.tables, self.lanes)
-
-
-def pane_maps_of(part: Part) -> tuple[PaneTables, Voids]:
-    """The maps of an automaton, and what its negations empty."""
-    if part.negations:
-        return voidable_tables_of(part.tables, len(part.negations))
-    return pane_tables_of(part.tables), NO_VOIDS
+        end_pane(latest_starts(self.negations), self.maps, self.lanes)
+        copy: PaneCells = mapped(np.copy, self.lanes)
+        copy.clock[:, OCCUPIED + 1 :] = self.fresh.clock[OCCUPIED + 1 :]
+        return copy

@@ -9,18 +9,33 @@ from functools import partial
 import numpy as np
 
 from cepbench.algorithms.base import Plan, StateSize
-from cepbench.algorithms.cogra.joining import Crossing, joined
+from cepbench.algorithms.cogra.kernels.pane_tables import BACK, PaneCells
+from cepbench.algorithms.cogra.kernels.panes import join_panes_keys
 from cepbench.algorithms.cogra.panes import PaneGrained
-from cepbench.algorithms.kernels.cells import Cells, empty_cells
-from cepbench.algorithms.rows import QueryRows, Rows
+from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows
 from cepbench.algorithms.running.conjunction import Conjunction, pairs
 from cepbench.algorithms.running.evaluator import WHOLE_STREAM, Evaluator
-from cepbench.algorithms.running.lanes import OneLane
+from cepbench.algorithms.running.lanes import OneLane, copies, mapped, of_one_key
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.algorithms.slices import SliceExecutor, Slicing
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, TimeSlice, Window
 from cepbench.queries.compile import CompiledQuery, Part
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What a slice has of one automaton's windows that reach over its edges.
+
+    - `cut`: when the last window ends that began before the slice, or when the slice does.
+    - `head`: the panes until then, all of them at the back.
+    - `tail`: the panes of the windows that are open when the slice ends; None where `head` has the whole slice.
+    """
+
+    cut: int
+    head: PaneCells
+    tail: PaneCells | None
+
 
 CrossingParts = dict[int, list[Crossing]]
 """The crossings of each query, in the order of its parts."""
@@ -28,13 +43,9 @@ CrossingParts = dict[int, list[Crossing]]
 
 @dataclass(frozen=True)
 class TimeSlices(Slicing):
-    """Slices by panes (`SliceGrained`), and the products of their maps (`joining`)."""
+    """Slices by panes (`SliceGrained`), which are joined (`joined`)."""
 
-    count: int
-
-    @property
-    def slices(self) -> int:
-        return self.count
+    slices: int
 
     def executor(self, plan: Plan, part: TimeSlice) -> SliceExecutor:
         return SlicedQueries(plan, part)
@@ -72,64 +83,82 @@ def _sides(evaluator: Evaluator) -> Sequence[Evaluator]:
 class SliceGrained(Evaluator):
     """The events of one key in a slice of time, by panes.
 
-    Windows that lie in the slice are evaluated as usual. Of those that begin in it and end later it returns the rows of
-    `kernels.slices`; of those that began before, the map of its events up to the end of each window, or of all: until
-    the last of these windows ends, this is the product of all panes. O(w (C P + P)) space in addition to that of the
-    panes, for at most w windows that hold an event.
+    Windows that lie in the slice are evaluated as usual. Until the last window ends that began before it, all panes are
+    at the back, and a copy of them is kept; those of the windows that it does not end are there at its end.
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, time_slice: TimeSlice) -> None:
-        self.window, self.slice = window, time_slice
-        self.low = window.first_at(time_slice.begin)
-        self.begun = -(-time_slice.begin // window.slide)  # the first window that begins in the slice
-        ends = range(window.end(self.low), min(window.end(self.begun), time_slice.end), window.slide)
-        continues = len(ends) < self.begun - self.low
-        self.cuts = [*ends, time_slice.end] if continues else list(ends)
+        self.slice = time_slice
+        begun = -(-time_slice.begin // window.slide)  # the first window that begins in the slice
+        last_end = window.end(begun - 1) if begun else 0
+        self.cut = min(max(time_slice.begin, last_end), time_slice.end)
         self.panes = PaneGrained(query, part, window)
         self.lane = OneLane(self.panes)
-        self.maps: list[Cells] = []
-        self.rows = empty_cells(0, query.layout, query.arithmetic)
+        self.head: PaneCells | None = None
+        self.tail: PaneCells | None = None
 
     def process(self, events: EventBatch) -> QueryRows | None:
         """Rows of the windows of the slice that these events closed."""
-        until = None if events.watermark is None else min(events.watermark, self.slice.end)
-        start = 0
-        for cut in self.cuts[len(self.maps) :]:
-            stop = int(np.searchsorted(events.time, cut))
-            if stop == len(events) and (until is None or until < cut):
-                self.lane.process(events.slice(start, stop) if start else events)
+        watermark, start = events.watermark, 0
+        if self.head is None:
+            start = int(np.searchsorted(events.time, self.cut))
+            if start == len(events) and (watermark is None or watermark < self.cut):
+                self.lane.process(events)
                 return None
-            self.lane.process(events.slice(start, stop))
-            self._note_maps(1)
-            start = stop
-        if start == 0 and until == events.watermark:
-            return self.lane.process(events)
-        return self.lane.process(events.slice(start, len(events), until))
+            self.lane.process(events.slice(0, start))
+            self._end_head()
+        until = None if watermark is None else min(watermark, self.slice.end)
+        if start or until != watermark:
+            events = events.slice(start, len(events), until)
+        return self.lane.process(events)
 
     def finish(self) -> QueryRows | None:
         """Rows of the windows of the slice that are still open; those that end later stay so."""
-        self._note_maps(len(self.cuts) - len(self.maps))
+        if self.head is None:
+            self._end_head()
         found = self.lane.advance(self.slice.end)
-        if self.slice.end < END:
-            first = max(self.begun, self.window.first_at(self.slice.end))
-            self.rows = self.panes.open_rows(first, max(0, self.window.last_at(self.slice.end - 1) + 1 - first))
+        if self.cut < self.slice.end:
+            self.tail = self.panes.ended()
         return found
 
     def state(self) -> StateSize:
-        """That of the panes, and the maps of windows that began before the slice."""
-        cells = sum(len(cells.over) for cells in self.maps) + len(self.rows.over)
+        """That of the panes, and the copy of those at the beginning."""
+        maps = self.panes.maps
+        panes = 0 if self.head is None else int(self.head.counters[0, BACK])
+        cells = panes * len(maps.stopped) * len(maps.after)
         return self.panes.state() + StateSize(cells * self.panes.sizes.cell_bytes, {"aggregates": cells})
 
     def crossing(self) -> Crossing:
         """After `finish`: what the slice has of windows that reach over its edges."""
-        return Crossing(self.slice, self.low, self.begun, tuple(self.maps), self.rows)
+        assert self.head is not None
+        return Crossing(self.cut, self.head, self.tail)
 
-    def _note_maps(self, count: int) -> None:
-        """Notes the map of the slice so far for so many ends of windows that began before it.
+    def _end_head(self) -> None:
+        """Keeps the panes so far, and closes the windows that began before the slice, which have no rows here."""
+        self.head = self.panes.ended()
+        self.lane.advance(self.cut)
 
-        At the last of them these windows are closed, of which the slice returns no rows.
-        """
-        if count:
-            self.maps += [self.panes.product()] * count
-            if len(self.maps) == len(self.cuts):
-                self.lane.advance(self.cuts[-1])
+
+class JoinedPanes(PaneGrained):
+    """Evaluates the panes at the back of another state, its `arena`, in place of events."""
+
+    over = staticmethod(join_panes_keys)
+
+
+def joined(query: CompiledQuery, part: Part, window: Window, crossings: Sequence[Crossing]) -> QueryRows | None:
+    """Rows of the windows that lie in no slice whole; slices are in the order of time, and some may be left out.
+
+    O(m C P^2 + w P^2) products of cells for w such windows with m panes, however many events these have.
+    """
+    panes = JoinedPanes(query, part, window)
+    panes.make_room(1)
+    panes.ends[0] = END
+    found: list[KeyedRows] = []
+    for crossing in crossings:
+        panes.arena = crossing.head
+        found += panes.advance(crossing.cut)
+        if crossing.tail is not None:  # has the windows that began in the slice
+            panes.lanes = mapped(np.copy, crossing.tail)
+    panes.arena = copies(panes.fresh, size=1)
+    found += panes.advance(END)
+    return of_one_key(found).get(query.index)

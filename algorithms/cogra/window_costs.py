@@ -6,7 +6,7 @@ import numpy as np
 
 from cepbench.algorithms.base import KeyedBatch
 from cepbench.algorithms.cogra.capabilities import not_linear
-from cepbench.algorithms.cogra.panes import pane_maps_of
+from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
 from cepbench.queries.compile import CompiledQuery, Part, Workload
 
 PER_EVENT = 3
@@ -39,9 +39,9 @@ def panes_gain(query: CompiledQuery, batch: KeyedBatch) -> float:
 
 def _gain(part: Part, windows: float, pane: float, batch: KeyedBatch) -> float:
     tables = part.tables
-    maps, _ = pane_maps_of(part)
-    entries, columns = maps.enters.shape
-    products = 2 * entries * columns**2 + columns * int(maps.end.sum())
+    maps = pane_tables_of(tables).maps
+    entries, columns = len(maps.stopped), len(maps.after)
+    products = 2 * entries * columns**2 + columns * maps.starts * maps.ends
     found = int(np.count_nonzero((np.diff(tables.binding_ptr) > 0)[batch.events.type]))
     shared = max(_per_unit(found, batch) * pane, 1e-9)
     saved: float = windows - entries - PER_EVENT - PER_PRODUCT * products / shared

@@ -2,117 +2,96 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
+from cepbench.algorithms.kernels.arrays import Index, Ints
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.events import Sliding
-from cepbench.algorithms.online.kernels.lifecycle import ANY, make_slots
-from cepbench.algorithms.online.kernels.type_tables import END, PAIR, Size, has_pairs, template_of
+from cepbench.algorithms.online.kernels.lifecycle import ANY
+from cepbench.algorithms.online.kernels.type_tables import END, Shape, TypeTables, template_of
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Predicates, Tables, Weights, csr
 
-OFTEN = ((1, 0, 0), (2, 1, 0))
-"""Numbers of ring, real and least channels that have compiled kernels of their own."""
+FIRST, NEGATED, BACK, FRONT, PRODUCT_NEGATED = range(5)
 
-FIRST, BACK, FRONT = 0, 1, 2
+MOST_NEGATIONS = 62
+"""Sets of negations are bits of an int64."""
 
-EMPTY = 5
+ALWAYS = 1 << MOST_NEGATIONS
+"""A bit that is in every set of negations that have matched."""
+
+EMPTY = 4
 """The map in `PaneCells.cells` that stays empty."""
+
+
+class PaneMaps(NamedTuple):
+    """What the C rows and P columns of maps stand for. Sets of negations have bit j for negation j.
+
+    A position has a column for each set of negations that may remove its trends before they continue or match: a match
+    of one of the negations in `emptied[P]` empties the column. The first `ends` columns hold matches. What can follow a
+    trend depends on its column alone. Columns with the same followers and negations are one *entry*, a row: `after[P]`
+    is that of a column, END if nothing follows. The first `starts` entries are those of the trend without an event; it
+    is one, unless leading negations differ. Nothing follows an entry after a match of a negation in `stopped[C]`.
+    """
+
+    after: Index
+    emptied: Ints
+    stopped: Ints
+    starts: int
+    ends: int
 
 
 class PaneTables(NamedTuple):
     """The automaton as linear maps read it; lists as in `TypeTables`, they end with END.
 
-    What can follow a trend depends on its last position alone. Positions with the same followers are one *entry*:
-    `after[P]` is that of a position, END if nothing follows it. Entry 0 is the trend without an event, which START
-    positions follow. `enters[C, P]`: which positions follow an entry. From `first_row` of a position on,
-    `row` lists the first cells of the entries from which a path leads to it, and `begun` is 1 where it follows them.
-
-    Maps that negations empty (see `Voids`) are `whole`: they have a column for each slot, row 0, and a row for each
-    slot. They begin as `enters`.
+    `template`: with columns in place of positions. From `first_row` of a column on, `row` lists the first cells of the
+    entries from which a path leads to it. Its events follow an entry until a negation in `bars` matches: from the
+    beginning not (ALWAYS), if the path is longer.
     """
 
-    first_binding: Index
-    binding: Index
-    first_source: Index
-    source: Index
+    template: TypeTables
     first_row: Index
     row: Index
-    begun: Index
-    enters: Flags
-    after: Index
-    end: Flags
-    local: Predicates
-    ring: Weights
-    real: Weights
-    least: Weights
-    whole: bool
-
-
-class Voids(NamedTuple):
-    """What negations empty, of maps on slots (`algorithms.online.kernels.lifecycle`); nothing without negation.
-
-    A map has a column for each slot that is read, or final, and one for the trend of no event that START positions
-    follow after the same leading negations. Row 0 is that of a window that begins, row c + 1 that of column c.
-
-    - `feed`: the columns that trends at a position are added to, from `feed_ptr[p]` up to `feed_ptr[p + 1]`.
-    - `void`: the columns that a match of negation j empties, from `void_ptr[j]` up to `void_ptr[j + 1]`.
-    """
-
-    feed_ptr: Ints
-    feed: Ints
-    void_ptr: Ints
-    void: Ints
-
-
-NO_VOIDS = Voids(*(np.zeros(size, np.int64) for size in (1, 0, 1, 0)))
-
-
-class PaneShape(NamedTuple):
-    """Numbers of channels, and of predecessors if they are known, each as a length; that of a tuple is known when a
-    kernel is compiled (`type_tables`). `negated` has an entry if there are `Voids`.
-    """
-
-    ring: Size
-    real: Size
-    least: Size
-    sources: tuple[bool, ...]
-    negated: tuple[bool, ...]
+    bars: Ints
+    maps: PaneMaps
 
 
 class Panes(NamedTuple):
-    """What does not change (`kernels.lanes`); `span` is the most windows that hold one event."""
+    """What does not change (`kernels.lanes`); `span` is the most windows that hold one event. `negates` has an item if
+    there are negations, so that this is known when a kernel is compiled.
+    """
 
     tables: PaneTables
-    voids: Voids
-    shape: PaneShape
+    shape: Shape
+    negates: tuple[bool, ...]
     span: int
     window: Sliding
 
 
 class PaneCells(NamedTuple):
-    """Maps of the panes of a key: for C entries and P positions, cell `c * P + p` of a map has the trends of events in
-    the pane that begin after entry c and end at position p.
+    """Maps of the panes of a key: cell `c * P + p` of a map has the trends of events in the pane that begin after entry
+    c and end in column p.
 
-    - `cells`: six maps behind one another: that of the current pane, as events before the current time stamp made it;
-      what those of the current time stamp add, and waits; the product of the panes at the back; two for products that
+    - `cells`: five maps behind one another: that of the current pane, as events before the current time stamp made it;
+      what those of the current time stamp add, and waits; the product of the panes at the back; one for products that
       are being computed; one that stays empty, which short lists of predecessors refer to. Then S times a map of the
-      back and a row of the front: one array, since each more among the arguments of a small kernel takes as long as a
+      back and rows of the front: one array, since each more among the arguments of a small kernel takes as long as a
       few products.
-    - The back: panes since the last turn, in order of time, `counters[BACK]` of them; `back_first[S]` is the time of
-      the first event of each.
-    - The front, rows of P cells: trends of no event before, over a pane and all later ones up to the last turn; the
-      oldest on top, at `counters[FRONT] - 1`; `front_first[S]` as before.
-    - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them. `counters[FIRST]`: the time of the first
-      event of the current pane, -1 if it has none. `seen[J]`: the latest match known of each negation.
+    - The back: panes since the last turn, in order of time, `counters[BACK]` of them. `back[S, 2]`: FIRST, the time of
+      the first event of each, and NEGATED, the set of negations that match in it.
+    - The front, rows of the first entries: trends of no event before, over a pane and all later ones up to the last
+      turn; the oldest on top, at `counters[FRONT] - 1`; `front[S, 2]` as before.
+    - `waiting[P]`: columns with trends that wait, `clock[TOUCHED]` of them. `counters[FIRST]`, `counters[NEGATED]`: of
+      the current pane, FIRST is -1 if it has no event; `counters[PRODUCT_NEGATED]`: of all panes at the back.
+      `seen[J]`: the latest match known of each negation.
     """
 
     cells: Cells
-    back_first: Ints
-    front_first: Ints
+    back: Ints
+    front: Ints
     waiting: Ints
     counters: Ints
     clock: Ints
@@ -120,120 +99,103 @@ class PaneCells(NamedTuple):
 
 
 def pane_tables_of(tables: Tables) -> PaneTables:
-    """The tables of an automaton without negation and predicates on adjacent events."""
-    positions = len(tables.start)
-    followers = np.zeros((positions, positions), np.bool_)
-    for p in range(positions):
-        followers[tables.source[tables.enter_ptr[p] : tables.enter_ptr[p + 1]], p] = True
-    entries: dict[tuple[bool, ...], int] = {tuple(tables.start.tolist()): 0}
-    feeds = [[entries.setdefault(tuple(row.tolist()), len(entries))] if row.any() else [] for row in followers]
-    after = np.array([fed[0] if fed else END for fed in feeds], np.uint64)
-    enters = np.array(list(entries), np.bool_)
-    leads = _leads([np.flatnonzero(column).tolist() for column in enters.T], feeds, len(enters))
-    return _pane_tables(tables, leads, enters, enters, after, tables.end, whole=False)
-
-
-def voidable_tables_of(tables: Tables, negations: int) -> tuple[PaneTables, Voids]:
-    """The tables of an automaton with `negations` negations of single events, without predicates on adjacent events."""
-    positions = range(len(tables.start))
-    every = np.ones(len(positions), np.bool_)
-    slots = make_slots(tables, negations, every, every, contiguous=False)
-    read = [slots.read[tables.enter_ptr[p] : tables.enter_ptr[p + 1]].tolist() for p in positions]
-    final = {*np.flatnonzero(slots.direct).tolist(), *slots.late.tolist()}
-    number = {slot: column for column, slot in enumerate(sorted(final.union(*read)))}  # of slots that are of use
-    begins: dict[tuple[int, ...], int] = {}
-    sources = [[number[slot] for slot in read[p]] for p in positions]
-    for p in np.flatnonzero(tables.start):
-        leading = tuple(tables.leading[tables.leading_ptr[p] : tables.leading_ptr[p + 1]].tolist())
-        sources[p].append(begins.setdefault(leading, len(number) + len(begins)))
-    columns = len(number) + len(begins)
-    feeds = [[number[slot] for slot in _list(slots.feed_ptr, slots.feed, p) if slot in number] for p in positions]
-    voids = [
-        [
-            *(number[slot] for slot in _list(slots.void_ptr, slots.void, j)),
-            *(column for leading, column in begins.items() if j in leading),
-        ]
-        for j in range(negations)
+    """The tables of an automaton without predicates on adjacent events, with negations of single events."""
+    between = _lists(tables.between_ptr, tables.between)
+    leading = _lists(tables.leading_ptr, tables.leading)
+    trailing = _lists(tables.trailing_ptr, tables.trailing)
+    ends = {(p, trailing[p]) for p in np.flatnonzero(tables.end).tolist()}
+    columns = [*sorted(ends), *sorted(set(zip(tables.source.tolist(), between, strict=True)) - ends)]
+    number = {column: c for c, column in enumerate(columns)}
+    sources = [
+        [number[int(tables.source[e]), between[e]] for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1])]
+        for p, _ in columns
     ]
-    enters = np.eye(columns + 1, columns, -1, np.bool_)
-    enters[0, list(begins.values())] = True
-    end = np.zeros(columns, np.bool_)
-    end[[number[slot] for slot in final]] = True
-    enter_ptr, source = csr(sources)
-    tables = tables._replace(enter_ptr=enter_ptr, source=source)
-    leads = np.insert(_leads(sources, feeds, columns), 0, True, axis=0)
-    after = np.arange(1, columns + 1, dtype=np.uint64)
-    panes = _pane_tables(tables, leads, np.zeros_like(leads), enters, after, end, whole=True)
-    return panes, Voids(*csr(feeds), *csr(voids))
-
-
-def _pane_tables(
-    tables: Tables, leads: Flags, begun: Flags, enters: Flags, after: Index, end: Flags, whole: bool
-) -> PaneTables:
-    """The tables of maps with a row for each entry; `leads[C, P]`: whether a path leads from it to a position."""
-    template = template_of(tables, ANY, EMPTY * enters.size)
+    starts: dict[tuple[int, ...], list[int]] = {}
+    for c, (p, _) in enumerate(columns):
+        if tables.start[p]:
+            starts.setdefault(leading[p], []).append(c)
+    entries = {(tuple(followers), negations): entry for entry, (negations, followers) in enumerate(starts.items())}
+    after: list[int | np.uint64] = []
+    for c, (_, negations) in enumerate(columns):
+        followers = tuple(q for q, read in enumerate(sources) if c in read)
+        after.append(entries.setdefault((followers, negations), len(entries)) if followers else END)
+    stopped = np.array([_bits(negations) for _, negations in entries], np.int64)
+    follows, leads = np.zeros((2, len(entries), len(columns)), np.bool_)
+    for (followers, _), entry in entries.items():
+        follows[entry, list(followers)] = True
+    leads |= follows
+    for _ in columns:
+        for p, following in enumerate(after):
+            if following != END:
+                leads[leads[:, p]] |= leads[int(following)]
     rows = [np.flatnonzero(column) for column in leads.T]
+    bars = np.where(follows, stopped[:, np.newaxis], ALWAYS)
     return PaneTables(
-        template.first_binding,
-        template.binding,
-        template.first_source,
-        template.source,
+        template_of(_of_columns(tables, [p for p, _ in columns], sources, len(ends)), ANY, EMPTY * follows.size),
         np.cumsum([0, *(len(some) + 1 for some in rows)])[:-1].astype(np.uint64),
-        np.array([cell for some in rows for cell in (*(some * enters.shape[1]).tolist(), END)], np.uint64),
-        np.array([one for p, some in enumerate(rows) for one in (*begun[some, p], False)], np.uint64),
-        enters,
-        after,
-        end,
-        tables.local,
-        tables.ring,
-        tables.real,
-        tables.least,
-        whole,
+        np.array([cell for some in rows for cell in (*(some * len(columns)).tolist(), END)], np.uint64),
+        np.array([bar for p, some in enumerate(rows) for bar in (*bars[some, p], ALWAYS)], np.int64),
+        PaneMaps(
+            np.array(after, np.uint64),
+            np.array([_bits(negations) for _, negations in columns], np.int64),
+            stopped,
+            len(starts),
+            len(ends),
+        ),
     )
 
 
-def _list(ptr: Ints, items: Ints, i: int) -> list[int]:
-    """List i of a CSR."""
-    found: list[int] = items[ptr[i] : ptr[i + 1]].tolist()
-    return found
+def _of_columns(tables: Tables, positions: list[int], sources: list[list[int]], ends: int) -> Tables:
+    """What `template_of` reads of the tables, for the columns of `positions`; the first `ends` are END positions."""
+    binding_ptr, binding = csr(
+        [c for p in some for c, position in enumerate(positions) if position == p]
+        for some in _lists(tables.binding_ptr, tables.binding)
+    )
+    enter_ptr, source = csr(sources)
+    at = np.array(positions, np.int64)
+    ptr = tables.local.ptr
+    local = np.array([k for p in positions for k in range(ptr[p], ptr[p + 1])], np.int64)
+    return tables._replace(
+        binding_ptr=binding_ptr,
+        binding=binding,
+        enter_ptr=enter_ptr,
+        source=source,
+        start=tables.start[at],
+        end=np.arange(len(at)) < ends,
+        local=Predicates(np.cumsum([0, *np.diff(ptr)[at]]), tables.local.one[local]),
+        ring=_at(at, tables.ring),
+        real=_at(at, tables.real),
+        least=_at(at, tables.least),
+    )
 
 
-def _leads(sources: list[list[int]], feeds: list[list[int]], entries: int) -> Flags:
-    """bool[entries, P]: from which entries a path leads to a position; `sources` has those that lead there at once, and
-    `feeds` those that an event at the position adds to.
-    """
-    found = np.zeros((entries, len(sources)), np.bool_)
-    for p, read in enumerate(sources):
-        found[read, p] = True
-    for _ in range(entries):
-        for p, fed in enumerate(feeds):
-            found |= found[:, [p]] & found[fed].any(axis=0)
-    return found
+def _at(positions: Ints, weights: Weights) -> Weights:
+    """The weights of some positions."""
+    return Weights(np.take(weights.bound, positions, axis=1), weights.column)
 
 
-def pane_shape_of(layout: Layout, tables: Tables, arithmetic: str, negated: bool) -> PaneShape:
-    """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN, in modular arithmetic."""
-    sizes = (len(layout.ring), len(layout.real), len(layout.least))
-    known = arithmetic == "modular" and sizes in OFTEN and has_pairs(tables) and not negated
-    ring, real, least = ((False,) * size if known else np.zeros(size, np.bool_) for size in sizes)
-    return PaneShape(ring, real, least, (False,) * PAIR if known else (), (True,) * negated)
+def _lists(ptr: Ints, items: Ints) -> list[tuple[int, ...]]:
+    """The lists of a CSR."""
+    return [tuple(items[first:last].tolist()) for first, last in pairwise(ptr.tolist())]
+
+
+def _bits(negations: tuple[int, ...]) -> int:
+    """A set of negations."""
+    return sum(1 << j for j in negations)
 
 
 def new_pane_cells(
-    tables: PaneTables, panes: int, layout: Layout, arithmetic: str, clock: Ints, negations: int
+    maps: PaneMaps, panes: int, layout: Layout, arithmetic: str, clock: Ints, negations: int
 ) -> PaneCells:
     """The state before the first event, with room for so many panes."""
-    entries, positions = tables.enters.shape
-    size = entries * positions
-    cells = empty_cells((EMPTY + 1) * size + panes * (size + positions), layout, arithmetic)
-    if tables.whole:
-        cells.ring[:size, 0] = tables.enters.ravel()
+    columns = len(maps.after)
+    size = len(maps.stopped) * columns
     return PaneCells(
-        cells,
-        np.zeros(panes, np.int64),
-        np.zeros(panes, np.int64),
-        np.zeros(positions, np.int64),
-        np.array([-1, 0, 0], np.int64),
+        empty_cells((EMPTY + 1) * size + panes * (size + maps.starts * columns), layout, arithmetic),
+        np.zeros((panes, 2), np.int64),
+        np.zeros((panes, 2), np.int64),
+        np.zeros(columns, np.int64),
+        np.array([-1, ALWAYS, 0, 0, 0], np.int64),
         clock,
         np.full(negations, -1, np.int64),
     )

@@ -20,7 +20,10 @@ EVEN = 4
 PAIR = 2
 """Predecessors of a position that kernels of their own are compiled for; lists have so many at least."""
 
-OFTEN = ((ANY, 1, 1, 0), (ANY, 2, 1, 0), (NEXT, 1, 0, 0), (NEXT, 2, 1, 0), (CONTIGUOUS, 1, 0, 0), (CONTIGUOUS, 2, 1, 0))
+OFTEN = (
+    (ANY, 1, 0, 0), (ANY, 1, 1, 0), (ANY, 2, 1, 0), (NEXT, 1, 0, 0), (NEXT, 2, 1, 0), (CONTIGUOUS, 1, 0, 0),
+    (CONTIGUOUS, 2, 1, 0),
+)  # fmt: skip
 """Semantics and numbers of ring, real and least channels that have compiled kernels of their own."""
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cepbench.algorithms.kernels.arrays import Place
 from cepbench.algorithms.kernels.cells import (
     ONE,
     ZERO,
@@ -39,10 +40,13 @@ def times(x: Any, x_over: bool, y: Any, y_over: bool, nothing: Any, modular: boo
 
 
 @inlined
-def add_product(to: Cells, i: int, cells: Cells, s: int, v: int, weights: Weighing, p: int, modular: bool) -> None:
+def add_product(
+    to: Cells, i: Place, cells: Cells, s: Place, v: Place, weights: Weighing | None, p: int, modular: bool
+) -> None:
     """Adds to cell i what coefficient s of `cells` makes of their value v, for the query of position p.
 
-    Only channels that events at p count for have changed since the snapshot; the others pass through.
+    Only channels that events at p count for have changed since the snapshot; the others pass through. Without
+    `weights` all channels count.
     """
     if is_empty(cells, s) or is_empty(cells, v):
         return
@@ -55,7 +59,7 @@ def add_product(to: Cells, i: int, cells: Cells, s: int, v: int, weights: Weighi
         total = to.ring[i, c] + more
         if exceeds or sum_exceeds(total, more):
             over |= bit
-        if c > 0 and weights.ring.bound[c, p]:
+        if c > 0 and (weights is None or weights.ring.bound[c, p]):
             more, exceeds = times(cells.ring[s, c], cells.over[s] & bit != ZERO, count, count_over, nothing, modular)
             total += more
             if exceeds or sum_exceeds(total, more):
@@ -64,11 +68,11 @@ def add_product(to: Cells, i: int, cells: Cells, s: int, v: int, weights: Weighi
     to.over[i] = over
     for c in range(to.real.shape[1]):
         to.real[i, c] += cells.real[v, c] * float(factor)
-        if weights.real.bound[c, p]:
+        if weights is None or weights.real.bound[c, p]:
             to.real[i, c] += cells.real[s, c] * float(count)
     for c in range(to.least.shape[1]):
         to.least[i, c] = min(to.least[i, c], cells.least[v, c])
-        if weights.least.bound[c, p]:
+        if weights is None or weights.least.bound[c, p]:
             to.least[i, c] = min(to.least[i, c], cells.least[s, c])
 
 
