@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +12,6 @@ from cepbench.algorithms.hamlet.kernels.program import (
     NONE,
     AlikeRecord,
     GroupRecord,
-    Groups,
     HamletProgram,
     SetRecord,
     TemplateTables,
@@ -26,7 +24,14 @@ from cepbench.algorithms.hamlet.workload import KleeneSubPattern, SharableSet
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import Row, SetCompiler, cell_bytes_of, offsets, records
+from cepbench.algorithms.snapshots.compilation import (
+    CompiledMembers,
+    Row,
+    SetCompiler,
+    cell_bytes_of,
+    offsets,
+    records,
+)
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.algorithms.snapshots.kernels.records import (
     MemberRecord,
@@ -35,7 +40,6 @@ from cepbench.algorithms.snapshots.kernels.records import (
     TransitionRecord,
     WindowRecord,
 )
-from cepbench.algorithms.snapshots.sets import CompiledMembers
 from cepbench.events.schema import Schema
 
 TEMPLATE = {
@@ -46,15 +50,12 @@ TEMPLATE = {
     "window": WindowRecord,
     "slot": SlotRecord,
     "negation": NegationRecord,
+    "group": GroupRecord,
+    "unit": UnitRecord,
+    "alike": AlikeRecord,
 }
-GROUPS = {"group": GroupRecord, "unit": UnitRecord, "alike": AlikeRecord}
 
-
-@dataclass(frozen=True, eq=False)
-class CompiledSet(CompiledMembers):
-    """A sharable set."""
-
-    program: HamletProgram
+CompiledSet = CompiledMembers[HamletProgram]
 
 
 def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> CompiledSet:
@@ -63,8 +64,7 @@ def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> Compil
     positions = [range(*run) for run in pairwise(merged.first_position)]
     channels = MemberChannels.of_members([part.tables for part in merged.parts], positions)
     weights = channels.weights(range(merged.first_position[-1]))
-    template, groups = merged.template(weights), Groups(**merged.arrays(GROUPS))
-    program = HamletProgram(template, groups, merged.predicates, weights)
+    program = HamletProgram(merged.template(weights), merged.predicates, weights)
     return CompiledSet(chosen.members, merged.read, channels, merged.negations, program)
 
 
@@ -76,7 +76,7 @@ class _Merger(SetCompiler):
     """
 
     def __init__(self, chosen: SharableSet, schema: Schema, granularity: str) -> None:
-        super().__init__(chosen.members, schema, granularity, TEMPLATE | GROUPS)
+        super().__init__(chosen.members, schema, granularity, TEMPLATE)
         self.bound: list[list[int]] = [[] for _ in schema.types]
         self.group_of: dict[int, int] = {}
         self.contexts = 0
@@ -96,7 +96,6 @@ class _Merger(SetCompiler):
             row = self.position(m, p) | {"unit": NONE, "selective": bool(place.predicates)}
             into = [self.transition(m, e, first + t.source) for e, t in enumerate(edges) if t.target == p]
             self.rows["position"].append(row | self.add("transition", into, "enter"))
-        self.add_slots(m)
         self.rows["member"].append(self.member(m, range(first, self.first_position[m + 1])))
 
     def _add_group(self, patterns: Sequence[KleeneSubPattern]) -> None:
@@ -131,19 +130,17 @@ class _Merger(SetCompiler):
     def template(self, weights: Weighing) -> TemplateTables:
         """The records of members, once all are known."""
         most = max(member.window.overlap for member in self.members)
-        whole = {"most": most} | self.place_cells(most + MORE)
-        cell = cell_bytes_of(weights)
-        whole |= {"contexts": self.contexts, "cell_bytes": cell, "event_bytes": 16 + self.attribute_bytes}
+        whole = {"most": most} | self.place_cells(most + MORE, cell_bytes_of(weights))
+        whole |= {"contexts": self.contexts, "event_bytes": 16 + self.attribute_bytes}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
         whole["every"] = self.granularity == EVENT
         self.rows["kind"] += [self._type(code, own) for code, own in enumerate(self.bound)]
-        self.add_windows(cell)
         cells = [
             [self.rows["slot"][edge["read"]]["cell"] for edge in self._into(p) if not edge["visited"]]
             for p in range(len(self.rows["position"]))
         ]
         return TemplateTables(
-            **self.arrays(TEMPLATE),
+            **self.arrays(),
             lists=np.array(self.lists, np.int64),
             whole=records(SetRecord, [whole]),
             first_source=np.array(offsets(len(own) + 1 for own in cells)[:-1], np.uint64),

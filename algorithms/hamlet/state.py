@@ -22,7 +22,7 @@ from cepbench.algorithms.hamlet.kernels.state import (
 from cepbench.algorithms.hamlet.kernels.windows import note_state
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.growth import widened, wider
-from cepbench.algorithms.snapshots.growth import SetState
+from cepbench.algorithms.snapshots.growth import SetState, shortage
 from cepbench.queries.records import records_of
 
 FIRST_SNAPSHOTS = 8
@@ -35,18 +35,17 @@ class HamletSetState(SetState):
     compiled: CompiledSet
 
     def __post_init__(self) -> None:
-        template, groups = self.compiled.program.template, self.compiled.program.groups
+        template = self.compiled.program.template
         self.totals = self.fresh_totals(template, int(template.whole["cells"][0]), CountRecord)
-        self.counts["last"] = self.counts["decided"] = -1
-        self.vertices = self.fresh_vertices(StoredRecord, len(template.position) + len(groups.group))
-        units = np.zeros(len(groups.unit), records_of(SharingRecord))
+        self.counts["last"] = -1
+        self.vertices = self.fresh_vertices(StoredRecord, len(template.position) + len(template.group))
+        units = np.zeros(len(template.unit), records_of(SharingRecord))
         units["apart"] = -1
         self.graphlets = GraphletStore(
             cells=self.cells(FIRST_SNAPSHOTS * (VALUES + int(template.whole["contexts"][0]))),
             snapshot=np.zeros(FIRST_SNAPSHOTS, records_of(SnapshotRecord)),
-            in_window=np.zeros(len(groups.group), np.float64),
+            in_window=np.zeros(len(template.group), np.float64),
             unit=units,
-            sharing=np.zeros(len(groups.alike), np.int64),
             among=np.zeros((len(units), FIRST_SNAPSHOTS), np.bool_),
         )
 
@@ -55,21 +54,17 @@ class HamletSetState(SetState):
         """The state as kernels know it."""
         return HamletState(self.totals, self.vertices, self.graphlets)
 
-    def make_room(self, size: int) -> None:
-        """Makes room for all that a burst of `size` events may leave behind."""
-        counts, program = self.counts, self.compiled.program
-        kept = int(program.template.kind["kept"].max(initial=0))
-        cells = size * kept * int(program.template.whole["most"][0]) + int(counts["more_expressions"])
-        self.widen_vertices(size * (kept + 1), cells)
+    def make_room(self) -> None:
+        """As `SetState.make_room`; for snapshots, too."""
+        super().make_room()
         self._compact_snapshots()
-        room = len(self.graphlets.snapshot)
-        if counts["snapshots"] + size + 1 > room:
-            self._widen_snapshots(max(size + 1, room))
+        more = shortage(len(self.graphlets.snapshot), int(self.counts["snapshots"]), int(self.counts["more_snapshots"]))
+        if more > 0:
+            self._widen_snapshots(more)
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
-        template = self.compiled.program.template
-        note_state(buffered, template.whole, template.window, self.totals.open, self.totals.counts)
+        note_state(buffered, self.compiled.program.template, self.totals)
 
     def _compact_snapshots(self) -> None:
         """Drops snapshots that are gone; the kept events refer to the others."""

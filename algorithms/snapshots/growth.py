@@ -11,9 +11,9 @@ import numpy as np
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import widened
+from cepbench.algorithms.snapshots.compilation import CompiledMembers
 from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
-from cepbench.algorithms.snapshots.sets import CompiledMembers
 from cepbench.queries.records import records_of
 
 FIRST_ROOM = 64
@@ -24,7 +24,7 @@ FIRST_ROOM = 64
 class SetState(ABC):
     """What the kernels of a sharable set write; it is made compact, or wider, between their calls."""
 
-    compiled: CompiledMembers
+    compiled: CompiledMembers[Any]
     arithmetic: str
     totals: SetTotals = field(init=False)
     vertices: VertexQueue = field(init=False)
@@ -62,32 +62,32 @@ class SetState(ABC):
         counts["peak"] = 0
         return found
 
+    @property
+    @abstractmethod
+    def arrays(self) -> Any:
+        """The state as kernels know it."""
+
     @abstractmethod
     def note(self, buffered: int) -> None:
         """Notes the state if it is the largest since the last report."""
 
-    def widen_vertices(self, more: int, cells: int) -> None:
-        """Makes the queue of vertices compact, with space for so many further ones and for so many cells of theirs.
-
-        Its capacity at least doubles the number of live vertices, so that it is not compacted too often.
-        """
+    def make_room(self) -> None:
+        """Makes the queue of vertices compact, with room for those that a kernel stopped for, and for their cells."""
         counts = self.counts
-        self._compact_vertices(int(counts["oldest_vertex"]), int(counts["vertices"]), int(counts["vertex_cells"]))
-        room = len(self.vertices.event)
-        short = 2 * int(counts["vertices"]) + more - room
-        if short > 0:
-            self.vertices = widened(self.vertices, ("event", "ints", "reals"), max(short, room, FIRST_ROOM))
-        room = len(self.vertices.cells.over)
-        short = 2 * int(counts["vertex_cells"]) + cells - room
-        if short > 0:
-            self.vertices = self.vertices._replace(cells=more_cells(self.vertices.cells, max(short, room, FIRST_ROOM)))
+        self._compact_vertices(int(counts["oldest_vertex"]), int(counts["vertices"]))
+        more = shortage(len(self.vertices.event), int(counts["vertices"]), int(counts["more_vertices"]))
+        if more > 0:
+            self.vertices = widened(self.vertices, ("event", "ints", "reals"), more)
+        more = shortage(len(self.vertices.cells.over), int(counts["vertex_cells"]), int(counts["more_vertex_cells"]))
+        if more > 0:
+            self.vertices = self.vertices._replace(cells=more_cells(self.vertices.cells, more))
 
-    def _compact_vertices(self, gone: int, size: int, stop: int) -> None:
-        """Drops the first `gone` of `size` vertices, which have left all windows, and their part of `stop` cells."""
+    def _compact_vertices(self, gone: int, size: int) -> None:
+        """Drops the first `gone` of `size` vertices, which have left all windows, and their cells."""
         counts, vertices = self.counts, self.vertices
         if gone == 0:
             return
-        first = int(vertices.event["cell"][gone]) if gone < size else stop
+        first, stop = int(counts["oldest_cell"]), int(counts["vertex_cells"])
         for array in (vertices.event, vertices.ints, vertices.reals):
             array[..., : size - gone] = array[..., gone:size].copy()
         for cells in vertices.cells:
@@ -95,7 +95,17 @@ class SetState(ABC):
         vertices.event["cell"][: size - gone] -= first
         for numbers in (vertices.event["before"][: size - gone], vertices.last):
             np.maximum(numbers - gone, -1, out=numbers)
-        counts["vertices"], counts["oldest_vertex"], counts["vertex_cells"] = size - gone, 0, stop - first
+        counts["vertices"], counts["oldest_vertex"] = size - gone, 0
+        counts["vertex_cells"], counts["oldest_cell"] = stop - first, 0
+
+
+def shortage(room: int, live: int, more: int) -> int:
+    """By how much to widen what has room for so many things, some of which are live, for `more` of them.
+
+    Room at least doubles what is live, so that queues are not made compact too often.
+    """
+    short = 2 * live + more - room
+    return max(short, room, FIRST_ROOM) if short > 0 else 0
 
 
 def more_cells(cells: Cells, more: int) -> Cells:
