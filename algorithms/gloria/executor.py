@@ -14,9 +14,10 @@ from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, G
 from cepbench.algorithms.gloria.kernels.stream import run_events
 from cepbench.algorithms.gloria.kernels.windows import note_state
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.growth import widened
-from cepbench.algorithms.snapshots.growth import SetState, more_cells
+from cepbench.algorithms.snapshots.growth import SetState
 from cepbench.algorithms.snapshots.kernels.records import PendingRecord, VertexRecord
 from cepbench.algorithms.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
 from cepbench.queries.records import records_of
@@ -123,7 +124,9 @@ class PlanState(SetState):
         first, old = int(group["oldest"] - group["shift"]), int(group["room"])
         short = base + rows * room - len(self.shared.cells.over)
         if short > 0:
-            self.shared = self.shared._replace(cells=more_cells(self.shared.cells, max(short, base)))
+            self.shared = self.shared._replace(
+                cells=widened(self.shared.cells, Cells._fields, max(short, base), axis=0)
+            )
         short = times + room - len(self.shared.times)
         if short > 0:
             self.shared = widened(self.shared, ("times",), max(short, times))

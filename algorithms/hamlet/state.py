@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cepbench.algorithms.hamlet.compilation import CompiledSet
 from cepbench.algorithms.hamlet.kernels.state import (
@@ -21,8 +18,8 @@ from cepbench.algorithms.hamlet.kernels.state import (
 )
 from cepbench.algorithms.hamlet.kernels.windows import note_state
 from cepbench.algorithms.kernels.cells import Cells
-from cepbench.algorithms.kernels.growth import widened, wider
-from cepbench.algorithms.snapshots.growth import SetState, shortage
+from cepbench.algorithms.kernels.growth import wider
+from cepbench.algorithms.snapshots.growth import SetState, free_room
 from cepbench.queries.records import records_of
 
 FIRST_SNAPSHOTS = 8
@@ -55,36 +52,20 @@ class HamletSetState(SetState):
         return HamletState(self.totals, self.vertices, self.graphlets)
 
     def make_room(self) -> None:
-        """As `SetState.make_room`; for snapshots, too."""
+        """As `SetState.make_room`; for snapshots, too, to which the kept events refer."""
         super().make_room()
-        self._compact_snapshots()
-        more = shortage(len(self.graphlets.snapshot), int(self.counts["snapshots"]), int(self.counts["more_snapshots"]))
-        if more > 0:
-            self._widen_snapshots(more)
+        counts, old, room = self.counts, self.graphlets, len(self.graphlets.snapshot)
+        first, stop = int(counts["oldest_snapshot"]), int(counts["snapshots"])
+        more = free_room(room, stop - first, int(counts["more_snapshots"]))
+        rows = (array.reshape(len(array) // room, room, *array.shape[1:])[:, first:stop] for array in old.cells)
+        wide = (wider(array, more, axis=1) for array in rows)
+        cells = Cells._make(array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in wide)
+        snapshot, among = wider(old.snapshot[first:stop], more), wider(old.among[:, first:stop], more)
+        self.graphlets = old._replace(cells=cells, snapshot=snapshot, among=among)
+        for name in ("first", "graphlet"):
+            self.vertices.event[name] -= first
+        counts["snapshots"], counts["oldest_snapshot"] = stop - first, 0
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
         note_state(buffered, self.compiled.program.template, self.totals)
-
-    def _compact_snapshots(self) -> None:
-        """Drops snapshots that are gone; the kept events refer to the others."""
-        counts, shared, event = self.counts, self.graphlets, self.vertices.event[: int(self.counts["vertices"])]
-        gone, size = int(counts["oldest_snapshot"]), int(counts["snapshots"])
-        if gone == 0:
-            return
-        shared.snapshot[: size - gone] = shared.snapshot[gone:size].copy()
-        for array in (shared.among, *self._rows()):
-            array[:, : size - gone] = array[:, gone:size].copy()
-        event["first"] -= gone
-        event["graphlet"] -= gone
-        counts["snapshots"], counts["oldest_snapshot"] = size - gone, 0
-
-    def _rows(self) -> Sequence[NDArray[Any]]:
-        """Views of the cells of shared graphlets by row and snapshot."""
-        room = len(self.graphlets.snapshot)
-        return [array.reshape(len(array) // room, room, *array.shape[1:]) for array in self.graphlets.cells]
-
-    def _widen_snapshots(self, more: int) -> None:
-        wide = (wider(array, more, axis=1) for array in self._rows())
-        cells = Cells(*(array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in wide))
-        self.graphlets = widened(self.graphlets, ("snapshot", "among"), more)._replace(cells=cells)

@@ -10,7 +10,7 @@ import numpy as np
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
-from cepbench.algorithms.kernels.growth import widened
+from cepbench.algorithms.kernels.growth import wider
 from cepbench.algorithms.snapshots.compilation import CompiledMembers
 from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
@@ -72,42 +72,27 @@ class SetState(ABC):
         """Notes the state if it is the largest since the last report."""
 
     def make_room(self) -> None:
-        """Makes the queue of vertices compact, with room for those that a kernel stopped for, and for their cells."""
-        counts = self.counts
-        self._compact_vertices(int(counts["oldest_vertex"]), int(counts["vertices"]))
-        more = shortage(len(self.vertices.event), int(counts["vertices"]), int(counts["more_vertices"]))
-        if more > 0:
-            self.vertices = widened(self.vertices, ("event", "ints", "reals"), more)
-        more = shortage(len(self.vertices.cells.over), int(counts["vertex_cells"]), int(counts["more_vertex_cells"]))
-        if more > 0:
-            self.vertices = self.vertices._replace(cells=more_cells(self.vertices.cells, more))
-
-    def _compact_vertices(self, gone: int, size: int) -> None:
-        """Drops the first `gone` of `size` vertices, which have left all windows, and their cells."""
-        counts, vertices = self.counts, self.vertices
-        if gone == 0:
-            return
-        first, stop = int(counts["oldest_cell"]), int(counts["vertex_cells"])
-        for array in (vertices.event, vertices.ints, vertices.reals):
-            array[..., : size - gone] = array[..., gone:size].copy()
-        for cells in vertices.cells:
-            cells[: stop - first] = cells[first:stop].copy()
-        vertices.event["cell"][: size - gone] -= first
-        for numbers in (vertices.event["before"][: size - gone], vertices.last):
-            np.maximum(numbers - gone, -1, out=numbers)
-        counts["vertices"], counts["oldest_vertex"] = size - gone, 0
-        counts["vertex_cells"], counts["oldest_cell"] = stop - first, 0
+        """Drops vertices that have left all windows, and makes room for those that a kernel stopped for."""
+        counts, old = self.counts, self.vertices
+        first, stop = int(counts["oldest_vertex"]), int(counts["vertices"])
+        more = free_room(len(old.event), stop - first, int(counts["more_vertices"]))
+        event = wider(old.event[first:stop], more)
+        ints, reals = wider(old.ints[:, first:stop], more), wider(old.reals[:, first:stop], more)
+        cell, end = int(counts["oldest_cell"]), int(counts["vertex_cells"])
+        more = free_room(len(old.cells.over), end - cell, int(counts["more_vertex_cells"]))
+        cells = Cells._make(wider(array[cell:end], more, axis=0) for array in old.cells)
+        event["cell"] -= cell
+        for numbers in (event["before"], old.last):
+            np.maximum(numbers - first, -1, out=numbers)
+        self.vertices = VertexQueue(event, old.last, ints, reals, cells)
+        counts["vertices"], counts["oldest_vertex"] = stop - first, 0
+        counts["vertex_cells"], counts["oldest_cell"] = end - cell, 0
 
 
-def shortage(room: int, live: int, more: int) -> int:
-    """By how much to widen what has room for so many things, some of which are live, for `more` of them.
+def free_room(room: int, live: int, more: int) -> int:
+    """How much is free behind what is live, once a queue of some room has room for `more`.
 
-    Room at least doubles what is live, so that queues are not made compact too often.
+    It at least doubles what is live, so that this is not needed too often. Kernels clear what is new.
     """
-    short = 2 * live + more - room
-    return max(short, room, FIRST_ROOM) if short > 0 else 0
-
-
-def more_cells(cells: Cells, more: int) -> Cells:
-    """With more cells, which kernels clear before they read them."""
-    return widened(cells, cells._fields, more, axis=0)
+    needed = 2 * live + more
+    return (room if needed <= room else max(needed, 2 * room, FIRST_ROOM)) - live
