@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from cepbench.algorithms.gloria.kernels.program import (
     NONE,
     GloriaProgram,
@@ -32,14 +30,6 @@ from cepbench.algorithms.snapshots.compilation import (
     SetCompiler,
     cell_bytes_of,
     offsets,
-    records,
-)
-from cepbench.algorithms.snapshots.kernels.records import (
-    MemberRecord,
-    NegationRecord,
-    SlotRecord,
-    TransitionRecord,
-    WindowRecord,
 )
 from cepbench.algorithms.snapshots.members import anonymous
 from cepbench.events.schema import Schema
@@ -50,17 +40,13 @@ TABLES = {
     "kind": KindRecord,
     "state": StateRecord,
     "position": PlaceRecord,
-    "transition": TransitionRecord,
     "source": SourceRecord,
     "inlet": InletRecord,
     "link": LinkRecord,
     "outlet": OutletRecord,
     "share": ShareRecord,
     "group": QSetRecord,
-    "member": MemberRecord,
-    "window": WindowRecord,
-    "slot": SlotRecord,
-    "negation": NegationRecord,
+    "whole": TemplateRecord,
 }
 
 
@@ -271,10 +257,10 @@ class _Compiler(SetCompiler):
         """All records, once all are known."""
         first = max((sum(map(self._span, own)) for own in self.present.values()), default=0)  # of places
         whole = self.place_cells(first, cell_bytes) | {"vertex_bytes": 40 + self.attribute_bytes}
+        self.rows["whole"].append(whole)
         codes = [self.schema.type_code(state.type) for state in self.present]
         for code in range(len(self.schema.types)):
             own = [s for s, found in enumerate(codes) if found == code]
             row: Row = {"state": own[0] if own else 0, "state_end": own[-1] + 1 if own else 0}
             self.rows["kind"].append(row | {"single": len(own) == 1, "relevant": bool(own) or code in self.negated})
-        lists = np.array(self.lists, np.int64)
-        return GloriaTables(**self.arrays(), lists=lists, whole=records(TemplateRecord, [whole]))
+        return GloriaTables(**self.arrays())

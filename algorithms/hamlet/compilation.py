@@ -30,29 +30,17 @@ from cepbench.algorithms.snapshots.compilation import (
     SetCompiler,
     cell_bytes_of,
     offsets,
-    records,
 )
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.kernels.records import (
-    MemberRecord,
-    NegationRecord,
-    SlotRecord,
-    TransitionRecord,
-    WindowRecord,
-)
 from cepbench.events.schema import Schema
 
-TEMPLATE = {
+TABLES = {
     "kind": TypeRecord,
     "position": UnitPositionRecord,
-    "transition": TransitionRecord,
-    "member": MemberRecord,
-    "window": WindowRecord,
-    "slot": SlotRecord,
-    "negation": NegationRecord,
     "group": GroupRecord,
     "unit": UnitRecord,
     "alike": AlikeRecord,
+    "whole": SetRecord,
 }
 
 CompiledSet = CompiledMembers[HamletProgram]
@@ -76,7 +64,7 @@ class _Merger(SetCompiler):
     """
 
     def __init__(self, chosen: SharableSet, schema: Schema, granularity: str) -> None:
-        super().__init__(chosen.members, schema, granularity, TEMPLATE)
+        super().__init__(chosen.members, schema, granularity, TABLES)
         self.bound: list[list[int]] = [[] for _ in schema.types]
         self.group_of: dict[int, int] = {}
         self.contexts = 0
@@ -133,7 +121,7 @@ class _Merger(SetCompiler):
         whole = {"most": most} | self.place_cells(most + MORE, cell_bytes_of(weights))
         whole |= {"contexts": self.contexts, "event_bytes": 16 + self.attribute_bytes}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
-        whole["every"] = self.granularity == EVENT
+        self.rows["whole"].append(whole | {"every": self.granularity == EVENT})
         self.rows["kind"] += [self._type(code, own) for code, own in enumerate(self.bound)]
         cells = [
             [self.rows["slot"][edge["read"]]["cell"] for edge in self._into(p) if not edge["visited"]]
@@ -141,8 +129,6 @@ class _Merger(SetCompiler):
         ]
         return TemplateTables(
             **self.arrays(),
-            lists=np.array(self.lists, np.int64),
-            whole=records(SetRecord, [whole]),
             first_source=np.array(offsets(len(own) + 1 for own in cells)[:-1], np.uint64),
             source=np.array([cell for own in cells for cell in (*own, END)], np.uint64),
         )

@@ -11,17 +11,32 @@ import numpy as np
 from cepbench.algorithms.online.granularity import EVENT, only_single_events
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
+from cepbench.algorithms.snapshots.kernels.records import (
+    MemberRecord,
+    NegationRecord,
+    SlotRecord,
+    TransitionRecord,
+    WindowRecord,
+)
 from cepbench.algorithms.snapshots.members import SetMember, negated_types
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
 from cepbench.queries.automaton import Automaton, Negations
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part, compile_part
-from cepbench.queries.records import Records, records_of
+from cepbench.queries.records import records_of
 from cepbench.queries.tables import Columns, predicate_tables
 
 Row = dict[str, Any]
 """The fields of a record."""
+
+COMMON: dict[str, type] = {
+    "transition": TransitionRecord,
+    "member": MemberRecord,
+    "window": WindowRecord,
+    "slot": SlotRecord,
+    "negation": NegationRecord,
+}
 
 Program = TypeVar("Program")
 
@@ -87,9 +102,10 @@ class MemberSlots:
 class SetCompiler:
     """Collects the records of a sharable set by table, and the `lists` that they refer to.
 
-    `tables` names the record of each table. Transitions in `shared`, by member, read no slot. The positions of member m
-    are numbered from `first_position[m]` on; transitions, slots and negations likewise. `negated`: type codes. Lists of
-    `predicates`: local ones of all positions, then those on adjacent events of all transitions.
+    `tables` names the record of each table besides those of `COMMON`. Transitions in `shared`, by member, read no slot.
+    The positions of member m are numbered from `first_position[m]` on; transitions, slots and negations likewise.
+    `negated`: type codes. Lists of `predicates`: local ones of all positions, then those on adjacent events of all
+    transitions.
     """
 
     def __init__(
@@ -101,7 +117,7 @@ class SetCompiler:
         shared: Sequence[Set[int]] = (),
     ) -> None:
         columns = Columns(schema)
-        self.members, self.schema, self.granularity, self.records = members, schema, granularity, tables
+        self.members, self.schema, self.granularity, self.records = members, schema, granularity, {**COMMON, **tables}
         self.parts = [compile_part(m.automaton, m.query.layout, columns, m.query.analysis.names) for m in members]
         self.read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
         local = [place.predicates for member in members for place in member.automaton.positions]
@@ -119,7 +135,7 @@ class SetCompiler:
         self.first_negation = offsets(len(slots.void) for slots in self.slots)
         self.negated = {schema.type_code(name) for m in members for name in negated_types(m.automaton)} - {-1}
         self.lists: list[int] = []
-        self.rows: dict[str, list[Row]] = {name: [] for name in tables}
+        self.rows: dict[str, list[Row]] = {name: [] for name in self.records}
         for m, slots in enumerate(self.slots):
             self.rows["negation"] += [self.run("void", void, self.first_slot[m]) for void in slots.void]
             self.rows["slot"] += [{"window": self.window[m]} for _ in range(slots.count)]
@@ -192,22 +208,19 @@ class SetCompiler:
             self.rows["window"].append(row | self.run("member", own))
         return {"open": sum(spans), "cells": final + sum(spans), "cell_bytes": cell_bytes}
 
-    def arrays(self) -> dict[str, Records]:
-        """The tables, once all records are known."""
-        return {name: records(record, self.rows[name]) for name, record in self.records.items()}
+    def arrays(self) -> dict[str, Any]:
+        """The tables and `lists`, once all records are known."""
+        found: dict[str, Any] = {"lists": np.array(self.lists, np.int64)}
+        for table, record in self.records.items():
+            found[table] = np.zeros(len(self.rows[table]), records_of(record))
+            for name in found[table].dtype.names:
+                found[table][name] = [row[name] for row in self.rows[table]]
+        return found
 
 
 def cell_bytes_of(weights: Weighing) -> int:
     """Bytes of a cell with these channels."""
     return 8 * (1 + sum(len(family.column) for family in weights))
-
-
-def records(record: type, rows: Sequence[Mapping[str, Any]]) -> Records:
-    """Rows as an array of records."""
-    found = np.zeros(len(rows), records_of(record))
-    for name in found.dtype.names or ():
-        found[name] = [row[name] for row in rows]
-    return found
 
 
 def offsets(sizes: Iterable[int]) -> list[int]:
