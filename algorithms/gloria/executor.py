@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -76,16 +75,15 @@ def _once(planned: PlannedSet, plan: GloriaPlan) -> tuple[CompiledPlan, ...]:
     return known[plan.granularity]
 
 
-@dataclass
 class PlanState(SetState):
     """The state of a sharable set that carries out a plan."""
 
     compiled: CompiledPlan
 
-    def __post_init__(self) -> None:
-        tables = self.compiled.program.tables
-        self.totals = self.fresh_totals(tables, int(tables.whole["cells"][0]), WorkRecord)
-        self.vertices = self.fresh_vertices(VertexRecord, len(tables.position) + len(tables.outlet))
+    def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
+        tables = compiled.program.tables
+        lists = len(tables.position) + len(tables.outlet)
+        super().__init__(compiled, arithmetic, tables, WorkRecord, VertexRecord, lists)
         groups = np.zeros(len(tables.group), records_of(GroupState))
         groups["one"] = -1
         outlets = np.zeros(len(tables.outlet), records_of(OutletState))

@@ -88,7 +88,13 @@ class SetExecutor(SetRunner):
 
 
 class HamletExecutor(SetsExecutor):
-    """Runs each sharable set, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`."""
+    """Runs each sharable set, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`.
+
+    Details: `event_visits` (events times the graphlets that they are put into), `edges` (events before that were
+    visited one by one), `bursts` of sharable types and the `shared_bursts` of them, their `graphlets` (one that is
+    shared, one for each query that does not share), `snapshots` and those of either level, `splits` and `merges`;
+    `deciding_seconds`; and, if decisions are traced, their sums by size of burst (`DecisionTrace.details`).
+    """
 
     sets: tuple[SetExecutor, ...]
 
@@ -102,15 +108,6 @@ class HamletExecutor(SetsExecutor):
         None unless decisions are traced.
         """
         return np.concatenate([DecisionTrace(0).newest, *(one.trace.newest for one in self.sets)])
-
-    def details(self) -> Mapping[str, float]:
-        """Counted work: `event_visits` (events times the graphlets that they are put into), `edges` (events before that
-        were visited one by one), `bursts` of sharable types and the `shared_bursts` of them, their `graphlets` (one
-        that is shared, one for each query that does not share), `snapshots` and those of either level, `splits` and
-        `merges`; `deciding_seconds`; and, if decisions are traced, their sums by size of burst
-        (`DecisionTrace.details`).
-        """
-        return super().details()
 
 
 def _readonly(*arrays: NDArray[Any]) -> KernelEvents:

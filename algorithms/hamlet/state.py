@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from cepbench.algorithms.hamlet.compilation import CompiledSet
@@ -25,17 +23,16 @@ from cepbench.queries.records import records_of
 FIRST_SNAPSHOTS = 8
 
 
-@dataclass
 class HamletSetState(SetState):
-    """The state of a sharable set; queues are made compact, or wider, between calls of kernels."""
+    """The state of a sharable set."""
 
     compiled: CompiledSet
 
-    def __post_init__(self) -> None:
-        template = self.compiled.program.template
-        self.totals = self.fresh_totals(template, int(template.whole["cells"][0]), CountRecord)
+    def __init__(self, compiled: CompiledSet, arithmetic: str) -> None:
+        template = compiled.program.template
+        lists = len(template.position) + len(template.group)
+        super().__init__(compiled, arithmetic, template, CountRecord, StoredRecord, lists)
         self.counts["last"] = -1
-        self.vertices = self.fresh_vertices(StoredRecord, len(template.position) + len(template.group))
         units = np.zeros(len(template.unit), records_of(SharingRecord))
         units["apart"] = -1
         self.graphlets = GraphletStore(

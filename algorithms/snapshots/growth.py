@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,14 +19,26 @@ FIRST_ROOM = 64
 """Events, and cells, that there is room for at first."""
 
 
-@dataclass
 class SetState(ABC):
-    """What the kernels of a sharable set write; it is made compact, or wider, between their calls."""
+    """What the kernels of a sharable set write; there is made room for more between their calls.
 
-    compiled: CompiledMembers[Any]
-    arithmetic: str
-    totals: SetTotals = field(init=False)
-    vertices: VertexQueue = field(init=False)
+    At first with one record of `counts`, and an empty queue of vertices with so many lists, of records of `vertex`.
+    """
+
+    def __init__(
+        self, compiled: CompiledMembers[Any], arithmetic: str, template: Template, counts: type, vertex: type,
+        lists: int,
+    ) -> None:  # fmt: skip
+        self.compiled, self.arithmetic, columns = compiled, arithmetic, compiled.columns
+        opened, count = np.zeros(len(template.window), records_of(OpenRecord)), np.zeros(1, records_of(counts))
+        opened["high"] = -1
+        count["now"] = count["edge"] = -1
+        pending = np.zeros(len(template.slot), records_of(PendingRecord))
+        seen = np.full(len(compiled.negations), -1, np.int64)
+        self.totals = SetTotals(self.cells(int(template.whole["cells"][0])), pending, seen, opened, count)
+        ints, reals = np.zeros((len(columns.ints), 0), np.int64), np.zeros((len(columns.reals), 0), np.float64)
+        last = np.full(lists, -1, np.int64)
+        self.vertices = VertexQueue(np.zeros(0, records_of(vertex)), last, ints, reals, self.cells(0))
 
     @property
     def counts(self) -> Any:
@@ -37,21 +48,6 @@ class SetState(ABC):
     def cells(self, count: int) -> Cells:
         """The given number of cells with the channels of the set."""
         return empty_cells(count, self.compiled.channels.layout, self.arithmetic)
-
-    def fresh_totals(self, template: Template, cells: int, counts: type) -> SetTotals:
-        """Totals before the first event, with one record of `counts`."""
-        opened, count = np.zeros(len(template.window), records_of(OpenRecord)), np.zeros(1, records_of(counts))
-        opened["high"] = -1
-        count["now"] = count["edge"] = -1
-        pending = np.zeros(len(template.slot), records_of(PendingRecord))
-        seen = np.full(len(self.compiled.negations), -1, np.int64)
-        return SetTotals(self.cells(cells), pending, seen, opened, count)
-
-    def fresh_vertices(self, record: type, lists: int) -> VertexQueue:
-        """An empty queue with the given number of lists."""
-        columns, event = self.compiled.columns, np.zeros(0, records_of(record))
-        ints, reals = np.zeros((len(columns.ints), 0), np.int64), np.zeros((len(columns.reals), 0), np.float64)
-        return VertexQueue(event, np.full(lists, -1, np.int64), ints, reals, self.cells(0))
 
     def largest(self, buffered: int = 0) -> StateSize:
         """The largest state since the last call, that of now with so many `buffered` events included."""

@@ -93,20 +93,16 @@ def find_bursts(
         if time[i] >= edge:
             edge = next_edge(time[i], window)
         within_time_stamp, complete = time[i] == last, False
-        j, end, found = i + 1, i + 1, 1
-        last = time[i]
-        while j < size and not complete:
-            if time[j] >= edge or (within_time_stamp and time[j] != time[i]):
-                complete = True
-            elif not types[kind[j]].relevant:
-                j += 1
-            elif kind[j] == kind[i] and found < MOST:
-                found += 1
-                last = time[j]
-                end = j + 1
-                j += 1
-            else:
-                complete = True
+        end, found = i + 1, 1
+        for j in range(i + 1, size):
+            relevant = types[kind[j]].relevant
+            complete = time[j] >= edge or (within_time_stamp and time[j] != time[i])
+            complete |= relevant and (kind[j] != kind[i] or found == MOST)
+            if complete:
+                break
+            if relevant:
+                end, found = j + 1, found + 1
+        last = time[end - 1]
         g = types[kind[i]].group
         if not complete and g != NONE and until < edge:
             return count, i
