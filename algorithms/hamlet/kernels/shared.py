@@ -39,12 +39,18 @@ def propagate_shared(
     totals, graphlets, template = state.totals, state.graphlets, program.template
     counts, cells, most = totals.counts[0], graphlets.cells, len(graphlets.snapshot)
     first, stop, group = burst.begin, burst.end, template.group[burst.group]
+    stored, selects, partial, apart = (
+        burst.stored,
+        burst.selects,
+        burst.partial,
+        burst.apart,
+    )
     begin_at = counts.vertices
     x = new_snapshot(burst.group, first, np.int64(NONE), events, matches, program, state, modular)
     counts.graphlet_snapshots += 1
     for u in range(len(graphlets.unit)):
         graphlets.among[u, x] = graphlets.unit[u].now
-    oldest = counts.oldest_snapshot if burst.selects else x
+    oldest = counts.oldest_snapshot if selects else x
     sums, fresh, row = SUMS * most + oldest, FRESH * most + oldest, ROW * most + oldest
     clear_run(cells, sums, x + 1 - oldest)
     clear_run(cells, fresh, x + 1 - oldest)
@@ -56,12 +62,12 @@ def propagate_shared(
             shown = events.time[i]
             add_run(cells, sums, fresh, counts.snapshots - oldest)
             clear_run(cells, fresh, counts.snapshots - oldest)
-        matched = _match(i, group.alike, group.alike_end, classes, matches) if burst.partial else ALL
+        matched = _match(i, group.alike, group.alike_end, classes, matches) if partial else ALL
         if matched == NOBODY:
             continue
         counts.visits += 1
-        alike = matched == ALL and not burst.apart
-        if alike and burst.selects:
+        alike = matched == ALL and not apart
+        if alike and selects:
             alike = _alike_before(i, burst.group, begin_at, oldest, classes, events, program, state)
         elif alike and template.whole[0].every:
             _visit_graphlet(begin_at, oldest, events.time[i], state)
@@ -77,7 +83,7 @@ def propagate_shared(
             clear_run(cells, row, z + 1 - oldest)
             begin(cells, ROW * most + z)
         add_run(cells, fresh, row, counts.snapshots - oldest)
-        if burst.stored:  # for those that visit it
+        if stored:  # for those that visit it
             length = counts.snapshots - oldest
             v = keep(i, len(template.position) + burst.group, length, events, totals, state.vertices)
             event = state.vertices.event[v]
