@@ -97,23 +97,20 @@ class _Merger(SetCompiler):
         value = VALUES
         for p, predicates in zip(own, found, strict=True):
             positions[p]["unit"] = len(self.rows["unit"]) + len(units)
-            unit = {"group": g, "position": p, "loop": self._loop(p), "value": value}
+            edges = enumerate(self._into(p), positions[p]["enter"])
+            loop = next(e for e, edge in edges if edge["source"] == p)
+            unit = {"group": g, "position": p, "loop": loop, "value": value}
             units.append(unit | {"alike": first + known.index(predicates)})
             value += self.windows[positions[p]["window"]].overlap
         classes: list[Row] = []
         for predicates in known:
-            p = own[found.index(predicates)]
-            loop = self._loop(p) if predicates[1] else NONE
-            classes.append({"sample": p, "loop": loop, "same_loop": predicates[1] == most[1]})
+            unit = units[found.index(predicates)]
+            loop = unit["loop"] if predicates[1] else NONE
+            classes.append({"sample": unit["position"], "loop": loop, "same_loop": predicates[1] == most[1]})
         row = self.add("unit", units) | self.add("alike", classes) | {"reference": first + known.index(most)}
         self.rows["group"].append(row)
         self.group_of[self.schema.type_code(patterns[0].type)] = g
         self.contexts = max(self.contexts, value - VALUES)
-
-    def _loop(self, p: int) -> int:
-        """The transition of a position to itself."""
-        first = int(self.rows["position"][p]["enter"])
-        return next(e for e, edge in enumerate(self._into(p), first) if edge["source"] == p)
 
     def template(self, weights: Weighing) -> TemplateTables:
         """The records of members, once all are known."""
@@ -136,13 +133,10 @@ class _Merger(SetCompiler):
     def _type(self, code: int, own: Sequence[int]) -> Row:
         kept = sum(bool(self.rows["position"][p]["kept"]) for p in own)
         row = {"group": self.group_of.get(code, NONE), "kept": kept, "relevant": bool(own) or code in self.negated}
-        row["summed"] = kept == 0 and code not in self.negated and all(self._apart(p, own) for p in own)
+        beside = any(edge["visited"] or edge["source"] in set(own) - {p} for p in own for edge in self._into(p))
+        row["summed"] = kept == 0 and code not in self.negated and not beside
         return row | self.run("binding", own)
 
     def _into(self, p: int) -> list[Row]:
         position = self.rows["position"][p]
         return self.rows["transition"][position["enter"] : position["enter_end"]]
-
-    def _apart(self, p: int, own: Sequence[int]) -> bool:
-        """Whether a position reads sums, and none that others of its type feed."""
-        return not any(edge["visited"] or edge["source"] in set(own) - {p} for edge in self._into(p))

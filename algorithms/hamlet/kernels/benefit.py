@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ClassRecord
-from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
+from cepbench.algorithms.kernels.compilation import inner, kernel
 from cepbench.queries.records import Records
 
 
@@ -79,8 +79,10 @@ def _cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool
         return shared_cost(b, n, propagated, 1.0 + created, k, b, reads / max(k, 1.0), search) + alone
     products = 0.0
     for c in range(len(classes)):
-        if classes[c].chosen:
-            products += classes[c].contexts * propagated * _with_value(classes[c], burst, created)
+        one = classes[c]
+        if one.chosen:  # a snapshot at event level has a value for about the events that a class matches
+            valued = max(0, min(created, one.matched - burst.size + burst.mixed))
+            products += one.contexts * propagated * (one.matched if created == burst.size else valued)
     cost = reads * costs.read + k * (costs.graphlet + created * costs.snapshot)
     cost += products * costs.product + b * propagated * costs.shared_event
     if visiting:
@@ -127,14 +129,6 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
         for c in range(len(classes)):
             classes[c].chosen = False
     return plan, nothing
-
-
-@inlined
-def _with_value(one: ClassRecord, burst: BurstRecord, created: int) -> int:
-    """For how many snapshots at event level a class that shares has a value: about the events that it matches."""
-    if created == burst.size:
-        return int(one.matched)
-    return max(0, min(created, int(one.matched) - burst.size + burst.mixed))
 
 
 @inner
