@@ -78,7 +78,7 @@ class MemberChannels:
 
 
 def _chosen(weights: Weights, states: Sequence[Hashable], known: list[Channel]) -> list[int]:
-    """The channels of a member in a family: known ones, or else new ones."""
+    """The channels of a member in a family: known ones, or otherwise new ones."""
     chosen: list[int] = []
     for column, bound in zip(weights.column.tolist(), weights.bound.tolist(), strict=True):
         counts = dict(zip(states, bound, strict=True))
