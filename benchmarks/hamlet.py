@@ -18,7 +18,6 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
-from cepbench.algorithms.hamlet.kernels.stream import EVENTS, EXPECTED
 from cepbench.algorithms.hamlet.plan import HamletPlan
 from cepbench.algorithms.hamlet.sharing import COSTS, Sharing
 from cepbench.algorithms.registry import make
@@ -197,7 +196,7 @@ def _terms(texts: Sequence[str], events: EventBatch, reads: int) -> tuple[list[f
     """
     executor = run("hamlet[trace=1000000]", texts, events)[1]
     assert isinstance(executor, HamletExecutor)
-    size, mixed = executor.trace()[:, [EVENTS, EXPECTED]].T
+    size, mixed = executor.trace()["size"], executor.trace()["mixed"]
     k, b = float(len(texts)), float(len(size))
     propagated = 1 + 0.5 * mixed
     matched = float((size - mixed / 2).sum()) * k

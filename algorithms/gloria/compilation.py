@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
-
-import numpy as np
 
 from cepbench.algorithms.gloria.kernels.program import (
     NONE,
@@ -27,16 +24,14 @@ from cepbench.algorithms.gloria.plan import PlannedSet, QSet, part_of
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import Row, SetCompiler, cell_bytes_of, offsets, records
-from cepbench.algorithms.snapshots.kernels.records import (
-    MemberRecord,
-    NegationRecord,
-    SlotRecord,
-    TransitionRecord,
-    WindowRecord,
+from cepbench.algorithms.snapshots.compilation import (
+    CompiledMembers,
+    Row,
+    SetCompiler,
+    cell_bytes_of,
+    offsets,
 )
 from cepbench.algorithms.snapshots.members import anonymous
-from cepbench.algorithms.snapshots.sets import CompiledMembers
 from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import MOST_RING
 from cepbench.queries.automaton import Position, Transition
@@ -45,25 +40,17 @@ TABLES = {
     "kind": KindRecord,
     "state": StateRecord,
     "position": PlaceRecord,
-    "transition": TransitionRecord,
     "source": SourceRecord,
     "inlet": InletRecord,
     "link": LinkRecord,
     "outlet": OutletRecord,
     "share": ShareRecord,
     "group": QSetRecord,
-    "member": MemberRecord,
-    "window": WindowRecord,
-    "slot": SlotRecord,
-    "negation": NegationRecord,
+    "whole": TemplateRecord,
 }
 
 
-@dataclass(frozen=True, eq=False)
-class CompiledPlan(CompiledMembers):
-    """A sharable set as its kernels read it."""
-
-    program: GloriaProgram
+CompiledPlan = CompiledMembers[GloriaProgram]
 
 
 def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple[CompiledPlan, ...]:
@@ -74,7 +61,7 @@ def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple
     """
     compiler, states, members = _Compiler(planned, schema, granularity), planned.template.states, planned.members
     channels = MemberChannels.of_members([part.tables for part in compiler.parts], states)
-    if len(channels.columns[0]) > MOST_RING and len(members) > 1:
+    if len(channels.known[0]) > MOST_RING and len(members) > 1:
         numbers, half = range(len(members)), len(members) // 2
         first, second = part_of(planned, numbers[:half]), part_of(planned, numbers[half:])
         return (*compile_sets(first, schema, granularity), *compile_sets(second, schema, granularity))
@@ -135,8 +122,6 @@ class _Compiler(SetCompiler):
         self.groups: dict[QSet, GroupRows] = {}
         self.leaving: dict[tuple[TypeState, QSet], Row] = {}
         self._add_leaving()
-        for m in range(len(self.members)):
-            self.add_slots(m)
         for state in order:
             self._add_state(state)
         for m, states in enumerate(self.states):
@@ -271,12 +256,11 @@ class _Compiler(SetCompiler):
     def tables(self, cell_bytes: int) -> GloriaTables:
         """All records, once all are known."""
         first = max((sum(map(self._span, own)) for own in self.present.values()), default=0)  # of places
-        whole = self.place_cells(first) | {"cell_bytes": cell_bytes, "vertex_bytes": 40 + self.attribute_bytes}
-        self.add_windows(cell_bytes)
+        whole = self.place_cells(first, cell_bytes) | {"vertex_bytes": 40 + self.attribute_bytes}
+        self.rows["whole"].append(whole)
         codes = [self.schema.type_code(state.type) for state in self.present]
         for code in range(len(self.schema.types)):
             own = [s for s, found in enumerate(codes) if found == code]
             row: Row = {"state": own[0] if own else 0, "state_end": own[-1] + 1 if own else 0}
             self.rows["kind"].append(row | {"single": len(own) == 1, "relevant": bool(own) or code in self.negated})
-        lists = np.array(self.lists, np.int64)
-        return GloriaTables(**self.arrays(TABLES), lists=lists, whole=records(TemplateRecord, [whole]))
+        return GloriaTables(**self.arrays())

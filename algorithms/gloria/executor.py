@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.gloria.compilation import CompiledPlan, compile_sets
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, GroupState, OutletState, WorkRecord
-from cepbench.algorithms.gloria.kernels.stream import DONE, OUTPUT, ROOM, run_events
+from cepbench.algorithms.gloria.kernels.stream import run_events
 from cepbench.algorithms.gloria.kernels.windows import note_state
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.growth import widened
-from cepbench.algorithms.running.negation import largest_state, latest_starts
-from cepbench.algorithms.snapshots.growth import SetState, more_cells
+from cepbench.algorithms.snapshots.growth import SetState
 from cepbench.algorithms.snapshots.kernels.records import PendingRecord, VertexRecord
 from cepbench.algorithms.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
 from cepbench.queries.records import records_of
@@ -77,16 +75,15 @@ def _once(planned: PlannedSet, plan: GloriaPlan) -> tuple[CompiledPlan, ...]:
     return known[plan.granularity]
 
 
-@dataclass
 class PlanState(SetState):
     """The state of a sharable set that carries out a plan."""
 
     compiled: CompiledPlan
 
-    def __post_init__(self) -> None:
-        tables = self.compiled.program.tables
-        self.totals = self.fresh_totals(tables, int(tables.whole["cells"][0]), WorkRecord)
-        self.vertices = self.fresh_vertices(VertexRecord, len(tables.position) + len(tables.outlet))
+    def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
+        tables = compiled.program.tables
+        lists = len(tables.position) + len(tables.outlet)
+        super().__init__(compiled, arithmetic, tables, WorkRecord, VertexRecord, lists)
         groups = np.zeros(len(tables.group), records_of(GroupState))
         groups["one"] = -1
         outlets = np.zeros(len(tables.outlet), records_of(OutletState))
@@ -110,13 +107,13 @@ class PlanState(SetState):
 
     def make_room(self) -> None:
         """Makes room for all that the next event may leave behind; groups that have too many snapshots move."""
-        tables, counts = self.compiled.program.tables, self.counts
+        tables = self.compiled.program.tables
         most = 2 * int((tables.kind["state_end"] - tables.kind["state"]).max())
         for group, rows in zip(self.shared.group, tables.group["rows"].tolist(), strict=True):
             live = int(group["count"] - group["oldest"])
             if 2 * (live + most) > group["room"]:
                 self._move(group, rows, live, max(2 * int(group["room"]), 2 * (live + most), FIRST_ROOM))
-        self.widen_vertices(int(counts["more_vertices"]), int(counts["more_vertex_cells"]))
+        super().make_room()
 
     def _move(self, group: Any, rows: int, live: int, room: int) -> None:
         """Moves the live snapshots of a group behind all others, where it has more room."""
@@ -125,7 +122,9 @@ class PlanState(SetState):
         first, old = int(group["oldest"] - group["shift"]), int(group["room"])
         short = base + rows * room - len(self.shared.cells.over)
         if short > 0:
-            self.shared = self.shared._replace(cells=more_cells(self.shared.cells, max(short, base)))
+            self.shared = self.shared._replace(
+                cells=widened(self.shared.cells, Cells._fields, max(short, base), axis=0)
+            )
         short = times + room - len(self.shared.times)
         if short > 0:
             self.shared = widened(self.shared, ("times",), max(short, times))
@@ -150,21 +149,9 @@ class PlanExecutor(SetRunner):
         super().__init__(compiled, arithmetic, int(compiled.program.tables.whole["open"][0]))
         self.program, self.state = compiled.program, PlanState(compiled, arithmetic)
 
-    def size(self) -> StateSize:
-        """As `Executor.state`."""
-        return self.state.largest() + largest_state(self.negations)
-
     def details(self) -> Mapping[str, float]:
         """As `Executor.details`."""
         return {name: float(self.state.counts[field]) for name, field in DETAILS.items()}
 
     def run(self, events: KernelEvents, now: int) -> MemberAnswers:
-        done, stopped, negated = 0, OUTPUT, latest_starts(self.negations)
-        while stopped != DONE:
-            done, size, stopped = run_events(
-                done, now, negated, events, self.program, self.state.arrays, self.rows.arrays, self.modular
-            )
-            self.rows.take(size)
-            if stopped == ROOM:
-                self.state.make_room()
-        return self.rows.take_all()
+        return self.call(run_events, now, events, self.program)

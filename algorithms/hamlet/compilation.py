@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +12,6 @@ from cepbench.algorithms.hamlet.kernels.program import (
     NONE,
     AlikeRecord,
     GroupRecord,
-    Groups,
     HamletProgram,
     SetRecord,
     TemplateTables,
@@ -26,35 +24,26 @@ from cepbench.algorithms.hamlet.workload import KleeneSubPattern, SharableSet
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import Row, SetCompiler, cell_bytes_of, offsets, records
-from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.kernels.records import (
-    MemberRecord,
-    NegationRecord,
-    SlotRecord,
-    TransitionRecord,
-    WindowRecord,
+from cepbench.algorithms.snapshots.compilation import (
+    CompiledMembers,
+    Row,
+    SetCompiler,
+    cell_bytes_of,
+    offsets,
 )
-from cepbench.algorithms.snapshots.sets import CompiledMembers
+from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.events.schema import Schema
 
-TEMPLATE = {
+TABLES = {
     "kind": TypeRecord,
     "position": UnitPositionRecord,
-    "transition": TransitionRecord,
-    "member": MemberRecord,
-    "window": WindowRecord,
-    "slot": SlotRecord,
-    "negation": NegationRecord,
+    "group": GroupRecord,
+    "unit": UnitRecord,
+    "alike": AlikeRecord,
+    "whole": SetRecord,
 }
-GROUPS = {"group": GroupRecord, "unit": UnitRecord, "alike": AlikeRecord}
 
-
-@dataclass(frozen=True, eq=False)
-class CompiledSet(CompiledMembers):
-    """A sharable set."""
-
-    program: HamletProgram
+CompiledSet = CompiledMembers[HamletProgram]
 
 
 def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> CompiledSet:
@@ -63,8 +52,7 @@ def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> Compil
     positions = [range(*run) for run in pairwise(merged.first_position)]
     channels = MemberChannels.of_members([part.tables for part in merged.parts], positions)
     weights = channels.weights(range(merged.first_position[-1]))
-    template, groups = merged.template(weights), Groups(**merged.arrays(GROUPS))
-    program = HamletProgram(template, groups, merged.predicates, weights)
+    program = HamletProgram(merged.template(weights), merged.predicates, weights)
     return CompiledSet(chosen.members, merged.read, channels, merged.negations, program)
 
 
@@ -76,7 +64,7 @@ class _Merger(SetCompiler):
     """
 
     def __init__(self, chosen: SharableSet, schema: Schema, granularity: str) -> None:
-        super().__init__(chosen.members, schema, granularity, TEMPLATE | GROUPS)
+        super().__init__(chosen.members, schema, granularity, TABLES)
         self.bound: list[list[int]] = [[] for _ in schema.types]
         self.group_of: dict[int, int] = {}
         self.contexts = 0
@@ -96,7 +84,6 @@ class _Merger(SetCompiler):
             row = self.position(m, p) | {"unit": NONE, "selective": bool(place.predicates)}
             into = [self.transition(m, e, first + t.source) for e, t in enumerate(edges) if t.target == p]
             self.rows["position"].append(row | self.add("transition", into, "enter"))
-        self.add_slots(m)
         self.rows["member"].append(self.member(m, range(first, self.first_position[m + 1])))
 
     def _add_group(self, patterns: Sequence[KleeneSubPattern]) -> None:
@@ -110,42 +97,35 @@ class _Merger(SetCompiler):
         value = VALUES
         for p, predicates in zip(own, found, strict=True):
             positions[p]["unit"] = len(self.rows["unit"]) + len(units)
-            unit = {"group": g, "position": p, "loop": self._loop(p), "value": value}
+            edges = enumerate(self._into(p), positions[p]["enter"])
+            loop = next(e for e, edge in edges if edge["source"] == p)
+            unit = {"group": g, "position": p, "loop": loop, "value": value}
             units.append(unit | {"alike": first + known.index(predicates)})
             value += self.windows[positions[p]["window"]].overlap
         classes: list[Row] = []
         for predicates in known:
-            p = own[found.index(predicates)]
-            loop = self._loop(p) if predicates[1] else NONE
-            classes.append({"sample": p, "loop": loop, "same_loop": predicates[1] == most[1]})
+            unit = units[found.index(predicates)]
+            loop = unit["loop"] if predicates[1] else NONE
+            classes.append({"sample": unit["position"], "loop": loop, "same_loop": predicates[1] == most[1]})
         row = self.add("unit", units) | self.add("alike", classes) | {"reference": first + known.index(most)}
         self.rows["group"].append(row)
         self.group_of[self.schema.type_code(patterns[0].type)] = g
         self.contexts = max(self.contexts, value - VALUES)
 
-    def _loop(self, p: int) -> int:
-        """The transition of a position to itself."""
-        first = int(self.rows["position"][p]["enter"])
-        return next(e for e, edge in enumerate(self._into(p), first) if edge["source"] == p)
-
     def template(self, weights: Weighing) -> TemplateTables:
         """The records of members, once all are known."""
         most = max(member.window.overlap for member in self.members)
-        whole = {"most": most} | self.place_cells(most + MORE)
-        cell = cell_bytes_of(weights)
-        whole |= {"contexts": self.contexts, "cell_bytes": cell, "event_bytes": 16 + self.attribute_bytes}
+        whole = {"most": most} | self.place_cells(most + MORE, cell_bytes_of(weights))
+        whole |= {"contexts": self.contexts, "event_bytes": 16 + self.attribute_bytes}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
-        whole["every"] = self.granularity == EVENT
+        self.rows["whole"].append(whole | {"every": self.granularity == EVENT})
         self.rows["kind"] += [self._type(code, own) for code, own in enumerate(self.bound)]
-        self.add_windows(cell)
         cells = [
             [self.rows["slot"][edge["read"]]["cell"] for edge in self._into(p) if not edge["visited"]]
             for p in range(len(self.rows["position"]))
         ]
         return TemplateTables(
-            **self.arrays(TEMPLATE),
-            lists=np.array(self.lists, np.int64),
-            whole=records(SetRecord, [whole]),
+            **self.arrays(),
             first_source=np.array(offsets(len(own) + 1 for own in cells)[:-1], np.uint64),
             source=np.array([cell for own in cells for cell in (*own, END)], np.uint64),
         )
@@ -153,13 +133,10 @@ class _Merger(SetCompiler):
     def _type(self, code: int, own: Sequence[int]) -> Row:
         kept = sum(bool(self.rows["position"][p]["kept"]) for p in own)
         row = {"group": self.group_of.get(code, NONE), "kept": kept, "relevant": bool(own) or code in self.negated}
-        row["summed"] = kept == 0 and code not in self.negated and all(self._apart(p, own) for p in own)
+        beside = any(edge["visited"] or edge["source"] in set(own) - {p} for p in own for edge in self._into(p))
+        row["summed"] = kept == 0 and code not in self.negated and not beside
         return row | self.run("binding", own)
 
     def _into(self, p: int) -> list[Row]:
         position = self.rows["position"][p]
         return self.rows["transition"][position["enter"] : position["enter_end"]]
-
-    def _apart(self, p: int, own: Sequence[int]) -> bool:
-        """Whether a position reads sums, and none that others of its type feed."""
-        return not any(edge["visited"] or edge["source"] in set(own) - {p} for edge in self._into(p))

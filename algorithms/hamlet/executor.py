@@ -9,26 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.hamlet.compilation import CompiledSet
-from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ScanRecord, find_bursts, scan_bursts
-from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, DONE, OUTPUT, ROOM, Decisions, run_bursts
+from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ClassRecord, find_bursts, scan_bursts
+from cepbench.algorithms.hamlet.kernels.stream import Decisions, run_bursts
 from cepbench.algorithms.hamlet.plan import HamletPlan
 from cepbench.algorithms.hamlet.sharing import DecisionTrace, Sharing
 from cepbench.algorithms.hamlet.state import HamletSetState
 from cepbench.algorithms.kernels.arrays import readonly
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.running.negation import largest_state, latest_starts
 from cepbench.algorithms.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
-from cepbench.queries.records import records_of
+from cepbench.queries.records import Records, records_of
 
-DETAILS = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
-"""Counted work that is reported under the name of its field."""
-TOGETHER = {
+ALIKE = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
+DETAILS = {name: (name,) for name in ALIKE} | {
+    "event_visits": ("visits",),
     "graphlets": ("shared_bursts", "alone_graphlets"),
     "snapshots": ("graphlet_snapshots", "event_snapshots"),
 }
-"""Counted work that is reported as a sum of fields."""
+"""Counted work, and the fields of `CountRecord` that it is the sum of."""
 
 
 class SetExecutor(SetRunner):
@@ -37,24 +35,19 @@ class SetExecutor(SetRunner):
     Events of a batch are read where they lie, unless a burst was buffered before it: then they are copied once.
     """
 
+    state: HamletSetState
+
     def __init__(self, compiled: CompiledSet, arithmetic: str, sharing: Sharing) -> None:
         super().__init__(compiled, arithmetic, int(compiled.program.template.whole["open"][0]))
         self.compiled, self.sharing = compiled, sharing
         self.state = HamletSetState(compiled, arithmetic)
-        self.buffered: KernelEvents | None = None
         self.deciding = 0.0
         self.trace = DecisionTrace(sharing.traced)
-
-    def size(self) -> StateSize:
-        """As `Executor.state`."""
-        waiting = 0 if self.buffered is None else len(self.buffered.time)
-        return self.state.largest(waiting) + largest_state(self.negations)
 
     def details(self) -> Mapping[str, float]:
         """Counted work, the seconds to find bursts and weigh their benefit, and the numbers of the trace."""
         counts = self.state.counts
-        found = {"event_visits": float(counts["visits"])} | {name: float(counts[name]) for name in DETAILS}
-        found |= {name: float(sum(counts[part] for part in parts)) for name, parts in TOGETHER.items()}
+        found = {name: float(sum(counts[part] for part in parts)) for name, parts in DETAILS.items()}
         return {**found, "deciding_seconds": self.deciding, **self.trace.details()}
 
     def run(self, events: KernelEvents, now: int) -> MemberAnswers:
@@ -63,36 +56,28 @@ class SetExecutor(SetRunner):
             parts = zip(self.buffered, events, (0, 0, 1, 1, 0), strict=True)
             events = _readonly(*(np.concatenate([one, other], axis) for one, other, axis in parts))
             self.buffered = None
-        program, state = self.compiled.program, self.state
         decisions, rest = self._find_bursts(events, now)
         if rest < len(events.time):
             self._keep(events, rest)
             now = min(now, int(events.time[rest]))  # no window ends in between, or the burst were complete
-        done, stopped, negated = 0, OUTPUT, latest_starts(self.negations)
-        while stopped != DONE:
-            done, size, stopped = run_bursts(
-                done, now, negated, events, program, decisions, state.arrays, self.rows.arrays, self.modular
-            )
-            self.rows.take(size)
-            if stopped == ROOM:
-                state.make_room(int(decisions.bursts[done]["size"]))
+        answers = self.call(run_bursts, now, events, self.compiled.program, decisions)
         if self.sharing.traced:
-            self.trace.add(decisions.trace[decisions.bursts["group"] >= 0])
-        return self.rows.take_all()
+            self.trace.add(decisions.bursts[decisions.bursts["group"] >= 0])
+        return answers
 
     def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Decisions, int]:
         """Complete bursts and what is known of them, to be decided; and the first event of the rest."""
-        template, groups, predicates, _ = self.compiled.program
-        bursts = np.empty(len(events.time), records_of(BurstRecord))
+        template, predicates, _ = self.compiled.program
+        bursts = np.zeros(len(events.time), records_of(BurstRecord))
         started = time.perf_counter()
         last = int(self.state.counts["last"])
         count, rest = find_bursts(events.time, events.kind, last, now, template.kind, template.window, bursts)
-        bursts, classes = bursts[:count], len(groups.alike)
-        scans = np.zeros((count, classes), records_of(ScanRecord))
-        matches = np.ones((len(events.time), classes), np.bool_)
-        scan_bursts(count, events, groups, predicates, bursts, scans, matches)
+        bursts, number = bursts[:count], len(template.alike)
+        classes = np.zeros((count, number), records_of(ClassRecord))
+        matches = np.ones((len(events.time), number), np.bool_)
+        scan_bursts(events, template.group, template.alike, predicates, bursts, classes, matches)
         self.deciding += time.perf_counter() - started
-        return self.sharing.decisions(bursts, scans, matches, groups), rest
+        return self.sharing.decisions(bursts, classes, matches, template), rest
 
     def _keep(self, events: KernelEvents, rest: int) -> None:
         """Buffers what may belong to the incomplete burst."""
@@ -103,7 +88,13 @@ class SetExecutor(SetRunner):
 
 
 class HamletExecutor(SetsExecutor):
-    """Runs each sharable set, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`."""
+    """Runs each sharable set, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`.
+
+    Details: `event_visits` (events times the graphlets that they are put into), `edges` (events before that were
+    visited one by one), `bursts` of sharable types and the `shared_bursts` of them, their `graphlets` (one that is
+    shared, one for each query that does not share), `snapshots` and those of either level, `splits` and `merges`;
+    `deciding_seconds`; and, if decisions are traced, their sums by size of burst (`DecisionTrace.details`).
+    """
 
     sets: tuple[SetExecutor, ...]
 
@@ -111,21 +102,12 @@ class HamletExecutor(SetsExecutor):
         sets = [SetExecutor(compiled, plan.workload.arithmetic, sharing) for compiled in plan.sets]
         super().__init__(plan.workload, sets, plan.alone, plan.granularity)
 
-    def trace(self) -> NDArray[np.float64]:
-        """float64[n, COLUMNS]: the newest decisions of each sharable set on windows of time, set by set.
+    def trace(self) -> Records:
+        """The newest decisions of each sharable set on windows of time, set by set, as `BurstRecord`s.
 
-        `kernels.stream` names the columns. None unless decisions are traced.
+        None unless decisions are traced.
         """
-        return np.concatenate([np.zeros((0, COLUMNS)), *(one.trace.newest for one in self.sets)])
-
-    def details(self) -> Mapping[str, float]:
-        """Counted work: `event_visits` (events times the graphlets that they are put into), `edges` (events before that
-        were visited one by one), `bursts` of sharable types and the `shared_bursts` of them, their `graphlets` (one
-        that is shared, one for each query that does not share), `snapshots` and those of either level, `splits` and
-        `merges`; `deciding_seconds`; and, if decisions are traced, their sums by size of burst
-        (`DecisionTrace.details`).
-        """
-        return super().details()
+        return np.concatenate([DecisionTrace(0).newest, *(one.trace.newest for one in self.sets)])
 
 
 def _readonly(*arrays: NDArray[Any]) -> KernelEvents:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, ClassRecord
-from cepbench.algorithms.hamlet.kernels.bursts import MOST
-from cepbench.algorithms.hamlet.kernels.program import Groups
-from cepbench.algorithms.hamlet.kernels.stream import COLUMNS, CREATED, EVENTS, NON_SHARED, QUERIES, SHARED, Decisions
+from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
+from cepbench.algorithms.hamlet.kernels.bursts import MOST, BurstRecord
+from cepbench.algorithms.hamlet.kernels.program import TemplateTables
+from cepbench.algorithms.hamlet.kernels.stream import Decisions
 from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.queries.records import Records, records_of
 
@@ -41,18 +40,16 @@ class Sharing:
     decide: Decide | None = None
     traced: int = 0
 
-    def decisions(self, bursts: Records, scans: Records, matches: Flags, groups: Groups) -> Decisions:
-        """What kernels read to decide these bursts, and where they write the trace."""
-        given = np.zeros((0 if self.decide is None else len(bursts), len(groups.unit)), np.bool_)
+    def decisions(self, bursts: Records, classes: Records, matches: Flags, template: TemplateTables) -> Decisions:
+        """What kernels read to decide these bursts."""
+        given = np.zeros((0 if self.decide is None else len(bursts), len(template.unit)), np.bool_)
         if self.decide is not None:
             for n in np.flatnonzero(bursts["group"] >= 0):
-                group = groups.group[bursts["group"][n]]
+                group = template.group[bursts["group"][n]]
                 own = slice(int(group["unit"]), int(group["unit_end"]))
                 given[n, own] = self.decide(own.stop - own.start)
         dynamic = self.mode == "dynamic" and self.decide is None
-        classes = np.zeros(len(groups.alike), records_of(ClassRecord))
-        trace = np.zeros((len(bursts) if self.traced else 0, COLUMNS), np.float64)
-        return Decisions(bursts, scans, matches, dynamic, self.paper, self.costs, given, classes, trace)
+        return Decisions(bursts, classes, matches, dynamic, self.paper, self.costs, given)
 
 
 class DecisionTrace:
@@ -60,17 +57,15 @@ class DecisionTrace:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.newest = np.zeros((0, COLUMNS), np.float64)
+        self.newest = np.zeros(0, records_of(BurstRecord))
         self.sums = np.zeros((_SIZES, len(NUMBERS)), np.float64)
 
-    def add(self, decisions: NDArray[np.float64]) -> None:
-        """Adds `decisions[n, COLUMNS]`, as `kernels.stream` names their columns."""
-        self.newest = np.concatenate([self.newest, decisions[-self.most :]])[-self.most :].copy()
-        size = np.frexp(decisions[:, EVENTS])[1] - 1
-        numbers = np.ones((len(decisions), len(NUMBERS)))
-        numbers[:, 1] = decisions[:, QUERIES] > 0
-        numbers[:, 2:] = decisions[:, [CREATED, SHARED, NON_SHARED]]
-        np.add.at(self.sums, size, numbers)
+    def add(self, bursts: Records) -> None:
+        """Adds bursts of sharable types that were decided."""
+        self.newest = np.concatenate([self.newest, bursts[-self.most :]])[-self.most :].copy()
+        sums = [bursts[name] for name in ("created", "shared", "alone")]
+        numbers = np.stack([np.ones(len(bursts)), bursts["queries"] > 0, *sums], axis=1)
+        np.add.at(self.sums, np.frexp(bursts["size"])[1] - 1, numbers)
 
     def details(self) -> Mapping[str, float]:
         """`traced_bursts_64` and so on: sums over bursts of 64 to 127 events; none for sizes that did not occur."""

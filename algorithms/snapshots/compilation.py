@@ -3,29 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from cepbench.algorithms.online.granularity import EVENT, only_single_events
+from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
+from cepbench.algorithms.snapshots.kernels.records import (
+    MemberRecord,
+    NegationRecord,
+    SlotRecord,
+    TransitionRecord,
+    WindowRecord,
+)
 from cepbench.algorithms.snapshots.members import SetMember, negated_types
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
-from cepbench.queries.automaton import Automaton
+from cepbench.queries.automaton import Automaton, Negations
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part, compile_part
-from cepbench.queries.records import Records, records_of
+from cepbench.queries.records import records_of
 from cepbench.queries.tables import Columns, predicate_tables
 
 Row = dict[str, Any]
 """The fields of a record."""
 
+COMMON: dict[str, type] = {
+    "transition": TransitionRecord,
+    "member": MemberRecord,
+    "window": WindowRecord,
+    "slot": SlotRecord,
+    "negation": NegationRecord,
+}
 
-@dataclass
+Program = TypeVar("Program")
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledMembers(Generic[Program]):
+    """A sharable set as its kernels read it: the columns that its tables refer to, its channels and its `program`.
+
+    `negations` are the negated sub-patterns of all members, as they are numbered, with the length of their windows.
+    """
+
+    members: tuple[SetMember, ...]
+    columns: ColumnSet
+    channels: MemberChannels
+    negations: tuple[tuple[Part, Window], ...]
+    program: Program
+
+
 class MemberSlots:
     """The `count` slots of a member: what its positions feed, and what its transitions read (Section 3.2).
+
+    There is one per position that transitions read, and one per transition or END position with negations. At event
+    granularity, transitions read no slots, and visit the events before. Transitions in `shared` do neither, since the
+    shared expressions replace both.
 
     - `feeds`: slots of each position. `direct`: a match may end there without trailing negation. `kept`: its events are
       kept; `late_kept`: they decide matches when the window closes.
@@ -34,17 +69,28 @@ class MemberSlots:
     - `late`: slots that are final when a window closes.
     """
 
-    feeds: list[list[int]]
-    kept: list[bool]
-    void: list[list[int]]
-    direct: list[bool] = field(default_factory=list)
-    late_kept: list[bool] = field(default_factory=list)
-    read: list[int] = field(default_factory=list)
-    visited: list[bool] = field(default_factory=list)
-    late: list[int] = field(default_factory=list)
-    count: int = 0
+    def __init__(self, automaton: Automaton, granularity: str, shared: Set[int]) -> None:
+        ends = [position.end for position in automaton.positions]
+        self.count = 0
+        self.feeds: list[list[int]] = [[] for _ in ends]
+        self.void: list[list[int]] = [[] for _ in automaton.negations]
+        self.direct = [end is not None and not end for end in ends]
+        self.late_kept = [bool(end) and not only_single_events(end or frozenset(), automaton) for end in ends]
+        self.kept, self.read, self.visited = list(self.late_kept), list[int](), list[bool]()
+        own: dict[object, int] = {}
+        for n, t in enumerate(automaton.transitions):
+            selective = bool(t.predicates) or not only_single_events(t.negations, automaton)
+            self.visited.append(n not in shared and (selective or granularity == EVENT))
+            self.kept[t.source] |= self.visited[n]
+            slot = (t.source, n if t.negations else None)
+            reads = n not in shared and not self.visited[n]
+            if reads and slot not in own:
+                own[slot] = self._add(t.source, t.negations)
+            self.read.append(own[slot] if reads else 0)
+        summed = [(p, end) for p, end in enumerate(ends) if end and not self.late_kept[p]]
+        self.late = [self._add(p, end) for p, end in summed]
 
-    def add(self, position: int, negations: frozenset[int] = frozenset()) -> int:
+    def _add(self, position: int, negations: Negations) -> int:
         """A further slot, which a position feeds and matches of negations empty."""
         self.feeds[position].append(self.count)
         for j in sorted(negations):
@@ -56,9 +102,10 @@ class MemberSlots:
 class SetCompiler:
     """Collects the records of a sharable set by table, and the `lists` that they refer to.
 
-    `tables` names the record of each table. Transitions in `shared`, by member, read no slot. The positions of member m
-    are numbered from `first_position[m]` on; transitions, slots and negations likewise. `negated`: type codes. Lists of
-    `predicates`: local ones of all positions, then those on adjacent events of all transitions.
+    `tables` names the record of each table besides those of `COMMON`. Transitions in `shared`, by member, read no slot.
+    The positions of member m are numbered from `first_position[m]` on; transitions, slots and negations likewise.
+    `negated`: type codes. Lists of `predicates`: local ones of all positions, then those on adjacent events of all
+    transitions.
     """
 
     def __init__(
@@ -70,7 +117,7 @@ class SetCompiler:
         shared: Sequence[Set[int]] = (),
     ) -> None:
         columns = Columns(schema)
-        self.members, self.schema, self.granularity, self.records = members, schema, granularity, tables
+        self.members, self.schema, self.granularity, self.records = members, schema, granularity, {**COMMON, **tables}
         self.parts = [compile_part(m.automaton, m.query.layout, columns, m.query.analysis.names) for m in members]
         self.read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
         local = [place.predicates for member in members for place in member.automaton.positions]
@@ -78,9 +125,9 @@ class SetCompiler:
         self.predicates = predicate_tables([*local, *adjacent], columns)
         self.windows = list(dict.fromkeys(member.window for member in members))
         self.window = [self.windows.index(member.window) for member in members]
-        none = [frozenset[int]()] * len(members)
         self.slots = [
-            _slots_of(member.automaton, granularity, own) for member, own in zip(members, shared or none, strict=True)
+            MemberSlots(member.automaton, granularity, shared[m] if shared else frozenset())
+            for m, member in enumerate(members)
         ]
         self.first_position = offsets(len(part.tables.start) for part in self.parts)
         self.first_transition = offsets(len(part.tables.source) for part in self.parts)
@@ -88,7 +135,10 @@ class SetCompiler:
         self.first_negation = offsets(len(slots.void) for slots in self.slots)
         self.negated = {schema.type_code(name) for m in members for name in negated_types(m.automaton)} - {-1}
         self.lists: list[int] = []
-        self.rows: dict[str, list[Row]] = {name: [] for name in tables}
+        self.rows: dict[str, list[Row]] = {name: [] for name in self.records}
+        for m, slots in enumerate(self.slots):
+            self.rows["negation"] += [self.run("void", void, self.first_slot[m]) for void in slots.void]
+            self.rows["slot"] += [{"window": self.window[m]} for _ in range(slots.count)]
 
     @property
     def negations(self) -> tuple[tuple[Part, Window], ...]:
@@ -133,12 +183,6 @@ class SetCompiler:
         """The number of the predicates on adjacent events of a member's transition."""
         return self.first_position[-1] + self.first_transition[m] + e
 
-    def add_slots(self, m: int) -> None:
-        """The slots of a member, and its negations, which empty them."""
-        slots = self.slots[m]
-        self.rows["negation"] += [self.run("void", void, self.first_slot[m]) for void in slots.void]
-        self.rows["slot"] += [{"window": self.window[m]} for _ in range(slots.count)]
-
     def member(self, m: int, numbers: Sequence[int]) -> Row:
         """A member, whose positions have these numbers."""
         slots = self.slots[m]
@@ -146,8 +190,10 @@ class SetCompiler:
         row |= self.run("late", slots.late, self.first_slot[m])
         return row | self.run("place", [number for number, late in zip(numbers, slots.late_kept, strict=True) if late])
 
-    def place_cells(self, first: int) -> Row:
-        """Places the cells of slots, those of their pending trends, and those of members, from cell `first` on."""
+    def place_cells(self, first: int, cell_bytes: int) -> Row:
+        """Places the cells of slots, those of their pending trends, and those of members, from cell `first` on; adds
+        the kinds of windows. Returns what the set has as a whole.
+        """
         spans = [member.window.overlap for member in self.members]
         of_slots = offsets(self.windows[slot["window"]].overlap for slot in self.rows["slot"])
         for slot, at in zip(self.rows["slot"], of_slots, strict=False):
@@ -155,19 +201,21 @@ class SetCompiler:
         final = first + 2 * of_slots[-1]
         for member, at in zip(self.rows["member"], offsets(spans), strict=False):
             member["final"] = final + at
-        return {"open": sum(spans), "cells": final + sum(spans)}
-
-    def add_windows(self, cell_bytes: int) -> None:
-        """The kinds of windows, with their members."""
         for w, window in enumerate(self.windows):
             own = [m for m, found in enumerate(self.window) if found == w]
             cells = sum(2 * self.slots[m].count + 1 for m in own)
             row = {"within": window.within, "slide": window.slide, "span": window.overlap, "bytes": cells * cell_bytes}
             self.rows["window"].append(row | self.run("member", own))
+        return {"open": sum(spans), "cells": final + sum(spans), "cell_bytes": cell_bytes}
 
-    def arrays(self, names: Iterable[str]) -> dict[str, Records]:
-        """The tables of these names, once all records are known."""
-        return {name: records(self.records[name], self.rows[name]) for name in names}
+    def arrays(self) -> dict[str, Any]:
+        """The tables and `lists`, once all records are known."""
+        found: dict[str, Any] = {"lists": np.array(self.lists, np.int64)}
+        for table, record in self.records.items():
+            found[table] = np.zeros(len(self.rows[table]), records_of(record))
+            for name in found[table].dtype.names:
+                found[table][name] = [row[name] for row in self.rows[table]]
+        return found
 
 
 def cell_bytes_of(weights: Weighing) -> int:
@@ -175,50 +223,6 @@ def cell_bytes_of(weights: Weighing) -> int:
     return 8 * (1 + sum(len(family.column) for family in weights))
 
 
-def records(record: type, rows: Sequence[Mapping[str, Any]]) -> Records:
-    """Rows as an array of records."""
-    found = np.zeros(len(rows), records_of(record))
-    for name in found.dtype.names or ():
-        found[name] = [row[name] for row in rows]
-    return found
-
-
 def offsets(sizes: Iterable[int]) -> list[int]:
     """Where each of some runs begins; behind them, the end of all."""
     return [0, *np.cumsum(list(sizes)).tolist()]
-
-
-def _slots_of(automaton: Automaton, granularity: str, shared: Set[int] = frozenset()) -> MemberSlots:
-    """A slot per position that transitions read, and one per transition or END position with negations.
-
-    At event granularity, transitions read no slots, and visit the events before. Transitions in `shared` read no slots
-    and visit no events, since the shared expressions replace both.
-    """
-    positions = len(automaton.positions)
-    slots = MemberSlots([[] for _ in range(positions)], [False] * positions, [[] for _ in automaton.negations])
-    own: dict[int, int] = {}
-    for number, t in enumerate(automaton.transitions):
-        if number in shared:
-            slots.visited.append(False)
-            slots.read.append(0)
-            continue
-        selective = bool(t.predicates) or not only_single_events(t.negations, automaton)
-        slots.visited.append(selective or granularity == EVENT)
-        if slots.visited[-1]:
-            slots.kept[t.source] = True
-            slots.read.append(0)
-        elif t.negations:
-            slots.read.append(slots.add(t.source, t.negations))
-        else:
-            if t.source not in own:
-                own[t.source] = slots.add(t.source)
-            slots.read.append(own[t.source])
-    for p, place in enumerate(automaton.positions):
-        trailing = place.end or frozenset()
-        slots.direct.append(place.end is not None and not trailing)
-        slots.late_kept.append(bool(trailing) and not only_single_events(trailing, automaton))
-        if slots.late_kept[-1]:
-            slots.kept[p] = True
-        elif trailing:
-            slots.late.append(slots.add(p, trailing))
-    return slots

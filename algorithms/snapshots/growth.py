@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
-from cepbench.algorithms.kernels.growth import widened
+from cepbench.algorithms.kernels.growth import wider
+from cepbench.algorithms.snapshots.compilation import CompiledMembers
 from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
-from cepbench.algorithms.snapshots.sets import CompiledMembers
 from cepbench.queries.records import records_of
 
 FIRST_ROOM = 64
 """Events, and cells, that there is room for at first."""
 
 
-@dataclass
 class SetState(ABC):
-    """What the kernels of a sharable set write; it is made compact, or wider, between their calls."""
+    """What the kernels of a sharable set write; there is made room for more between their calls.
 
-    compiled: CompiledMembers
-    arithmetic: str
-    totals: SetTotals = field(init=False)
-    vertices: VertexQueue = field(init=False)
+    At first with one record of `counts`, and an empty queue of vertices with so many lists, of records of `vertex`.
+    """
+
+    def __init__(
+        self, compiled: CompiledMembers[Any], arithmetic: str, template: Template, counts: type, vertex: type,
+        lists: int,
+    ) -> None:  # fmt: skip
+        self.compiled, self.arithmetic, columns = compiled, arithmetic, compiled.columns
+        opened, count = np.zeros(len(template.window), records_of(OpenRecord)), np.zeros(1, records_of(counts))
+        opened["high"] = -1
+        count["now"] = count["edge"] = -1
+        pending = np.zeros(len(template.slot), records_of(PendingRecord))
+        seen = np.full(len(compiled.negations), -1, np.int64)
+        self.totals = SetTotals(self.cells(int(template.whole["cells"][0])), pending, seen, opened, count)
+        ints, reals = np.zeros((len(columns.ints), 0), np.int64), np.zeros((len(columns.reals), 0), np.float64)
+        last = np.full(lists, -1, np.int64)
+        self.vertices = VertexQueue(np.zeros(0, records_of(vertex)), last, ints, reals, self.cells(0))
 
     @property
     def counts(self) -> Any:
@@ -38,21 +49,6 @@ class SetState(ABC):
         """The given number of cells with the channels of the set."""
         return empty_cells(count, self.compiled.channels.layout, self.arithmetic)
 
-    def fresh_totals(self, template: Template, cells: int, counts: type) -> SetTotals:
-        """Totals before the first event, with one record of `counts`."""
-        opened, count = np.zeros(len(template.window), records_of(OpenRecord)), np.zeros(1, records_of(counts))
-        opened["high"] = -1
-        count["now"] = count["edge"] = -1
-        pending = np.zeros(len(template.slot), records_of(PendingRecord))
-        seen = np.full(len(self.compiled.negations), -1, np.int64)
-        return SetTotals(self.cells(cells), pending, seen, opened, count)
-
-    def fresh_vertices(self, record: type, lists: int) -> VertexQueue:
-        """An empty queue with the given number of lists."""
-        columns, event = self.compiled.columns, np.zeros(0, records_of(record))
-        ints, reals = np.zeros((len(columns.ints), 0), np.int64), np.zeros((len(columns.reals), 0), np.float64)
-        return VertexQueue(event, np.full(lists, -1, np.int64), ints, reals, self.cells(0))
-
     def largest(self, buffered: int = 0) -> StateSize:
         """The largest state since the last call, that of now with so many `buffered` events included."""
         self.note(buffered)
@@ -62,42 +58,37 @@ class SetState(ABC):
         counts["peak"] = 0
         return found
 
+    @property
+    @abstractmethod
+    def arrays(self) -> Any:
+        """The state as kernels know it."""
+
     @abstractmethod
     def note(self, buffered: int) -> None:
         """Notes the state if it is the largest since the last report."""
 
-    def widen_vertices(self, more: int, cells: int) -> None:
-        """Makes the queue of vertices compact, with space for so many further ones and for so many cells of theirs.
-
-        Its capacity at least doubles the number of live vertices, so that it is not compacted too often.
-        """
-        counts = self.counts
-        self._compact_vertices(int(counts["oldest_vertex"]), int(counts["vertices"]), int(counts["vertex_cells"]))
-        room = len(self.vertices.event)
-        short = 2 * int(counts["vertices"]) + more - room
-        if short > 0:
-            self.vertices = widened(self.vertices, ("event", "ints", "reals"), max(short, room, FIRST_ROOM))
-        room = len(self.vertices.cells.over)
-        short = 2 * int(counts["vertex_cells"]) + cells - room
-        if short > 0:
-            self.vertices = self.vertices._replace(cells=more_cells(self.vertices.cells, max(short, room, FIRST_ROOM)))
-
-    def _compact_vertices(self, gone: int, size: int, stop: int) -> None:
-        """Drops the first `gone` of `size` vertices, which have left all windows, and their part of `stop` cells."""
-        counts, vertices = self.counts, self.vertices
-        if gone == 0:
-            return
-        first = int(vertices.event["cell"][gone]) if gone < size else stop
-        for array in (vertices.event, vertices.ints, vertices.reals):
-            array[..., : size - gone] = array[..., gone:size].copy()
-        for cells in vertices.cells:
-            cells[: stop - first] = cells[first:stop].copy()
-        vertices.event["cell"][: size - gone] -= first
-        for numbers in (vertices.event["before"][: size - gone], vertices.last):
-            np.maximum(numbers - gone, -1, out=numbers)
-        counts["vertices"], counts["oldest_vertex"], counts["vertex_cells"] = size - gone, 0, stop - first
+    def make_room(self) -> None:
+        """Drops vertices that have left all windows, and makes room for those that a kernel stopped for."""
+        counts, old = self.counts, self.vertices
+        first, stop = int(counts["oldest_vertex"]), int(counts["vertices"])
+        more = free_room(len(old.event), stop - first, int(counts["more_vertices"]))
+        event = wider(old.event[first:stop], more)
+        ints, reals = wider(old.ints[:, first:stop], more), wider(old.reals[:, first:stop], more)
+        cell, end = int(counts["oldest_cell"]), int(counts["vertex_cells"])
+        more = free_room(len(old.cells.over), end - cell, int(counts["more_vertex_cells"]))
+        cells = Cells._make(wider(array[cell:end], more, axis=0) for array in old.cells)
+        event["cell"] -= cell
+        for numbers in (event["before"], old.last):
+            np.maximum(numbers - first, -1, out=numbers)
+        self.vertices = VertexQueue(event, old.last, ints, reals, cells)
+        counts["vertices"], counts["oldest_vertex"] = stop - first, 0
+        counts["vertex_cells"], counts["oldest_cell"] = end - cell, 0
 
 
-def more_cells(cells: Cells, more: int) -> Cells:
-    """With more cells, which kernels clear before they read them."""
-    return widened(cells, cells._fields, more, axis=0)
+def free_room(room: int, live: int, more: int) -> int:
+    """How much is free behind what is live, once a queue of some room has room for `more`.
+
+    It at least doubles what is live, so that this is not needed too often. Kernels clear what is new.
+    """
+    needed = 2 * live + more
+    return (room if needed <= room else max(needed, 2 * room, FIRST_ROOM)) - live

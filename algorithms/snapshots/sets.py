@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,32 +17,18 @@ from cepbench.algorithms.rows import AggregateRows, QueryRows, Rows
 from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.conjunction import pairs
 from cepbench.algorithms.running.evaluator import Evaluator
-from cepbench.algorithms.running.negation import negations_of, with_negated
+from cepbench.algorithms.running.negation import largest_state, latest_starts, negations_of, with_negated
 from cepbench.algorithms.running.per_query import check_order, present, query_evaluator
 from cepbench.algorithms.running.per_window import window_of
-from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.kernels.template import ClosedRecord, MemberRows
+from cepbench.algorithms.snapshots.compilation import CompiledMembers
+from cepbench.algorithms.snapshots.growth import SetState
+from cepbench.algorithms.snapshots.kernels.template import DONE, OUTPUT, ROOM, ClosedRecord, MemberRows
 from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import FOREVER, Window
+from cepbench.events.windows import FOREVER
 from cepbench.metrics.details import merged
-from cepbench.queries.columns import ColumnSet
-from cepbench.queries.compile import CompiledQuery, Part, Workload
+from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.records import records_of
-
-
-@dataclass(frozen=True)
-class CompiledMembers:
-    """What all kernels of a sharable set read: the columns that its tables refer to, and its channels.
-
-    `negations` are the negated sub-patterns of all members, as they are numbered, with the length of their windows.
-    """
-
-    members: tuple[SetMember, ...]
-    columns: ColumnSet
-    channels: MemberChannels
-    negations: tuple[tuple[Part, Window], ...]
-
 
 ROWS = 1024
 
@@ -51,53 +36,27 @@ MemberAnswers = dict[int, AggregateRows]
 """Rows by the number of a member in its set."""
 
 
-class RowBuffer:
-    """Room for the rows of closed windows, at least two of each of the `most` windows that may be open."""
-
-    def __init__(self, channels: MemberChannels, arithmetic: str, most: int) -> None:
-        capacity = max(ROWS, 2 * most)
-        self.channels = channels
-        self.arrays = MemberRows(
-            np.empty(capacity, records_of(ClosedRecord)), empty_cells(capacity, channels.layout, arithmetic)
-        )
-        self.found: list[MemberRows] = []
-
-    def take(self, size: int) -> None:
-        """Takes the first `size` rows out of the buffer."""
-        if size > 0:
-            ring, over, real, least = self.arrays.cells
-            cells = Cells(ring[:size].copy(), over[:size].copy(), real[:size].copy(), least[:size].copy())
-            self.found.append(MemberRows(self.arrays.closed[:size].copy(), cells))
-
-    def take_all(self) -> MemberAnswers:
-        """All rows taken since the last call: divided among members once, of which there may be as many as rows."""
-        if not self.found:
-            return {}
-        found, self.found = self.found, []
-        closed = np.concatenate([rows.closed for rows in found])
-        cells = Cells(*map(np.concatenate, zip(*(rows.cells for rows in found), strict=True)))
-        order = np.argsort(closed["member"], kind="stable")
-        numbers, first = np.unique(closed["member"][order], return_index=True)
-        return {
-            m: self.channels.rows(m, closed["window"], cells, chosen)
-            for m, chosen in zip(numbers.tolist(), np.split(order, first[1:]), strict=True)
-        }
-
-
 class SetRunner(ABC):
     """Evaluates one sharable set on one key: passes batches to kernels, and takes the rows of windows that they close.
 
-    `most` windows may be open at a time.
+    There is room for two rows of each of the `most` windows that may be open, at least. `buffered` are events that wait
+    for the next batch.
     """
 
-    def __init__(self, compiled: CompiledMembers, arithmetic: str, most: int) -> None:
-        self.members, self.columns, self.modular = compiled.members, compiled.columns, arithmetic == "modular"
+    state: SetState
+    buffered: KernelEvents | None = None
+
+    def __init__(self, compiled: CompiledMembers[Any], arithmetic: str, most: int) -> None:
+        self.members, self.columns, self.channels = compiled.members, compiled.columns, compiled.channels
+        self.modular = arithmetic == "modular"
         self.negations = [
             negation
             for part, window in compiled.negations
             for negation in negations_of([part], window, compiled.columns)
         ]
-        self.rows = RowBuffer(compiled.channels, arithmetic, most)
+        room = max(ROWS, 2 * most)
+        cells = empty_cells(room, self.channels.layout, arithmetic)
+        self.rows = MemberRows(np.empty(room, records_of(ClosedRecord)), cells)
 
     def process(self, events: EventBatch) -> MemberAnswers:
         """Rows of the windows that these events and their watermark closed."""
@@ -113,9 +72,38 @@ class SetRunner(ABC):
     def run(self, events: KernelEvents, now: int) -> MemberAnswers:
         """Processes some events, and closes windows that end by `now`."""
 
-    @abstractmethod
+    def call(self, kernel: Callable[..., tuple[int, int, int]], now: int, *read: Any) -> MemberAnswers:
+        """The rows of a kernel that processes what it reads, and stops where it needs room.
+
+        It takes (first, now, negated, *read, state, rows, modular), and returns (next, number of rows, why it stopped).
+        """
+        done, stopped, negated, found = 0, OUTPUT, latest_starts(self.negations), list[MemberRows]()
+        while stopped != DONE:
+            done, size, stopped = kernel(done, now, negated, *read, self.state.arrays, self.rows, self.modular)
+            if size > 0:
+                cells = Cells._make(array[:size].copy() for array in self.rows.cells)
+                found.append(MemberRows(self.rows.closed[:size].copy(), cells))
+            if stopped == ROOM:
+                self.state.make_room()
+        return self._by_member(found)
+
+    def _by_member(self, found: Sequence[MemberRows]) -> MemberAnswers:
+        """Rows are divided among members once, of which there may be as many as rows."""
+        if not found:
+            return {}
+        closed = np.concatenate([rows.closed for rows in found])
+        cells = Cells(*map(np.concatenate, zip(*(rows.cells for rows in found), strict=True)))
+        order = np.argsort(closed["member"], kind="stable")
+        numbers, first = np.unique(closed["member"][order], return_index=True)
+        return {
+            m: self.channels.rows(m, closed["window"], cells, chosen)
+            for m, chosen in zip(numbers.tolist(), np.split(order, first[1:]), strict=True)
+        }
+
     def size(self) -> StateSize:
         """As `Executor.state`."""
+        waiting = 0 if self.buffered is None else len(self.buffered.time)
+        return self.state.largest(waiting) + largest_state(self.negations)
 
     @abstractmethod
     def details(self) -> Mapping[str, float]:

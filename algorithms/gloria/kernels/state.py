@@ -15,7 +15,7 @@ class WorkRecord(ProgressRecord):
     """Where the state is, and work that is counted.
 
     - `opened`, `voided`: the time since which no windows opened, and no negated events emptied slots.
-    - `shared`: outlets that have events at the current time. `more_vertices`, `more_vertex_cells`: what an event needs.
+    - `shared`: outlets that have events at the current time.
     - `additions` of coefficients; `evaluations` of expressions, for one query and window; snapshots, and those of them
       for an event that some members of its group match, or extend after other events than the others do.
     """
@@ -23,8 +23,6 @@ class WorkRecord(ProgressRecord):
     opened: int
     voided: int
     shared: int
-    more_vertices: int
-    more_vertex_cells: int
     additions: int
     evaluations: int
     snapshots: int

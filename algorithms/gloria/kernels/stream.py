@@ -16,9 +16,8 @@ from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import deliver
 from cepbench.algorithms.snapshots.kernels.cells import add
-from cepbench.algorithms.snapshots.kernels.template import MemberRows
-
-DONE, OUTPUT, ROOM = range(3)
+from cepbench.algorithms.snapshots.kernels.template import DONE, OUTPUT, ROOM, MemberRows
+from cepbench.algorithms.snapshots.kernels.vertices import has_space
 
 
 @kernel
@@ -127,7 +126,7 @@ def _pass_on(
 @inlined
 def _fits(kind: KindRecord, tables: GloriaTables, state: GloriaState) -> bool:
     """Whether there is room for all that an event of a type may leave behind."""
-    counts, shared, vertices = state.totals.counts[0], state.shared, state.vertices
+    shared = state.shared
     most = np.int64(2 * (kind.state_end - kind.state))  # snapshots: one for the event, one for those that start
     kept, cells = np.int64(0), np.int64(0)
     for s in range(kind.state, kind.state_end):
@@ -141,5 +140,4 @@ def _fits(kind: KindRecord, tables: GloriaTables, state: GloriaState) -> bool:
             if tables.outlet[o].kept:
                 kept += 1
                 cells += shared.group[g].count - shared.group[g].oldest + most
-    counts.more_vertices, counts.more_vertex_cells = kept, cells
-    return counts.vertices + kept <= len(vertices.event) and counts.vertex_cells + cells <= len(vertices.cells.over)
+    return has_space(kept, cells, state.totals, state.vertices)

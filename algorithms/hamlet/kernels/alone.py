@@ -14,11 +14,12 @@ import numpy as np
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import HamletState
 from cepbench.algorithms.hamlet.kernels.visiting import visit_all
-from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
+from cepbench.algorithms.kernels.arrays import Flags, Index
 from cepbench.algorithms.kernels.cells import ONE, ZERO
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
+from cepbench.algorithms.online.kernels.type_tables import Shape
 from cepbench.algorithms.snapshots.kernels.alone import deliver, first_free, mark, reach
 from cepbench.algorithms.snapshots.kernels.cells import add, append_run, fits
 from cepbench.algorithms.snapshots.kernels.windows import commit, show
@@ -39,15 +40,6 @@ class Predecessors(NamedTuple):
     least: Weights
 
 
-class Channels(NamedTuple):
-    """Numbers of channels as lengths; those of predecessors vary."""
-
-    ring: Ints
-    real: Ints
-    least: Ints
-    sources: tuple[()]
-
-
 @inlined
 def propagate_sums(
     first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
@@ -60,7 +52,7 @@ def propagate_sums(
     template, totals, counts, weights = program.template, state.totals, state.totals.counts[0], program.weights
     cells, kind, within = totals.cells, events.kind[first], events.time[first] == counts.last
     before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
-    channels = Channels(weights.ring.column, weights.real.column, weights.least.column, ())
+    shape = Shape(weights.ring.bound, weights.ring.bound, weights.real.bound, weights.least.bound, ())
     trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
     for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
         p = template.lists[b]
@@ -96,7 +88,7 @@ def propagate_sums(
                 begun = cells.ring.dtype.type(position.start and k >= free)
                 own, held = (to + row, to + row) if sole else (trends, empty)
                 append(
-                    np.uint64(i), place, begun, row, own, held, position.direct, final + row, events, before, channels,
+                    np.uint64(i), place, begun, row, own, held, position.direct, final + row, events, before, shape,
                     cells,
                 )  # fmt: skip
                 if not sole:
@@ -157,6 +149,6 @@ def _matched(i: int, p: int, events: KernelEvents, matches: Flags, program: Haml
     if not position.selective:
         return True
     if position.unit != NONE:
-        known: bool = matches[i, program.groups.unit[position.unit].alike]
+        known: bool = matches[i, program.template.unit[position.unit].alike]
         return known
     return fits(program.predicates, p, events.ints, events.reals, i)

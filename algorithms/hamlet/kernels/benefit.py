@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
+from cepbench.algorithms.kernels.compilation import inner, kernel
 from cepbench.queries.records import Records
 
 
@@ -32,43 +33,6 @@ class BenefitCosts(NamedTuple):
     product: float
 
 
-class KnownBurst(NamedTuple):
-    """What is locally known of a burst of `size` events b, whose classes of queries are `ClassRecord`s.
-
-    `reference`: the class that the others are compared with; `mixed`: events on which some class differs from it;
-    `before`: events that are visited per event; `in_window`: events n of the type in a window so far, about;
-    `snapshots`: those propagated in addition to the new ones.
-    """
-
-    size: int
-    reference: int
-    mixed: int
-    before: int
-    in_window: float
-    snapshots: int
-
-
-class ClassRecord:
-    """Queries that are alike in a burst, and whether they are `chosen` to share it.
-
-    - `contexts`: queries times windows k; `reads`: the sums that an event at their positions reads, over all of them
-      (k p); `matched`, `differs`, `alone`: events, as in `kernels.bursts`.
-    - `separate`: each event will be a snapshot if the class shares, since the events before it differ. `visits`: they
-      visit the events before; `selects`: some of them, by predicates. `known` is to work with.
-    """
-
-    contexts: np.float64
-    reads: np.float64
-    matched: int
-    differs: int
-    alone: int
-    separate: np.bool_
-    visits: np.bool_
-    selects: np.bool_
-    known: np.bool_
-    chosen: np.bool_
-
-
 @kernel
 def shared_cost(b: float, n: float, sp: float, sc: float, k: float, g: float, p: float, search: float) -> float:
     """Equation 8, `Shared`; with `search` = log2(g) as Definition 12 has it, or 0 for Definition 11."""
@@ -82,7 +46,7 @@ def non_shared_cost(b: float, n: float, k: float, search: float) -> float:
 
 
 @inner
-def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool) -> float:
+def _cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool) -> float:
     """The costs of a burst that the chosen classes share and the others do not.
 
     Of each class that does not share: by Equation 8, or what it does in a graphlet of its own, by sums and, where it
@@ -109,14 +73,16 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
                 alone += one.matched * burst.before * one.contexts
     if sharing == 0:
         return alone
-    created = _created(classes, burst)
+    created = most_created(classes, burst)
     propagated = 1.0 + 0.5 * created + (burst.snapshots if selecting else 0.0)
     if paper:
         return shared_cost(b, n, propagated, 1.0 + created, k, b, reads / max(k, 1.0), search) + alone
     products = 0.0
     for c in range(len(classes)):
-        if classes[c].chosen:
-            products += classes[c].contexts * propagated * _with_value(classes[c], burst, created)
+        one = classes[c]
+        if one.chosen:  # a snapshot at event level has a value for about the events that a class matches
+            valued = max(0, min(created, one.matched - burst.size + burst.mixed))
+            products += one.contexts * propagated * (one.matched if created == burst.size else valued)
     cost = reads * costs.read + k * (costs.graphlet + created * costs.snapshot)
     cost += products * costs.product + b * propagated * costs.shared_event
     if visiting:
@@ -129,7 +95,7 @@ def _cost(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool)
 
 
 @kernel
-def choose(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool) -> tuple[float, float]:
+def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool) -> tuple[float, float]:
     """Chooses the `classes[C]` that share the burst, or none; returns the costs of the best plan that shares, and of
     sharing nothing.
 
@@ -139,7 +105,7 @@ def choose(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool
     snapshots; queries with the same predicates are one class.
     """
     for c in range(len(classes)):
-        classes[c].chosen, classes[c].known = False, c == burst.reference
+        classes[c].chosen = False
     nothing = _cost(classes, burst, costs, paper)
     for c in range(len(classes)):
         classes[c].chosen = True
@@ -148,11 +114,11 @@ def choose(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool
         worst, most = -1, np.int64(0)
         for c in range(len(classes)):
             introduced = np.int64(burst.size) if classes[c].separate else classes[c].differs
-            if not classes[c].known and introduced > most:
+            if not classes[c].settled and introduced > most:
                 worst, most = c, introduced
         if worst < 0:
             break
-        classes[worst].known = True
+        classes[worst].settled = True
         classes[worst].chosen = False
         without = _cost(classes, burst, costs, paper)
         if without < plan:
@@ -165,22 +131,15 @@ def choose(classes: Records, burst: KnownBurst, costs: BenefitCosts, paper: bool
     return plan, nothing
 
 
-@inlined
-def _with_value(one: ClassRecord, burst: KnownBurst, created: int) -> int:
-    """For how many snapshots at event level a class that shares has a value: about the events that it matches."""
-    if created == burst.size:
-        return int(one.matched)
-    return max(0, min(created, int(one.matched) - burst.size + burst.mixed))
-
-
-@inlined
-def _created(classes: Records, burst: KnownBurst) -> int:
+@inner
+def most_created(classes: Records, burst: BurstRecord) -> int:
     """Snapshots at event level if the chosen classes share, at most."""
-    mixed, differing, separate = burst.mixed, 0, False
+    mixed, differing = burst.mixed, np.int64(0)
     for c in range(len(classes)):
         if not classes[c].chosen:
-            mixed -= int(classes[c].alone)
+            mixed -= classes[c].alone
+        elif classes[c].separate:
+            return burst.size
         else:
-            separate |= classes[c].separate
-            differing += int(classes[c].differs)
-    return burst.size if separate else min(mixed, differing)
+            differing += classes[c].differs
+    return min(int(mixed), int(differing))

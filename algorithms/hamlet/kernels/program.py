@@ -63,27 +63,6 @@ class SetRecord:
     every: np.bool_
 
 
-class TemplateTables(NamedTuple):
-    """Positions, transitions and windows of all members (Section 3.1).
-
-    `kind[T]`, `position[P]`, `transition[E]`, `member[M]`, `window[W]`, `slot[S]`, `negation[J]`, `lists`; `whole[1]`;
-    The events at position p extend the sums in row k % span of the cells in the list `source`, which begins at
-    `first_source[P]` (`alone.propagate_sums`).
-    """
-
-    kind: Records
-    position: Records
-    transition: Records
-    member: Records
-    window: Records
-    slot: Records
-    negation: Records
-    lists: Ints
-    whole: Records
-    first_source: Index
-    source: Index
-
-
 class GroupRecord:
     """The sub-patterns E+ of one event type, which several queries share.
 
@@ -122,18 +101,34 @@ class AlikeRecord:
     same_loop: np.bool_
 
 
-class Groups(NamedTuple):
-    """What queries share: `group[G]`, one per event type; `unit[U]` and `alike[K]`, in order of their group."""
+class TemplateTables(NamedTuple):
+    """Positions, transitions and windows of all members (Section 3.1), and what they share.
 
+    `kind[T]`, `position[P]`, `transition[E]`, `member[M]`, `window[W]`, `slot[S]`, `negation[J]`, `lists`; `group[G]`,
+    one per event type; `unit[U]` and `alike[K]`, in order of their group; `whole[1]`. The events at position p extend
+    the sums in row k % span of the cells in the list `source`, which begins at `first_source[P]`
+    (`alone.propagate_sums`).
+    """
+
+    kind: Records
+    position: Records
+    transition: Records
+    member: Records
+    window: Records
+    slot: Records
+    negation: Records
     group: Records
     unit: Records
     alike: Records
+    lists: Ints
+    whole: Records
+    first_source: Index
+    source: Index
 
 
 class HamletProgram(NamedTuple):
     """A sharable set of queries. List p of `predicates` is local to position p; those of transitions follow."""
 
     template: TemplateTables
-    groups: Groups
     predicates: Predicates
     weights: Weighing

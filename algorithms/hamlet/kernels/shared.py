@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.program import NONE, Groups, HamletProgram
+from cepbench.algorithms.hamlet.kernels.benefit import most_created
+from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
+from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.snapshots import end_graphlet, new_snapshot
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, HamletState
-from cepbench.algorithms.hamlet.kernels.windows import note
-from cepbench.algorithms.kernels.arrays import Flags, Ints
+from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.cells import add_run, append_run, clear_run, copy, copy_run, follows
-from cepbench.algorithms.snapshots.kernels.vertices import add_expression, keep
+from cepbench.algorithms.snapshots.kernels.vertices import add_expression, has_space, keep
 from cepbench.queries.records import Records
 
 NOBODY, SOME, ALL = 0, 1, 2
@@ -21,18 +22,10 @@ NOBODY, SOME, ALL = 0, 1, 2
 
 @inner
 def propagate_shared(
-    g: int,
-    first: int,
-    stop: int,
-    size: int,
-    scans: Records,
-    events: KernelEvents,
-    matches: Flags,
-    program: HamletProgram,
-    state: HamletState,
-    modular: bool,
-) -> None:
-    """Builds the graphlet of a burst of group g for the units that share it; `scans` are those of the burst.
+    burst: BurstRecord, classes: Records, events: KernelEvents, matches: Flags, program: HamletProgram,
+    state: HamletState, modular: bool,
+) -> None:  # fmt: skip
+    """Builds the graphlet of a burst for the units that share it; `classes` are those of the burst.
 
     One snapshot x is created where the graphlet begins; its value is, per query and window, what the events before it,
     and START, let each of its events extend (Equation 5). An event that all queries match, after the same events, has
@@ -43,19 +36,25 @@ def propagate_shared(
     n events before), or at event granularity (for n events of the graphlet before). O(u) per snapshot for u queries
     times windows, or O(u n s).
     """
-    totals, graphlets, groups = state.totals, state.graphlets, program.groups
+    totals, graphlets, template = state.totals, state.graphlets, program.template
     counts, cells, most = totals.counts[0], graphlets.cells, len(graphlets.snapshot)
-    stored, loops, mixed, own = _needs(g, size, scans, program, state)
+    first, stop, group = burst.begin, burst.end, template.group[burst.group]
+    stored, selects, partial, apart = (
+        burst.stored,
+        burst.selects,
+        burst.partial,
+        burst.apart,
+    )
     begin_at = counts.vertices
-    x = new_snapshot(g, first, np.int64(NONE), events, matches, program, state, modular)
+    x = new_snapshot(burst.group, first, np.int64(NONE), events, matches, program, state, modular)
     counts.graphlet_snapshots += 1
     for u in range(len(graphlets.unit)):
         graphlets.among[u, x] = graphlets.unit[u].now
-    oldest = counts.oldest_snapshot if loops else x
+    oldest = counts.oldest_snapshot if selects else x
     sums, fresh, row = SUMS * most + oldest, FRESH * most + oldest, ROW * most + oldest
     clear_run(cells, sums, x + 1 - oldest)
     clear_run(cells, fresh, x + 1 - oldest)
-    shown, kind = events.time[first], events.kind[first]
+    shown, kind = burst.time, events.kind[first]
     for i in range(first, stop):
         if events.kind[i] != kind:
             continue
@@ -63,159 +62,107 @@ def propagate_shared(
             shown = events.time[i]
             add_run(cells, sums, fresh, counts.snapshots - oldest)
             clear_run(cells, fresh, counts.snapshots - oldest)
-        matched = _match(i, g, groups, graphlets.sharing, matches) if mixed else ALL
+        matched = _match(i, group.alike, group.alike_end, classes, matches) if partial else ALL
         if matched == NOBODY:
             continue
         counts.visits += 1
-        alike = matched == ALL and not own
-        if alike and loops:
-            alike = _alike_before(i, g, begin_at, oldest, events, program, state)
-        elif alike and program.template.whole[0].every:
+        alike = matched == ALL and not apart
+        if alike and selects:
+            alike = _alike_before(i, burst.group, begin_at, oldest, classes, events, program, state)
+        elif alike and template.whole[0].every:
             _visit_graphlet(begin_at, oldest, events.time[i], state)
         elif alike:
             copy_run(cells, row, sums, counts.snapshots - oldest)
         if alike:
             begin(cells, ROW * most + x)
-            length, bound = counts.snapshots - oldest, len(program.template.position)
+            length, bound = counts.snapshots - oldest, len(template.position)
             append_run(cells, row, length, program.weights, bound, events.ints, events.reals, i)
         else:
-            z = new_snapshot(g, i, x, events, matches, program, state, modular)
-            counts.event_snapshots += 1
+            z = new_snapshot(burst.group, i, x, events, matches, program, state, modular)
+            burst.created += 1
             clear_run(cells, row, z + 1 - oldest)
             begin(cells, ROW * most + z)
         add_run(cells, fresh, row, counts.snapshots - oldest)
         if stored:  # for those that visit it
             length = counts.snapshots - oldest
-            v = keep(i, len(program.template.position) + g, length, events, totals, state.vertices)
+            v = keep(i, len(template.position) + burst.group, length, events, totals, state.vertices)
             event = state.vertices.event[v]
             event.graphlet, event.first, event.size = x, oldest, length
             counts.stored += 1
-            counts.expressions += length
             for n in range(length):
                 copy(state.vertices.cells, event.cell + n, cells, row + n)
+    counts.event_snapshots += burst.created
     counts.now = shown
-    note(size, program.template, totals)
-    waits = events.time[first] == counts.last or stop == len(events.time) or events.time[stop] == shown
+    waits = burst.time == counts.last or stop == len(events.time) or events.time[stop] == shown
     if not waits:  # no other event has the time of the last ones
         add_run(cells, sums, fresh, counts.snapshots - oldest)
-    end_graphlet(g, oldest, waits, program, totals, graphlets, modular)
-    if counts.vertices == begin_at:  # nothing refers to them later
-        counts.snapshots = x
+    end_graphlet(burst.group, oldest, waits, program, totals, graphlets, modular)
 
 
 @inner
 def fits_burst(
-    g: int,
-    first: int,
-    stop: int,
-    size: int,
-    sharing: int,
-    scans: Records,
-    events: KernelEvents,
-    matches: Flags,
-    program: HamletProgram,
-    state: HamletState,
+    burst: BurstRecord, classes: Records, events: KernelEvents, program: HamletProgram, state: HamletState
 ) -> bool:
     """Whether there is room for all that a burst may leave behind, once it is known how many units share it.
 
-    Each event has a coefficient for each snapshot before it. If all units follow the same events, the snapshots at
-    event level are at most the events that only some of them match.
+    Each event has a coefficient for each snapshot before it.
     """
-    groups, counts, graphlets, kind = program.groups, state.totals.counts[0], state.graphlets, events.kind[first]
-    kept = program.template.kind[kind].kept
-    counts.more_expressions = 0
-    if sharing > 0:
-        group = groups.group[g]
-        several = group.alike_end - group.alike > 1 or groups.alike[group.alike].loop != NONE
-        if counts.snapshots + (size + 1 if several else 1) > len(graphlets.snapshot):
-            return False  # one snapshot is enough if the events are alike for all
-        stored, loops, mixed, differ = _needs(g, size, scans, program, state)
-        for c in range(group.alike, group.alike_end):
-            differ |= loops and graphlets.sharing[c] > 0 and not groups.alike[c].same_loop
-        created = np.int64(size if differ else 0)
-        if stored and mixed and not differ:
-            for i in range(first, stop):
-                created += events.kind[i] == kind and _match(i, g, groups, graphlets.sharing, matches) == SOME
-        if stored:
-            kept += 1
-            before = counts.snapshots - (counts.oldest_snapshot if loops else counts.snapshots) + 1
-            counts.more_expressions = size * before + created * size - created * (created - 1) // 2
-    cells = size * program.template.kind[kind].kept * program.template.whole[0].most + counts.more_expressions
-    if counts.vertices + size * kept > len(state.vertices.event):
-        return False
-    return bool(counts.vertex_cells + cells <= len(state.vertices.cells.over))
-
-
-@inlined
-def _needs(
-    g: int, size: int, scans: Records, program: HamletProgram, state: HamletState
-) -> tuple[bool, bool, bool, bool]:
-    """Whether some query that shares the graphlet visits its events later; has predicates on adjacent events of it;
-    does not match all of them; and visits events of its own, since it was apart in an earlier burst.
-    """
-    groups, group = program.groups, program.groups.group[g]
-    stored, loops, mixed, own = False, False, False, False
-    for u in range(group.unit, group.unit_end):
-        if state.graphlets.unit[u].now:
-            c = groups.unit[u].alike
-            stored |= program.template.position[groups.unit[u].position].kept
-            mixed |= scans[c - group.alike].matched < size
-            if groups.alike[c].loop != NONE:
-                loops = True
-                own |= was_apart(u, state)
-    return stored, loops, mixed, own
-
-
-@inlined
-def was_apart(u: int, state: HamletState) -> bool:
-    """Whether unit u has not shared a burst whose events may still be visited."""
-    first, vertices = state.totals.counts[0].oldest_vertex, state.vertices.event
-    return bool(first < state.totals.counts[0].vertices and vertices[first].time <= state.graphlets.unit[u].apart)
+    template, counts, size = program.template, state.totals.counts[0], burst.size
+    kept = size * template.kind[events.kind[burst.begin]].kept
+    cells = kept * template.whole[0].most
+    counts.more_snapshots = 0
+    if burst.queries > 0:
+        group = template.group[burst.group]
+        created = most_created(classes[: group.alike_end - group.alike], burst)
+        counts.more_snapshots = 1 + created
+        if burst.stored:
+            before = counts.snapshots - (counts.oldest_snapshot if burst.selects else counts.snapshots) + 1
+            kept += size
+            cells += size * before + created * size - created * (created - 1) // 2
+    fits = counts.snapshots + counts.more_snapshots <= len(state.graphlets.snapshot)
+    return has_space(kept, cells, state.totals, state.vertices) and fits
 
 
 @inner
-def _match(i: int, g: int, groups: Groups, sharing: Ints, matches: Flags) -> int:
-    """Which of the classes that share match event i: NOBODY, SOME or ALL."""
+def _match(i: int, first: int, stop: int, classes: Records, matches: Flags) -> int:
+    """Which of the classes `first` to `stop` that share match event i: NOBODY, SOME or ALL."""
     yes, no = False, False
-    for c in range(groups.group[g].alike, groups.group[g].alike_end):
-        if sharing[c] > 0:
-            if matches[i, c]:
-                yes = True
-            else:
-                no = True
+    for c in range(first, stop):
+        if classes[c - first].chosen:
+            yes |= matches[i, c]
+            no |= not matches[i, c]
     return NOBODY if not yes else SOME if no else ALL
 
 
 @inner
 def _alike_before(
-    i: int, g: int, begin_at: int, oldest: int, events: KernelEvents, program: HamletProgram, state: HamletState
-) -> bool:
+    i: int, g: int, begin_at: int, oldest: int, classes: Records, events: KernelEvents, program: HamletProgram,
+    state: HamletState,
+) -> bool:  # fmt: skip
     """Whether event i follows the same events for all that share; if so ROW is the sum of their expressions.
 
     Vertices from `begin_at` on are in the graphlet; where a loop has no predicates, earlier ones are in its snapshot.
     """
-    groups, graphlets, vertices = program.groups, state.graphlets, state.vertices
+    template, graphlets, vertices = program.template, state.graphlets, state.vertices
     counts, cells, now = state.totals.counts[0], graphlets.cells, events.time[i]
-    row = ROW * len(graphlets.snapshot) + oldest
+    row, first = ROW * len(graphlets.snapshot) + oldest, template.group[g].alike
     clear_run(cells, row, counts.snapshots - oldest)
-    v = vertices.last[len(program.template.position) + g]
+    v = vertices.last[len(template.position) + g]
     while v >= counts.oldest_vertex:
         if vertices.event[v].time < now:
             yes, no = False, False
-            for c in range(groups.group[g].alike, groups.group[g].alike_end):
-                if graphlets.sharing[c] > 0:
-                    e = groups.alike[c].loop
+            for c in range(first, template.group[g].alike_end):
+                if classes[c - first].chosen:
+                    e = template.alike[c].loop
                     if e == NONE:
                         after = v >= begin_at
                     else:
                         after = follows(
-                            program.predicates, program.template.transition[e].predicates, vertices.ints,
-                            vertices.reals, v, events.ints, events.reals, i,
+                            program.predicates, template.transition[e].predicates, vertices.ints, vertices.reals, v,
+                            events.ints, events.reals, i,
                         )  # fmt: skip
-                    if after:
-                        yes = True
-                    else:
-                        no = True
+                    yes |= after
+                    no |= not after
             if yes and no:
                 return False
             if yes:

@@ -26,15 +26,15 @@ def new_snapshot(
     match it. These extend snapshot x, that of the graphlet, and what is in the graphlet; at event granularity all
     events before, as if nothing were shared.
     """
-    template, groups, totals, graphlets = program.template, program.groups, state.totals, state.graphlets
+    template, totals, graphlets = program.template, state.totals, state.graphlets
     cells, reached, most = graphlets.cells, totals.cells, len(graphlets.snapshot)
     s, every = totals.counts[0].snapshots, template.whole[0].every
     totals.counts[0].snapshots += 1
     graphlets.snapshot[s].time, graphlets.snapshot[s].group = events.time[i], g
     clear(cells, SUMS * most + s)
     clear(cells, FRESH * most + s)
-    for u in range(groups.group[g].unit, groups.group[g].unit_end):
-        p, value, c = groups.unit[u].position, groups.unit[u].value, groups.unit[u].alike
+    for u in range(template.group[g].unit, template.group[g].unit_end):
+        p, value, c = template.unit[u].position, template.unit[u].value, template.unit[u].alike
         w = template.position[p].window
         span, low, high = template.window[w].span, totals.open[w].low, totals.open[w].high
         if not graphlets.unit[u].now or low > high:
@@ -43,7 +43,7 @@ def new_snapshot(
             for k in range(low, high + 1):
                 clear(cells, (value + k % span) * most + s)
             continue
-        loop, selective = groups.unit[u].loop, groups.alike[c].loop != NONE
+        loop, selective = template.unit[u].loop, template.alike[c].loop != NONE
         if x == NONE or every:
             reach(i, p, 0, low, high, events, template, totals)
             for e in range(template.position[p].enter, template.position[p].enter_end):
@@ -74,12 +74,12 @@ def end_graphlet(
 
     FRESH `waits` until the time moves on, unless it is in SUMS.
     """
-    template, groups, reached = program.template, program.groups, totals.cells
+    template, reached = program.template, totals.cells
     stop, most = totals.counts[0].snapshots, len(graphlets.snapshot)
-    for u in range(groups.group[g].unit, groups.group[g].unit_end):
+    for u in range(template.group[g].unit, template.group[g].unit_end):
         if not graphlets.unit[u].now:
             continue
-        p = groups.unit[u].position
+        p = template.unit[u].position
         position = template.position[p]
         if position.feed == position.feed_end and not position.direct:
             continue
@@ -89,7 +89,7 @@ def end_graphlet(
                 clear(reached, row)
                 evaluate(
                     reached, row, graphlets.cells, row * most + oldest,
-                    (groups.unit[u].value + k % span) * most + oldest, stop - oldest, program.weights, p, modular,
+                    (template.unit[u].value + k % span) * most + oldest, stop - oldest, program.weights, p, modular,
                 )  # fmt: skip
                 feed(p, k % span, row, row == SUMS, template, totals)
         if waits:

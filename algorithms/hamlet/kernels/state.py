@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
+from cepbench.algorithms.kernels.arrays import Flags, Reals
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.snapshots.kernels.records import ProgressRecord, VertexRecord
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
@@ -19,10 +19,8 @@ SUMS, FRESH, ROW, VALUES = range(4)
 class CountRecord(ProgressRecord):
     """Where the state is, and work that is counted.
 
-    - `last`: time of the last relevant event. Of the kept events those that are `stored` for shared graphlets, and the
-      cells of their expressions.
-    - Ends of the queue of snapshots, which leaves at its oldest end.
-    - `more_expressions`: cells that the next burst may need; `decided`: how many units share it, or NONE.
+    - `last`: time of the last relevant event; `stored`: kept events that have expressions.
+    - Ends of the queue of snapshots, which leaves at its oldest end; `more_snapshots`: those that a burst may need.
     - `bursts` of sharable types, the `shared_bursts` of them, which have a shared graphlet each, and the graphlets that
       single queries have of them; snapshots; and bursts at which a query left the others (`splits`) or joined them
       again (`merges`).
@@ -30,11 +28,9 @@ class CountRecord(ProgressRecord):
 
     last: int
     stored: int
-    expressions: int
-    more_expressions: int
-    decided: int
     snapshots: int
     oldest_snapshot: int
+    more_snapshots: int
     bursts: int
     shared_bursts: int
     alone_graphlets: int
@@ -73,8 +69,7 @@ class GraphletStore(NamedTuple):
     - `cells`: row r has cell `r * N + s` for snapshot s of N. Coefficients of an expression: SUMS, the running sum over
       the events of the graphlet before the current time; FRESH, that of the events at it; ROW, one event. From VALUES
       on: values, a row per context.
-    - `snapshot[N]`. `unit[U]`. `sharing[K]`: units that share, of each class. `in_window[G]`: about how many events of
-      a group the longest window has.
+    - `snapshot[N]`. `unit[U]`. `in_window[G]`: about how many events of a group the longest window has.
     - `among[U, N]`: units of the graphlet that begins with each snapshot.
     """
 
@@ -82,7 +77,6 @@ class GraphletStore(NamedTuple):
     snapshot: Records
     in_window: Reals
     unit: Records
-    sharing: Ints
     among: Flags
 
 

@@ -27,7 +27,7 @@ def visit_all(
     u, which = template.position[template.transition[e].source].unit, template.transition[e].predicates
     if u == NONE:
         return
-    unit, counts, cells = program.groups.unit[u], totals.counts[0], graphlets.cells
+    unit, counts, cells = template.unit[u], totals.counts[0], graphlets.cells
     most, now, floor = len(graphlets.snapshot), events.time[i], floor_of(i, e, low, events, template)
     first, stop = counts.oldest_snapshot, np.int64(0)
     to = ROW * most + first

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.program import Groups, TemplateTables
+from cepbench.algorithms.hamlet.kernels.program import TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.kernels.compilation import inner, kernel
 from cepbench.algorithms.snapshots.kernels.cells import Index, clear
 from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals
 from cepbench.algorithms.snapshots.kernels.windows import (
@@ -20,29 +20,19 @@ from cepbench.algorithms.snapshots.kernels.windows import (
     note_size,
     opened_at,
 )
-from cepbench.queries.records import Records
 
 STORED_BYTES = 32
 """Bytes of what is known of an event of a shared graphlet besides."""
 
 
 @kernel
-def note_state(buffered: Index, whole: Records, window: Records, opened: Records, count: Records) -> None:
-    """Notes the state if it is the largest since the last report.
-
-    `whole` and `window` as in `TemplateTables`, `opened` and `count` as `open` and `counts` in `SetTotals`.
-    """
-    sizes, counts = whole[0], count[0]
+def note_state(buffered: Index, template: TemplateTables, totals: SetTotals) -> None:
+    """Notes the state if it is the largest since the last report."""
+    sizes, counts = template.whole[0], totals.counts[0]
     snapshots, events = counts.snapshots - counts.oldest_snapshot, counts.vertices - counts.oldest_vertex + buffered
-    aggregates = (events - buffered - counts.stored) * sizes.most + counts.expressions + snapshots * sizes.contexts
+    aggregates = counts.vertex_cells - counts.oldest_cell + snapshots * sizes.contexts
     size = events * sizes.event_bytes + counts.stored * STORED_BYTES + aggregates * sizes.cell_bytes
-    note_size(size, events, aggregates, snapshots, sizes.cell_bytes, window, opened, count)
-
-
-@inlined
-def note(buffered: int, template: TemplateTables, totals: SetTotals) -> None:
-    """As `note_state`."""
-    note_state(np.int64(buffered), template.whole, template.window, totals.open, totals.counts)
+    note_size(size, events, aggregates, snapshots, sizes.cell_bytes, template.window, totals.open, totals.counts)
 
 
 @inner
@@ -58,7 +48,7 @@ def close_until(
     opened, counts = totals.open, totals.counts[0]
     if not any_ends(now, template.window, opened):
         return size
-    note(0, template, totals)
+    note_state(np.int64(0), template, totals)
     if now > counts.now:
         commit(negated, template, totals)
         counts.now = now
@@ -74,31 +64,29 @@ def close_until(
                     state.graphlets.in_window[g] *= max(0.0, 1.0 - window.slide / window.within)
     first, oldest = counts.oldest_vertex, forget_vertices(template, totals, vertices)
     for v in range(first, counts.oldest_vertex):
-        if vertices.event[v].size > 0:
-            counts.stored -= 1
-            counts.expressions -= vertices.event[v].size
+        counts.stored -= vertices.event[v].size > 0
     while counts.oldest_snapshot < counts.snapshots and snapshot[counts.oldest_snapshot].time < oldest:
         counts.oldest_snapshot += 1
     return size
 
 
 @inner
-def arrive(now: int, template: TemplateTables, groups: Groups, totals: SetTotals, graphlets: GraphletStore) -> None:
+def arrive(now: int, template: TemplateTables, totals: SetTotals, graphlets: GraphletStore) -> None:
     """Opens windows at the time of an event, after others were closed until then.
 
     Snapshots have no value in them: no trend of theirs lies there.
     """
     counts = totals.counts[0]
     for w in range(len(totals.open)):
-        window, opened = template.window[w], totals.open[w]
+        span, opened = template.window[w].span, totals.open[w]
         low, high = opened_at(w, now, template.window, totals.open)
-        if counts.snapshots > counts.oldest_snapshot:
-            for k in range(max(low, opened.high + 1), high + 1):
-                for u in range(len(groups.unit)):
-                    if template.position[groups.unit[u].position].window == w:
-                        row = (groups.unit[u].value + k % window.span) * len(graphlets.snapshot)
-                        for s in range(counts.oldest_snapshot, counts.snapshots):
-                            if graphlets.snapshot[s].group == groups.unit[u].group:  # other groups have these rows, too
-                                clear(graphlets.cells, row + s)
+        for u in range(len(template.unit) if counts.snapshots > counts.oldest_snapshot else 0):
+            unit = template.unit[u]
+            if template.position[unit.position].window == w:
+                for k in range(max(low, opened.high + 1), high + 1):
+                    row = (unit.value + k % span) * len(graphlets.snapshot)
+                    for s in range(counts.oldest_snapshot, counts.snapshots):
+                        if graphlets.snapshot[s].group == unit.group:  # other groups have these rows, too
+                            clear(graphlets.cells, row + s)
         opened.low, opened.high = low, high
     counts.edge = next_edge(now, template.window)

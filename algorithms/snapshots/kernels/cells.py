@@ -15,11 +15,14 @@ from cepbench.algorithms.kernels import cells as shared
 from cepbench.algorithms.kernels import predicates
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add_ring, counts_only, is_empty, sum_exceeds
-from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
 from cepbench.queries.tables import Predicates, Weights
 
 _add: Any = shared.add
 _clear, _copy, _hold = shared.clear, shared.copy, predicates.hold
+_add_all: Any = inner(in_python(shared.add))
+_clear_all: Any = inner(in_python(shared.clear))
+_copy_all: Any = inner(in_python(shared.copy))
 Index = int | np.int64
 """A constant is handed over as `np.int64(0)`, since Numba compiles an inner kernel anew for each literal."""
 append: Any = shared.extend
@@ -49,11 +52,6 @@ def add(cells: Cells, i: Index, other: Cells, j: Index) -> None:
 
 
 @inner
-def _add_all(cells: Cells, i: int, other: Cells, j: int) -> None:
-    _add(cells, i, other, j)
-
-
-@inner
 def clear(cells: Cells, i: Index) -> None:
     """`kernels.cells.clear`."""
     if counts_only(cells):
@@ -64,11 +62,6 @@ def clear(cells: Cells, i: Index) -> None:
 
 
 @inner
-def _clear_all(cells: Cells, i: int) -> None:
-    _clear(cells, i)
-
-
-@inner
 def copy(cells: Cells, i: Index, other: Cells, j: Index) -> None:
     """`kernels.cells.copy`."""
     if counts_only(cells):
@@ -76,11 +69,6 @@ def copy(cells: Cells, i: Index, other: Cells, j: Index) -> None:
         cells.over[i] = other.over[j]
     else:
         _copy_all(cells, int(i), other, int(j))
-
-
-@inner
-def _copy_all(cells: Cells, i: int, other: Cells, j: int) -> None:
-    _copy(cells, i, other, j)
 
 
 @inner

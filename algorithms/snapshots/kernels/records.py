@@ -110,7 +110,8 @@ class ProgressRecord:
     """Where the state of a set is, and its largest size.
 
     - `now`: current time; `edge`: the next time at which a window begins or ends; `touched`: slots with pending cells.
-    - Ends of the queue of `vertices` and of their cells; the queue leaves at its oldest end.
+    - Ends of the queue of `vertices` and of their cells; the queue leaves at its oldest end. `more_vertices`,
+      `more_vertex_cells`: those that the next step may need.
     - `peak`: the most bytes since the last report, with the events, aggregates and snapshots of that time.
     - `visits`: events times what they are put into; `edges`: events before that are visited.
     """
@@ -121,6 +122,9 @@ class ProgressRecord:
     vertices: int
     oldest_vertex: int
     vertex_cells: int
+    oldest_cell: int
+    more_vertices: int
+    more_vertex_cells: int
     peak: int
     peak_events: int
     peak_aggregates: int

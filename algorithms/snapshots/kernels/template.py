@@ -8,6 +8,9 @@ from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.queries.records import Records
 
+DONE, OUTPUT, ROOM = range(3)
+"""Why a kernel stopped: it is done, or there is no room for more rows, or for what it keeps."""
+
 
 class Template(Protocol):
     """Tables of the records that `snapshots.kernels.records` has, or of others with more fields, and `lists`."""
@@ -26,6 +29,8 @@ class Template(Protocol):
     def negation(self) -> Records: ...
     @property
     def lists(self) -> Ints: ...
+    @property
+    def whole(self) -> Records: ...
 
 
 class SetTotals(NamedTuple):

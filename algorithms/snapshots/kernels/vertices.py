@@ -5,7 +5,7 @@ from __future__ import annotations
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
-from cepbench.algorithms.snapshots.kernels.cells import add, follows
+from cepbench.algorithms.snapshots.kernels.cells import Index, add, follows
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
 from cepbench.queries.tables import Predicates
 
@@ -22,6 +22,15 @@ def keep(i: int, n: int, cells: int, events: KernelEvents, totals: SetTotals, ve
     counts.vertex_cells += cells
     keep_columns(i, events, vertices.ints, vertices.reals, v)
     return int(v)
+
+
+@inlined
+def has_space(more: Index, cells: Index, totals: SetTotals, vertices: VertexQueue) -> bool:
+    """Whether there is room for `more` vertices with so many cells; otherwise `SetState.make_room` makes it."""
+    counts = totals.counts[0]
+    counts.more_vertices, counts.more_vertex_cells = more, cells
+    fits: bool = counts.vertices + more <= len(vertices.event)
+    return fits and bool(counts.vertex_cells + cells <= len(vertices.cells.over))
 
 
 @inlined

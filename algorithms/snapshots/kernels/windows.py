@@ -97,8 +97,16 @@ def close_member(
     final = member.final + row
     for n in range(member.late, member.late_end):
         add(cells, final, cells, template.slot[template.lists[n]].cell + row)
-    for n in range(member.place, member.place_end):
-        _add_valid_ends(template.lists[n], k, row, final, negated, template, totals, vertices)
+    for n in range(member.place, member.place_end):  # END events that no trailing negated sequence invalidates
+        position, v = template.position[template.lists[n]], vertices.last[template.lists[n]]
+        slide = template.window[position.window].slide
+        floor = k * slide
+        for j in range(position.trailing, position.trailing_end):
+            floor = max(floor, negated[template.lists[j]])
+        while v >= totals.counts[0].oldest_vertex and vertices.event[v].time >= floor:
+            if vertices.event[v].time // slide >= k:
+                add(cells, final, vertices.cells, vertices.event[v].cell + row)
+            v = vertices.event[v].before
     if not is_empty(cells, final):
         rows.closed[size].member, rows.closed[size].window = m, k
         copy(rows.cells, size, cells, final)
@@ -107,23 +115,6 @@ def close_member(
     for s in range(member.slot, member.slot_end):
         clear(cells, template.slot[s].cell + row)
     return size
-
-
-@inlined
-def _add_valid_ends(
-    p: int, k: int, row: int, final: int, negated: Ints, template: Template, totals: SetTotals, vertices: VertexQueue
-) -> None:
-    """Adds the END events at a position that no trailing negated sequence invalidates."""
-    position = template.position[p]
-    slide = template.window[position.window].slide
-    floor = k * slide
-    for n in range(position.trailing, position.trailing_end):
-        floor = max(floor, negated[template.lists[n]])
-    v = vertices.last[p]
-    while v >= totals.counts[0].oldest_vertex and vertices.event[v].time >= floor:
-        if vertices.event[v].time // slide >= k:
-            add(totals.cells, final, vertices.cells, vertices.event[v].cell + row)
-        v = vertices.event[v].before
 
 
 @inlined
@@ -149,4 +140,6 @@ def forget_vertices(template: Template, totals: SetTotals, vertices: VertexQueue
         oldest = min(oldest, totals.open[w].low * template.window[w].slide)
     while counts.oldest_vertex < counts.vertices and vertices.event[counts.oldest_vertex].time < oldest:
         counts.oldest_vertex += 1
+    empty = counts.oldest_vertex == counts.vertices
+    counts.oldest_cell = counts.vertex_cells if empty else vertices.event[counts.oldest_vertex].cell
     return oldest

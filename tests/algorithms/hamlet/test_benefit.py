@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepbench.algorithms.hamlet.kernels.benefit import ClassRecord, KnownBurst, choose
+from cepbench.algorithms.hamlet.kernels.benefit import choose
+from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ClassRecord
 from cepbench.algorithms.hamlet.sharing import COSTS
 from cepbench.queries.records import Records, records_of
 
-Burst = tuple[Records, KnownBurst]
+Burst = tuple[Records, Any]
 
 
 def burst(size: int = 100, mixed: int = 0, in_window: float = 500.0, snapshots: int = 0, **changes: Any) -> Burst:
@@ -18,7 +19,11 @@ def burst(size: int = 100, mixed: int = 0, in_window: float = 500.0, snapshots: 
     classes = np.zeros(4, records_of(ClassRecord))
     for name, values in ({"contexts": 10.0, "reads": 20.0, "matched": size} | changes).items():
         classes[name] = values
-    return classes, KnownBurst(size, 0, mixed, 0, in_window, snapshots)
+    classes["settled"][0] = True  # the reference
+    known = np.zeros(1, records_of(BurstRecord))
+    for name, value in {"size": size, "mixed": mixed, "in_window": in_window, "snapshots": snapshots}.items():
+        known[name] = value
+    return classes, known[0]
 
 
 def chosen(known: Burst, paper: bool = False) -> tuple[list[bool], float, float]:

@@ -87,14 +87,14 @@ def merged(*patterns: str) -> tuple[Queries, Queries]:
     queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN {p}") for n, p in enumerate(patterns, start=1)]
     schema = batch(stream("A1 B2 C3")).schema
     [found] = plan_of(compile_workload(queries, schema)).sets
-    template, groups = found.program.template, found.program.groups
+    template = found.program.template
     types = {p: name for name, kind in zip(schema.types, template.kind, strict=True) for p in bound(template, kind)}
     names = [found.members[m].query.query.name for m in template.position["member"]]
     transitions, shared = Queries(), Queries()
     for p, position in enumerate(template.position):
         for edge in template.transition[position["enter"] : position["enter_end"]]:
             transitions.setdefault((types[int(edge["source"])], types[p]), set()).add(names[p])
-    for p in groups.unit["position"].tolist():
+    for p in template.unit["position"].tolist():
         shared.setdefault(types[p], set()).add(names[p])
     return transitions, shared
 

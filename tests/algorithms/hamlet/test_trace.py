@@ -7,15 +7,6 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.hamlet.executor import HamletExecutor
-from cepbench.algorithms.hamlet.kernels.stream import (
-    COLUMNS,
-    CREATED,
-    EVENTS,
-    EXPECTED,
-    NON_SHARED,
-    QUERIES,
-    SHARED,
-)
 from cepbench.algorithms.hamlet.sharing import NUMBERS, DecisionTrace
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
@@ -50,12 +41,12 @@ def executor(
 def test_every_decision_with_both_predicted_costs(cuts: tuple[int, ...]) -> None:
     made = executor("hamlet[trace=100]", cuts)
     trace, details = made.trace(), made.details()
-    assert trace[:, EVENTS].tolist() == [30, 2, 3, 31, 1]
-    assert trace[:, EXPECTED].tolist() == [14, 2, 2, 14, 1]
-    assert np.all(trace[:, [SHARED, NON_SHARED]] > 0)
-    assert np.all((trace[:, QUERIES] > 0) == (trace[:, SHARED] < trace[:, NON_SHARED]))
-    assert trace[:, CREATED].sum() == details["event_snapshots"]
-    assert np.count_nonzero(trace[:, QUERIES]) == details["shared_bursts"] > 0
+    assert trace["size"].tolist() == [30, 2, 3, 31, 1]
+    assert trace["mixed"].tolist() == [14, 2, 2, 14, 1]
+    assert np.all((trace["shared"] > 0) & (trace["alone"] > 0))
+    assert np.all((trace["queries"] > 0) == (trace["shared"] < trace["alone"]))
+    assert trace["created"].sum() == details["event_snapshots"]
+    assert np.count_nonzero(trace["queries"]) == details["shared_bursts"] > 0
 
 
 def test_details_add_decisions_up_by_size_of_burst() -> None:
@@ -63,7 +54,8 @@ def test_details_add_decisions_up_by_size_of_burst() -> None:
     trace, details = made.trace(), made.details()
     for size, own in (("1", [4]), ("2", [1, 2]), ("16", [0, 3])):
         rows = trace[own]
-        expected = (len(own), np.count_nonzero(rows[:, QUERIES]), *rows[:, [CREATED, SHARED, NON_SHARED]].sum(axis=0))
+        sums = [rows[name].sum() for name in ("created", "shared", "alone")]
+        expected = (len(own), np.count_nonzero(rows["queries"]), *sums)
         assert [details[f"{name}_{size}"] for name in NUMBERS] == pytest.approx(expected)
     assert sum(name.startswith("traced_bursts") for name in details) == 3
 
@@ -73,34 +65,37 @@ def test_queries_alike_do_not_share_behind_an_event_that_went_alone() -> None:
     alike = ["RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE B.x < NEXT(B).x"] * 4
     burst = "A40/1 " + " ".join(f"B{time}/{time % 7}" for time in range(41, 71))
     first = executor("hamlet[trace=9]", text=burst, queries=alike).trace()
-    assert first[:, [EVENTS, QUERIES, CREATED]].tolist() == [[30, 4, 0]]
+    assert first[["size", "queries", "created"]].tolist() == [(30, 4, 0)]
     behind = executor("hamlet[trace=9]", text=f"A0/1 B1/1 {burst}", queries=alike).trace()
-    assert behind[:, [EVENTS, QUERIES, CREATED]].tolist() == [[1, 0, 0], [30, 0, 0]]
+    assert behind[["size", "queries", "created"]].tolist() == [(1, 0, 0), (30, 0, 0)]
 
 
 def test_only_as_many_decisions_are_kept_as_were_asked_for() -> None:
     made = executor("hamlet[trace=2]", (7, 20, 21, 45, 60))
-    assert made.trace()[:, EVENTS].tolist() == [31, 1]
+    assert made.trace()["size"].tolist() == [31, 1]
     assert sum(number for name, number in made.details().items() if name.startswith("traced_bursts")) == 5
 
 
 def test_nothing_is_traced_unless_it_is_asked_for() -> None:
     made = executor("hamlet")
-    assert made.trace().shape == (0, COLUMNS)
+    assert len(made.trace()) == 0
     assert not any(name.startswith(NUMBERS) for name in made.details())
 
 
 def test_a_mode_that_decides_nothing_predicts_nothing() -> None:
     trace = executor("hamlet[sharing=static, trace=100]").trace()
-    assert np.all(trace[:, [SHARED, NON_SHARED]] == 0)
-    assert np.all(trace[:, QUERIES] == 4)
+    assert np.all((trace["shared"] == 0) & (trace["alone"] == 0))
+    assert np.all(trace["queries"] == 4)
 
 
 def test_the_largest_burst_has_a_class() -> None:
     trace = DecisionTrace(1)
-    trace.add(np.full((2, COLUMNS), 4096.0))
+    bursts = np.zeros(2, trace.newest.dtype)
+    bursts["size"] = 4096
+    trace.add(bursts)
     assert trace.details()["traced_bursts_4096"] == 2
-    assert trace.newest.nbytes == 8 * COLUMNS
+    assert len(trace.newest) == 1
+    assert trace.newest.base is None
 
 
 @pytest.mark.parametrize("text", ["0", "all", "-1", "1.5"])
