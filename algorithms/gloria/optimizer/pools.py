@@ -57,9 +57,8 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Pools:
-    """The pools of a template in an order in which each comes after those before it, and the states by number."""
+    """The pools of a template, each after those before it, and its states by number."""
 
-    template: GloriaTemplate
     states: tuple[TypeState, ...]
     pools: tuple[Pool, ...]
 
@@ -86,11 +85,11 @@ def pools_of(template: GloriaTemplate) -> Pools:
             break
         several = [pool for pool in _circular(set(pools) - set(order)) if pool.members & (pool.members - 1)]
         cut = min(several, key=lambda pool: (pool.kleene, pool.members.bit_count(), pool.number))
-        cells = [c for c in cells if c != (cut.transitions, cut.members, cut.kleene)]
-        cells += [(cut.transitions, 1 << m, cut.kleene) for m in members_in(cut.members)]
+        transitions, members, kleene = cells.pop(cut.number)
+        cells += [(transitions, 1 << m, kleene) for m in members_in(members)]
     for number, pool in enumerate(order):
         pool.number = number
-    return Pools(template, tuple(states), tuple(order))
+    return Pools(tuple(states), tuple(order))
 
 
 Cell = tuple[tuple[Edge, ...], Mask, bool]
