@@ -111,7 +111,7 @@ def main() -> None:
             for k in range(len(NAMES) - 2):
                 set_costs([float(k == n) for n in range(len(NAMES) - 2)])
                 row.append(plan_weight(pools, nodes, costs.ExecutorCosts(*given)))
-            plan = GloriaPlan(workload, (PlannedSet(members, template, plan_of(pools, nodes)),))
+            plan = GloriaPlan(workload, (PlannedSet(members, plan_of(pools, nodes)),))
             shared.append([*row, 1.0, sum(closings)])
             shared_taken.append(microseconds([GloriaExecutor(plan) for _ in range(3)], events))
         cogra = make("cogra")

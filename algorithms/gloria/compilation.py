@@ -24,7 +24,7 @@ from cepbench.algorithms.gloria.kernels.program import (
     TemplateRecord,
 )
 from cepbench.algorithms.gloria.plan import PlannedSet, QSet, part_of
-from cepbench.algorithms.gloria.template import TypeState, TypeTransition
+from cepbench.algorithms.gloria.template import TypeState, TypeTransition, states_of
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.compilation import Row, SetCompiler, cell_bytes_of, offsets, records
@@ -72,8 +72,8 @@ def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple
 
     Members that sum the same attribute at different states need separate sums.
     """
-    compiler, states, members = _Compiler(planned, schema, granularity), planned.template.states, planned.members
-    channels = MemberChannels.of_members([part.tables for part in compiler.parts], states)
+    compiler, members = _Compiler(planned, schema, granularity), planned.members
+    channels = MemberChannels.of_members([part.tables for part in compiler.parts], compiler.states)
     if len(channels.columns[0]) > MOST_RING and len(members) > 1:
         numbers, half = range(len(members)), len(members) // 2
         first, second = part_of(planned, numbers[:half]), part_of(planned, numbers[half:])
@@ -116,7 +116,7 @@ class _Compiler(SetCompiler):
     """Collects the records of all states, places and groups."""
 
     def __init__(self, planned: PlannedSet, schema: Schema, granularity: str) -> None:
-        self.states = planned.template.states
+        self.states = [states_of(member) for member in planned.members]
         self.into: dict[tuple[TypeState, int], list[Passing]] = {}
         shared: list[set[int]] = [set() for _ in self.states]
         q_set = {(t, m): q for t, q_sets in planned.sharing.transitions.items() for q in q_sets for m in q.members}

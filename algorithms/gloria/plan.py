@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cepbench.algorithms.base import Plan
-from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, states_of, template_of
+from cepbench.algorithms.gloria.template import TypeState, TypeTransition, states_of
 from cepbench.algorithms.online.granularity import COARSEST
 from cepbench.algorithms.snapshots.members import SetMember, connected
 
@@ -42,13 +42,9 @@ class WorkloadSharingPlan:
 
 @dataclass(frozen=True, eq=False)
 class PlannedSet:
-    """A sharable set of members, their template, and the plan by which they share it.
-
-    Template and plan number the members by their place in `members`.
-    """
+    """A sharable set of members, and the plan by which they share, which numbers them by their place in `members`."""
 
     members: tuple[SetMember, ...]
-    template: GloriaTemplate
     sharing: WorkloadSharingPlan
 
 
@@ -93,10 +89,9 @@ def separated(planned: PlannedSet) -> Separated:
 
 def part_of(planned: PlannedSet, numbers: Sequence[int]) -> PlannedSet:
     """The members `numbers` of a set with their sharing plan; a Q-set that is left with one member does not share."""
-    members = tuple(planned.members[m] for m in numbers)
-    template, place = template_of(members), {m: n for n, m in enumerate(numbers)}
-    plans = {t: _part(planned.sharing.transitions[t], place) for t in template.transitions}
-    return PlannedSet(members, template, WorkloadSharingPlan(plans))
+    place = {m: n for n, m in enumerate(numbers)}
+    plans = {t: part for t, plan in planned.sharing.transitions.items() if (part := _part(plan, place))}
+    return PlannedSet(tuple(planned.members[m] for m in numbers), WorkloadSharingPlan(plans))
 
 
 def _part(plan: TransitionPlan, place: dict[int, int]) -> TransitionPlan:
