@@ -2,61 +2,31 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, get_origin, get_type_hints
 
 import numpy as np
 
-from cepbench.algorithms.gloria.kernels.program import (
-    NONE,
-    GloriaProgram,
-    GloriaTables,
-    InletRecord,
-    KindRecord,
-    LinkRecord,
-    OutletRecord,
-    PlaceRecord,
-    QSetRecord,
-    ShareRecord,
-    SourceRecord,
-    StateRecord,
-    TemplateRecord,
-)
+from cepbench.algorithms.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.plan import PlannedSet, QSet, part_of
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition, states_of
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import Row, SetCompiler, cell_bytes_of, offsets, records
-from cepbench.algorithms.snapshots.kernels.records import (
-    MemberRecord,
-    NegationRecord,
-    SlotRecord,
-    TransitionRecord,
-    WindowRecord,
-)
+from cepbench.algorithms.snapshots.compilation import Row, SetCompiler, cell_bytes_of, offsets
 from cepbench.algorithms.snapshots.members import anonymous
 from cepbench.algorithms.snapshots.sets import CompiledMembers
 from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import MOST_RING
 from cepbench.queries.automaton import Position, Transition
 
-TABLES = {
-    "kind": KindRecord,
-    "state": StateRecord,
-    "position": PlaceRecord,
-    "transition": TransitionRecord,
-    "source": SourceRecord,
-    "inlet": InletRecord,
-    "link": LinkRecord,
-    "outlet": OutletRecord,
-    "share": ShareRecord,
-    "group": QSetRecord,
-    "member": MemberRecord,
-    "window": WindowRecord,
-    "slot": SlotRecord,
-    "negation": NegationRecord,
+TABLES: dict[str, type] = {
+    name: hint.__metadata__[0]
+    for name, hint in get_type_hints(GloriaTables, include_extras=True).items()
+    if get_origin(hint) is Annotated
 }
+"""The records of each table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +53,7 @@ def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple
     return (CompiledPlan(members, compiler.read, channels, compiler.negations, program),)
 
 
-NOBODY, NO_INLET = QSet(frozenset()), {"inlet": 0, "inlet_end": 0}
+NO_INLET = {"inlet": 0, "inlet_end": 0}
 
 
 class Passing(NamedTuple):
@@ -117,14 +87,14 @@ class _Compiler(SetCompiler):
 
     def __init__(self, planned: PlannedSet, schema: Schema, granularity: str) -> None:
         self.states = [states_of(member) for member in planned.members]
-        self.into: dict[tuple[TypeState, int], list[Passing]] = {}
+        self.into: defaultdict[tuple[TypeState, int], list[Passing]] = defaultdict(list)
         shared: list[set[int]] = [set() for _ in self.states]
         q_set = {(t, m): q for t, q_sets in planned.sharing.transitions.items() for q in q_sets for m in q.members}
         for m, (states, member) in enumerate(zip(self.states, planned.members, strict=True)):
             for number, t in enumerate(member.automaton.transitions):
                 source, target = states[t.source], states[t.target]
                 q = q_set[TypeTransition(source, target), m]
-                self.into.setdefault((target, m), []).append(Passing(number, t, source, q))
+                self.into[target, m].append(Passing(number, t, source, q))
                 if q.snapshot is not None:
                     shared[m].add(number)
         super().__init__(planned.members, schema, granularity, TABLES, shared)
@@ -169,22 +139,23 @@ class _Compiler(SetCompiler):
 
     def _add_state(self, state: TypeState) -> None:
         members = self.present[state]
-        into = {m: self.into.get((state, m), []) for m in members}
-        row = self.run("before", sorted({self.number[passing.source] for own in into.values() for passing in own}))
-        row |= self._add_tests(state)
-        self.sources: dict[int, list[Row]] = {m: [] for m in members}
+        into = [passing for m in members for passing in self.into[state, m]]
+        row = self.run("before", sorted({self.number[passing.source] for passing in into})) | self._add_tests(state)
+        self.inlets: dict[int, dict[QSet, int]] = {m: {} for m in members}
         first = len(self.rows["inlet"])
-        reaching = dict.fromkeys(
-            passing.q for own in into.values() for passing in own if passing.q.snapshot is not None
-        )
+        reaching = dict.fromkeys(passing.q for passing in into if passing.q.snapshot is not None)
         inlets = {q: self._add_inlets(state, q) for q in reaching}
         row |= {"inlet": first, "inlet_end": len(self.rows["inlet"])}
-        ending: dict[tuple[QSet, bool], list[int]] = {}
+        ending: dict[tuple[QSet, int, int, bool], list[int]] = {}
         for m in members:
-            [q, *others], position = {passing.q for passing in into[m]} or {NOBODY}, self._position(state, m)
-            if q in inlets and not others and position.end == frozenset() and not position.start:
-                ending.setdefault((q, position.start is not None), []).append(m)
-        outlets = [self._outlet(state, q, own, inlets[q], None) for (q, _), own in ending.items()]
+            position, shared = self._position(state, m), all(passing.q in inlets for passing in self.into[state, m])
+            if shared and len(self.inlets[m]) == 1 and position.end == frozenset() and not position.start:
+                [(q, inlet)] = self.inlets[m].items()
+                ending.setdefault((q, inlet, self.test[m], position.start is not None), []).append(m)
+        outlets = [
+            self._outlet(state, q, own, {"inlet": inlet, "inlet_end": inlet + 1}, None)
+            for (q, inlet, _, _), own in ending.items()
+        ]
         for (source, q), left in self.leaving.items():
             if source == state:
                 outlets.append(self._outlet(state, q, sorted(q.members), inlets.get(q, NO_INLET), left))
@@ -217,7 +188,7 @@ class _Compiler(SetCompiler):
         rows = [self._inlet(state, q, members) for members in found.values()]
         for number, members in enumerate(found.values(), start=len(self.rows["inlet"])):
             for m in members:
-                self.sources[m].append({"inlet": number, "value": self.groups[q].value[m]})
+                self.inlets[m][q] = number
         return self.add("inlet", rows)
 
     def _inlet(self, state: TypeState, q: QSet, members: Sequence[int]) -> Row:
@@ -242,7 +213,7 @@ class _Compiler(SetCompiler):
         visits = self.granularity == EVENT or any(
             passing.transition.predicates or self.slots[m].visited[passing.number]
             for m in members
-            for passing in self.into.get((state, m), ())
+            for passing in self.into[state, m]
         )
         row |= {"steady": not own and not visits} | self.run("test", sorted({self.test[m] for m in members}))
         share = self.add("share", [{"place": self.place[state, m], "value": group.value[m]} for m in members])
@@ -261,10 +232,11 @@ class _Compiler(SetCompiler):
         row["plain"] = bool(slots.feeds[p]) or row["direct"] or row["kept"]
         alone = [
             self.transition(m, passing.number, self.place[passing.source, m])
-            for passing in self.into.get((state, m), ())
+            for passing in self.into[state, m]
             if passing.q.snapshot is None
         ]
-        return row | self.add("source", self.sources[m]) | self.add("transition", alone, "enter")
+        sources = [{"inlet": inlet, "value": self.groups[q].value[m]} for q, inlet in self.inlets[m].items()]
+        return row | self.add("source", sources) | self.add("transition", alone, "enter")
 
     # --- the whole ----------------------------------------------------------------------------------------------------
 
@@ -272,11 +244,11 @@ class _Compiler(SetCompiler):
         """All records, once all are known."""
         first = max((sum(map(self._span, own)) for own in self.present.values()), default=0)  # of places
         whole = self.place_cells(first) | {"cell_bytes": cell_bytes, "vertex_bytes": 40 + self.attribute_bytes}
+        self.rows["whole"].append(whole)
         self.add_windows(cell_bytes)
         codes = [self.schema.type_code(state.type) for state in self.present]
         for code in range(len(self.schema.types)):
             own = [s for s, found in enumerate(codes) if found == code]
             row: Row = {"state": own[0] if own else 0, "state_end": own[-1] + 1 if own else 0}
-            self.rows["kind"].append(row | {"single": len(own) == 1, "relevant": bool(own) or code in self.negated})
-        lists = np.array(self.lists, np.int64)
-        return GloriaTables(**self.arrays(TABLES), lists=lists, whole=records(TemplateRecord, [whole]))
+            self.rows["kind"].append(row | {"relevant": bool(own) or code in self.negated})
+        return GloriaTables(**self.arrays(TABLES), lists=np.array(self.lists, np.int64))
