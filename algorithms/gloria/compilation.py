@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, get_origin, get_type_hints
 
@@ -65,25 +65,12 @@ class Passing(NamedTuple):
     q: QSet
 
 
-class GroupRows:
-    """The rows of Q-set `number` so far: that of an expression, by member from `value` on those of its snapshots'
-    values, and from `fresh` on others. `share`: the run of its members.
-    """
-
-    def __init__(self, number: int, spans: Mapping[int, int]) -> None:
-        starts = offsets([1, *spans.values()])[1:]
-        self.number, self.rows, self.fresh = number, starts[-1], starts[-1]
-        self.value = dict(zip(spans, starts, strict=False))
-        self.share: Row = {}
-
-    def take(self, count: int) -> int:
-        """The first of some further rows."""
-        self.rows += count
-        return self.rows - count
-
-
 class _Compiler(SetCompiler):
-    """Collects the records of all states, places and groups."""
+    """Collects the records of all states, places and groups.
+
+    `group`: the number of each Q-set that shares; `value`: its first row with the values of snapshots for a member;
+    `leaving`: what is kept of the events that leave a state with a Q-set.
+    """
 
     def __init__(self, planned: PlannedSet, schema: Schema, granularity: str) -> None:
         self.states = [states_of(member) for member in planned.members]
@@ -102,7 +89,8 @@ class _Compiler(SetCompiler):
         self.present = {state: [m for m, own in enumerate(self.states) if state in own] for state in order}
         self.number = {state: s for s, state in enumerate(order)}
         self.place = {place: n for n, place in enumerate((s, m) for s, own in self.present.items() for m in own)}
-        self.groups: dict[QSet, GroupRows] = {}
+        self.group: dict[QSet, int] = {}
+        self.value: dict[tuple[QSet, int], int] = {}
         self.leaving: dict[tuple[TypeState, QSet], Row] = {}
         self._add_leaving()
         for m in range(len(self.members)):
@@ -111,19 +99,26 @@ class _Compiler(SetCompiler):
             self._add_state(state)
         for m, states in enumerate(self.states):
             self.rows["member"].append(self.member(m, [self.place[state, m] for state in states]))
-        for group in self.groups.values():
-            self.rows["group"].append({"rows": group.rows, "fresh": group.fresh} | group.share)
 
     def _add_leaving(self) -> None:
-        """What is kept of events that leave a state with a Q-set: their sums, and the events if they are visited."""
+        """The Q-sets that share; of the events that leave a state with one, their sums, and themselves if visited."""
         for passing in (passing for found in self.into.values() for passing in found if passing.q.snapshot is not None):
             q, key = passing.q, (passing.source, passing.q)
-            if q not in self.groups:
-                self.groups[q] = GroupRows(len(self.groups), {m: self._span(m) for m in sorted(q.members)})
+            if q not in self.group:
+                self.group[q], members = len(self.group), sorted(q.members)
+                *starts, fresh = offsets([1, *map(self._span, members)])[1:]  # behind the row of an expression
+                self.value |= {(q, m): start for m, start in zip(members, starts, strict=True)}
+                self.rows["group"].append({"rows": fresh, "fresh": fresh})
             if key not in self.leaving:
                 vertices = len(self.place) + len(self.leaving)
-                self.leaving[key] = {"sums": self.groups[q].take(2), "vertices": vertices, "kept": False}
+                self.leaving[key] = {"sums": self._take(q, 2), "vertices": vertices, "kept": False}
             self.leaving[key]["kept"] |= self._visits(passing)
+
+    def _take(self, q: QSet, count: int) -> int:
+        """The first of some further rows of a Q-set."""
+        group = self.rows["group"][self.group[q]]
+        group["rows"] += count
+        return int(group["rows"] - count)
 
     def _visits(self, passing: Passing) -> bool:
         """Whether events of a shared transition are visited by those that follow."""
@@ -198,17 +193,16 @@ class _Compiler(SetCompiler):
                 left = self.leaving[passing.source, q]
                 predicates = self.adjacent(members[0], passing.number) if self._visits(passing) else NONE
                 links.append({"row": left["sums"], "vertices": left["vertices"], "predicates": predicates})
-        group = self.groups[q]
         if [link["predicates"] for link in links] == [NONE]:
-            return {"group": group.number, "row": links[0]["row"]} | self.add("link", [])
-        return {"group": group.number, "row": group.take(1)} | self.add("link", links)
+            return {"group": self.group[q], "row": links[0]["row"]} | self.add("link", [])
+        return {"group": self.group[q], "row": self._take(q, 1)} | self.add("link", links)
 
     def _outlet(self, state: TypeState, q: QSet, members: Sequence[int], inlets: Row, left: Row | None) -> Row:
         """An outlet, final if nothing is left for later events."""
-        group, positions = self.groups[q], [self._position(state, m) for m in members]
+        positions = [self._position(state, m) for m in members]
         local = left is not None and q.snapshot == state
         own = any(position.start for position in positions)
-        row: Row = {"group": group.number, "local": local, "own": own, "final": left is None}
+        row: Row = {"group": self.group[q], "local": local, "own": own, "final": left is None}
         row |= inlets | {"start": not local and positions[0].start is not None}
         visits = self.granularity == EVENT or any(
             passing.transition.predicates or self.slots[m].visited[passing.number]
@@ -216,10 +210,10 @@ class _Compiler(SetCompiler):
             for passing in self.into[state, m]
         )
         row |= {"steady": not own and not visits} | self.run("test", sorted({self.test[m] for m in members}))
-        share = self.add("share", [{"place": self.place[state, m], "value": group.value[m]} for m in members])
+        share = self.add("share", [{"place": self.place[state, m], "value": self.value[q, m]} for m in members])
         if left is None:
-            return row | share | {"sums": group.take(1), "vertices": NONE, "kept": False}
-        group.share = share
+            return row | share | {"sums": self._take(q, 1), "vertices": NONE, "kept": False}
+        self.rows["group"][self.group[q]] |= share
         return row | share | left
 
     # --- places -------------------------------------------------------------------------------------------------------
@@ -235,7 +229,7 @@ class _Compiler(SetCompiler):
             for passing in self.into[state, m]
             if passing.q.snapshot is None
         ]
-        sources = [{"inlet": inlet, "value": self.groups[q].value[m]} for q, inlet in self.inlets[m].items()]
+        sources = [{"inlet": inlet, "value": self.value[q, m]} for q, inlet in self.inlets[m].items()]
         return row | self.add("source", sources) | self.add("transition", alone, "enter")
 
     # --- the whole ----------------------------------------------------------------------------------------------------

@@ -33,12 +33,6 @@ class WorkloadSharingPlan:
 
     transitions: Mapping[TypeTransition, TransitionPlan]
 
-    @property
-    def sharing(self) -> frozenset[int]:
-        """The members that share some transition."""
-        q_sets = (q for plan in self.transitions.values() for q in plan if q.snapshot is not None)
-        return frozenset[int]().union(*(q.members for q in q_sets))
-
 
 @dataclass(frozen=True, eq=False)
 class PlannedSet:
@@ -80,24 +74,18 @@ Separated = tuple[tuple[PlannedSet, ...], tuple[SetMember, ...]]
 
 def separated(planned: PlannedSet) -> Separated:
     """Both parts of a set."""
-    shared = planned.sharing.sharing
+    q_sets = (q for plan in planned.sharing.transitions.values() for q in plan if q.snapshot is not None)
+    shared = frozenset[int]().union(*(q.members for q in q_sets))
     alone = tuple(member for m, member in enumerate(planned.members) if m not in shared)
-    if not alone:
-        return (planned,), ()
     return ((part_of(planned, sorted(shared)),) if shared else ()), alone
 
 
 def part_of(planned: PlannedSet, numbers: Sequence[int]) -> PlannedSet:
     """The members `numbers` of a set with their sharing plan; a Q-set that is left with one member does not share."""
     place = {m: n for n, m in enumerate(numbers)}
-    plans = {t: part for t, plan in planned.sharing.transitions.items() if (part := _part(plan, place))}
-    return PlannedSet(tuple(planned.members[m] for m in numbers), WorkloadSharingPlan(plans))
-
-
-def _part(plan: TransitionPlan, place: dict[int, int]) -> TransitionPlan:
-    found = []
-    for q in plan:
-        members = frozenset(place[m] for m in q.members if m in place)
-        if members:
-            found.append(QSet(members, q.snapshot if len(members) > 1 else None))
-    return tuple(found)
+    sharing: dict[TypeTransition, TransitionPlan] = {}
+    for t, plan in planned.sharing.transitions.items():
+        left = [(frozenset(place[m] for m in q.members if m in place), q.snapshot) for q in plan]
+        if kept := [QSet(own, snapshot if len(own) > 1 else None) for own, snapshot in left if own]:
+            sharing[t] = tuple(kept)
+    return PlannedSet(tuple(planned.members[m] for m in numbers), WorkloadSharingPlan(sharing))
