@@ -142,7 +142,9 @@ class Gloria(Algorithm):
             message = f"the optimizer {self.optimizer} needs more than {limit}"
             raise PlanningTooLong(message, self.seconds) from None
         numbers |= {**decision.numbers, "plan_weight": decision.weight}
-        if isinstance(costs, ExecutorCosts) and rates and self._may_leave(members):
+        # Sharing nothing is no choice where events are visited one by one, whose costs are not modeled.
+        visited = (kept_positions(member.automaton, self.granularity).any() for member in members)
+        if isinstance(costs, ExecutorCosts) and self.optimizer == LIGHTEST and rates and not any(visited):
             rate, matched = sum(rates.values()), [sum(rates.get(s.type, 0.0) for s in own) for own in template.states]
             unshared = costs.unshared(rate, matched)
             if unshared < decision.weight + costs.whole(rate):
@@ -166,10 +168,3 @@ class Gloria(Algorithm):
         closings = [most / length for most, length in zip(closing, windows, strict=True)]
         of_types = [rates.get(name, 0.0) if rates else 1.0 for name in types]
         return COSTS[self.costs](of_types, windows, overlaps, closings)
-
-    def _may_leave(self, members: Sequence[SetMember]) -> bool:
-        """Whether sharing nothing is a choice: not for other optimizers, or where events are visited one by one, whose
-        costs are not modeled.
-        """
-        kept = (kept_positions(member.automaton, self.granularity).any() for member in members)
-        return self.optimizer == LIGHTEST and not any(kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
@@ -23,7 +24,6 @@ WHOLE = ("exact", "noprune")
 PRUNED = ("gloria", "algorithm1")
 """Those that keep no nodes without edges, and one of each node's edges to those that have the same."""
 UNLIMITED = SearchLimits(inf)
-COUNTS = ("nodes", "graph_edges", "pruned_nodes", "pruned_edges", "graph_bytes", "thinned", "fell_back")
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
 
@@ -54,7 +54,7 @@ class Construction:
     costs: PaperCosts
     limits: SearchLimits
     optimizer: str
-    counts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0.0))
+    counts: Counter[str] = field(default_factory=Counter)
 
     def graph(self) -> GloriaGraph:
         """The graph (Sections 5.1 and 5.2). Raises `SearchLimitReached`."""
