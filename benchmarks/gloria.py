@@ -118,7 +118,7 @@ def executor_of(name: str, workload: Workload) -> Executor:
         return algorithm.executor(algorithm.plan(workload, Statistics()))
     members: tuple[SetMember, ...] = tuple(members_of(workload))
     template = template_of(members)
-    return GloriaExecutor(GloriaPlan(workload, sets=(PlannedSet(members, template, plans[name](template)),)))
+    return GloriaExecutor(GloriaPlan(workload, sets=(PlannedSet(members, plans[name](template)),)))
 
 
 def seconds(name: str, queries: Sequence[str], events: EventBatch) -> tuple[float, Executor]:

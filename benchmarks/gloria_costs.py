@@ -21,7 +21,7 @@ from cepbench.algorithms.base import Executor
 from cepbench.algorithms.gloria.executor import GloriaExecutor
 from cepbench.algorithms.gloria.optimizer import costs
 from cepbench.algorithms.gloria.optimizer.elimination import SearchLimits
-from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph, PoolNodes, leave, nodes_of
+from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph
 from cepbench.algorithms.gloria.optimizer.nodes import Node
 from cepbench.algorithms.gloria.optimizer.optimizer import Construction, _searched, plan_of
 from cepbench.algorithms.gloria.optimizer.pools import Pools, pools_of
@@ -71,13 +71,10 @@ def set_costs(values: Sequence[float]) -> None:
 
 def plan_weight(pools: Pools, nodes: Sequence[Node], executor: costs.ExecutorCosts) -> float:
     """The weight of a plan of each pool: that of the only path of a graph."""
-    built: list[PoolNodes] = []
+    graph = GloriaGraph()
     for pool, node in zip(pools.pools, nodes, strict=True):
-        entering = [built[link.before.number].leaving[link] for link in pool.before]
-        here = nodes_of(pool, [node], entering, executor)
-        here.leaving = {link: leave(here, link, executor) for link in pool.after}
-        built.append(here)
-    return GloriaGraph(built).weight([0] * len(built))
+        graph.enter(pool, [node], [graph.leave(link, executor) for link in pool.before], executor)
+    return graph.weight([0] * len(nodes))
 
 
 def fit(rows: Sequence[Sequence[float]], taken: Sequence[float], names: Sequence[str]) -> None:
@@ -114,7 +111,7 @@ def main() -> None:
             for k in range(len(NAMES) - 2):
                 set_costs([float(k == n) for n in range(len(NAMES) - 2)])
                 row.append(plan_weight(pools, nodes, costs.ExecutorCosts(*given)))
-            plan = GloriaPlan(workload, (PlannedSet(members, template, plan_of(pools, nodes)),))
+            plan = GloriaPlan(workload, (PlannedSet(members, plan_of(pools, nodes)),))
             shared.append([*row, 1.0, sum(closings)])
             shared_taken.append(microseconds([GloriaExecutor(plan) for _ in range(3)], events))
         cogra = make("cogra")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -14,7 +15,7 @@ from cepbench.algorithms.gloria.optimizer.elimination import SearchLimitReached,
 from cepbench.algorithms.gloria.optimizer.optimizer import OPTIMIZERS, optimize
 from cepbench.algorithms.gloria.optimizer.pools import pools_of
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, Separated, separated, sharable_sets
-from cepbench.algorithms.gloria.template import states_of, template_of
+from cepbench.algorithms.gloria.template import template_of
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES, kept_positions
 from cepbench.algorithms.online.trends import unsupported_under_any
 from cepbench.algorithms.options import Option
@@ -93,15 +94,19 @@ class Gloria(Algorithm):
 
     def plan(self, workload: Workload, statistics: Statistics) -> GloriaPlan:
         """Runs the optimizer for each sharable set separately."""
-        planning = _Planning(self, statistics, SearchLimits(self.seconds))
-        members = members_of(workload)
+        details, members = dict.fromkeys(DETAILS, 0.0), members_of(workload)
+        if self.optimizer == NONE:
+            return GloriaPlan(workload, (), tuple(members), self.granularity, details=details)
+        limits = SearchLimits(self.seconds)
+        rates = {name: rate / self.substreams for name, rate in statistics.rates.items()}
         sets: list[PlannedSet] = []
-        alone: list[SetMember] = members if self.optimizer == NONE else []
-        for together in sharable_sets(members, self.block) if self.optimizer != NONE else ():
-            shared, others = planning.planned(together)
+        alone: list[SetMember] = []
+        for together in sharable_sets(members, self.block):
+            (shared, others), numbers = self._planned(together, replace(statistics, rates=rates), limits)
             sets += shared
             alone += others
-        details = planning.details
+            for name, number in numbers.items():
+                details[name] = max(details[name], number) if name in MAXIMA else details[name] + number
         notices = tuple(text for name, text in NOTICES.items() if details[name])
         return GloriaPlan(workload, tuple(sets), tuple(alone), self.granularity, details=details, notices=notices)
 
@@ -122,52 +127,39 @@ class Gloria(Algorithm):
         assert isinstance(plan, GloriaPlan)
         return GloriaExecutor(plan)
 
-
-class _Planning:
-    """Plans sharable sets one after the other, and adds up numbers on them."""
-
-    def __init__(self, gloria: Gloria, statistics: Statistics, limits: SearchLimits) -> None:
-        self.gloria, self.statistics, self.limits = gloria, statistics, limits
-        self.rates = {name: rate / gloria.substreams for name, rate in statistics.rates.items()}
-        self.details = dict.fromkeys(DETAILS, 0.0)
-
-    def planned(self, members: Sequence[SetMember]) -> Separated:
-        """The plan of one set. Raises `PlanningTooLong`."""
-        gloria, details = self.gloria, self.details
+    def _planned(
+        self, members: Sequence[SetMember], statistics: Statistics, limits: SearchLimits
+    ) -> tuple[Separated, Mapping[str, float]]:
+        """The plan of one set, and numbers on it. Raises `PlanningTooLong`."""
         started = time.perf_counter()
-        template = template_of(members)
+        template, rates = template_of(members), statistics.rates
         pools = pools_of(template)
-        costs = self._costs(members, [state.type for state in pools.states])
-        details["template_seconds"] += time.perf_counter() - started
+        costs = self._costs(members, [state.type for state in pools.states], statistics)
+        numbers = {"sharable_sets": 1.0, "template_seconds": time.perf_counter() - started}
         try:
-            decision = optimize(pools, costs, gloria.optimizer, self.limits)
+            decision = optimize(pools, costs, self.optimizer, limits)
         except SearchLimitReached as limit:
-            message = f"the optimizer {gloria.optimizer} needs more than {limit}"
-            raise PlanningTooLong(message, gloria.seconds) from None
-        details["sharable_sets"] += 1
-        for name in decision.numbers.keys() & details.keys():
-            known, number = details[name], decision.numbers[name]
-            details[name] = max(known, number) if name in MAXIMA else known + number
-        if isinstance(costs, ExecutorCosts) and self._may_leave(members):
-            states = [states_of(member) for member in members]
-            rate, matched = sum(self.rates.values()), [sum(self.rates.get(s.type, 0.0) for s in own) for own in states]
+            message = f"the optimizer {self.optimizer} needs more than {limit}"
+            raise PlanningTooLong(message, self.seconds) from None
+        numbers |= {**decision.numbers, "plan_weight": decision.weight}
+        # Sharing nothing is no choice where events are visited one by one, whose costs are not modeled.
+        visited = (kept_positions(member.automaton, self.granularity).any() for member in members)
+        if isinstance(costs, ExecutorCosts) and self.optimizer == LIGHTEST and rates and not any(visited):
+            rate, matched = sum(rates.values()), [sum(rates.get(s.type, 0.0) for s in own) for own in template.states]
             unshared = costs.unshared(rate, matched)
             if unshared < decision.weight + costs.whole(rate):
-                details["left_alone"] += 1
-                details["plan_weight"] += unshared
-                return (), tuple(members)
-        details["plan_weight"] += decision.weight
+                return ((), tuple(members)), numbers | {"left_alone": 1.0, "plan_weight": unshared}
         shared = [[q.snapshot for q in q_sets if q.snapshot] for q_sets in decision.sharing.transitions.values()]
-        details["shared_transitions"] += sum(map(bool, shared))
-        details["snapshot_types"] += len({snapshot for snapshots in shared for snapshot in snapshots})
-        return separated(PlannedSet(tuple(members), template, decision.sharing))
+        numbers["shared_transitions"] = sum(map(bool, shared))
+        numbers["snapshot_types"] = len({snapshot for snapshots in shared for snapshot in snapshots})
+        return separated(PlannedSet(tuple(members), decision.sharing)), numbers
 
-    def _costs(self, members: Sequence[SetMember], types: Sequence[str]) -> PaperCosts:
+    def _costs(self, members: Sequence[SetMember], types: Sequence[str], statistics: Statistics) -> PaperCosts:
         """Costs with the rate of each type: 1 if nothing is known of the stream, 0 if it does not have the type.
 
         Windows are at most as long as the stream, and of a short stream those close that begin in it.
         """
-        rates, duration = self.rates, self.statistics.duration
+        rates, duration = statistics.rates, statistics.duration
         own, overlaps = [member.window for member in members], [member.window.overlap for member in members]
         windows, closing = [1.0] * len(own), overlaps
         if rates:
@@ -175,11 +167,4 @@ class _Planning:
             closing = [min(window.overlap, -(-duration // window.slide)) for window in own]
         closings = [most / length for most, length in zip(closing, windows, strict=True)]
         of_types = [rates.get(name, 0.0) if rates else 1.0 for name in types]
-        return COSTS[self.gloria.costs](of_types, windows, overlaps, closings)
-
-    def _may_leave(self, members: Sequence[SetMember]) -> bool:
-        """Whether sharing nothing is a choice: not for other optimizers, of unknown rates, or where events are visited
-        one by one, whose costs are not modeled.
-        """
-        kept = (kept_positions(member.automaton, self.gloria.granularity).any() for member in members)
-        return self.gloria.optimizer == LIGHTEST and bool(self.rates) and not any(kept)
+        return COSTS[self.costs](of_types, windows, overlaps, closings)

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple, get_origin, get_type_hints
 
-from cepbench.algorithms.gloria.kernels.program import (
-    NONE,
-    GloriaProgram,
-    GloriaTables,
-    InletRecord,
-    KindRecord,
-    LinkRecord,
-    OutletRecord,
-    PlaceRecord,
-    QSetRecord,
-    ShareRecord,
-    SourceRecord,
-    StateRecord,
-    TemplateRecord,
-)
+from cepbench.algorithms.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.plan import PlannedSet, QSet, part_of
-from cepbench.algorithms.gloria.template import TypeState, TypeTransition
+from cepbench.algorithms.gloria.template import TypeState, TypeTransition, states_of
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.compilation import (
@@ -36,18 +23,12 @@ from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import MOST_RING
 from cepbench.queries.automaton import Position, Transition
 
-TABLES = {
-    "kind": KindRecord,
-    "state": StateRecord,
-    "position": PlaceRecord,
-    "source": SourceRecord,
-    "inlet": InletRecord,
-    "link": LinkRecord,
-    "outlet": OutletRecord,
-    "share": ShareRecord,
-    "group": QSetRecord,
-    "whole": TemplateRecord,
+TABLES: dict[str, type] = {
+    name: hint.__metadata__[0]
+    for name, hint in get_type_hints(GloriaTables, include_extras=True).items()
+    if get_origin(hint) is Annotated
 }
+"""The records of each table."""
 
 
 CompiledPlan = CompiledMembers[GloriaProgram]
@@ -59,8 +40,8 @@ def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple
 
     Members that sum the same attribute at different states need separate sums.
     """
-    compiler, states, members = _Compiler(planned, schema, granularity), planned.template.states, planned.members
-    channels = MemberChannels.of_members([part.tables for part in compiler.parts], states)
+    compiler, members = _Compiler(planned, schema, granularity), planned.members
+    channels = MemberChannels.of_members([part.tables for part in compiler.parts], compiler.states)
     if len(channels.known[0]) > MOST_RING and len(members) > 1:
         numbers, half = range(len(members)), len(members) // 2
         first, second = part_of(planned, numbers[:half]), part_of(planned, numbers[half:])
@@ -70,7 +51,7 @@ def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple
     return (CompiledPlan(members, compiler.read, channels, compiler.negations, program),)
 
 
-NOBODY, NO_INLET = QSet(frozenset()), {"inlet": 0, "inlet_end": 0}
+NO_INLET = {"inlet": 0, "inlet_end": 0}
 
 
 class Passing(NamedTuple):
@@ -82,36 +63,23 @@ class Passing(NamedTuple):
     q: QSet
 
 
-class GroupRows:
-    """The rows of Q-set `number` so far: that of an expression, by member from `value` on those of its snapshots'
-    values, and from `fresh` on others. `share`: the run of its members.
+class _Compiler(SetCompiler):
+    """Collects the records of all states, places and groups.
+
+    `group`: the number of each Q-set that shares; `value`: its first row with the values of snapshots for a member;
+    `leaving`: what is kept of the events that leave a state with a Q-set.
     """
 
-    def __init__(self, number: int, spans: Mapping[int, int]) -> None:
-        starts = offsets([1, *spans.values()])[1:]
-        self.number, self.rows, self.fresh = number, starts[-1], starts[-1]
-        self.value = dict(zip(spans, starts, strict=False))
-        self.share: Row = {}
-
-    def take(self, count: int) -> int:
-        """The first of some further rows."""
-        self.rows += count
-        return self.rows - count
-
-
-class _Compiler(SetCompiler):
-    """Collects the records of all states, places and groups."""
-
     def __init__(self, planned: PlannedSet, schema: Schema, granularity: str) -> None:
-        self.states = planned.template.states
-        self.into: dict[tuple[TypeState, int], list[Passing]] = {}
+        self.states = [states_of(member) for member in planned.members]
+        self.into: defaultdict[tuple[TypeState, int], list[Passing]] = defaultdict(list)
         shared: list[set[int]] = [set() for _ in self.states]
         q_set = {(t, m): q for t, q_sets in planned.sharing.transitions.items() for q in q_sets for m in q.members}
         for m, (states, member) in enumerate(zip(self.states, planned.members, strict=True)):
             for number, t in enumerate(member.automaton.transitions):
                 source, target = states[t.source], states[t.target]
                 q = q_set[TypeTransition(source, target), m]
-                self.into.setdefault((target, m), []).append(Passing(number, t, source, q))
+                self.into[target, m].append(Passing(number, t, source, q))
                 if q.snapshot is not None:
                     shared[m].add(number)
         super().__init__(planned.members, schema, granularity, TABLES, shared)
@@ -119,26 +87,34 @@ class _Compiler(SetCompiler):
         self.present = {state: [m for m, own in enumerate(self.states) if state in own] for state in order}
         self.number = {state: s for s, state in enumerate(order)}
         self.place = {place: n for n, place in enumerate((s, m) for s, own in self.present.items() for m in own)}
-        self.groups: dict[QSet, GroupRows] = {}
+        self.group: dict[QSet, int] = {}
+        self.value: dict[tuple[QSet, int], int] = {}
         self.leaving: dict[tuple[TypeState, QSet], Row] = {}
         self._add_leaving()
         for state in order:
             self._add_state(state)
         for m, states in enumerate(self.states):
             self.rows["member"].append(self.member(m, [self.place[state, m] for state in states]))
-        for group in self.groups.values():
-            self.rows["group"].append({"rows": group.rows, "fresh": group.fresh} | group.share)
 
     def _add_leaving(self) -> None:
-        """What is kept of events that leave a state with a Q-set: their sums, and the events if they are visited."""
+        """The Q-sets that share; of the events that leave a state with one, their sums, and themselves if visited."""
         for passing in (passing for found in self.into.values() for passing in found if passing.q.snapshot is not None):
             q, key = passing.q, (passing.source, passing.q)
-            if q not in self.groups:
-                self.groups[q] = GroupRows(len(self.groups), {m: self._span(m) for m in sorted(q.members)})
+            if q not in self.group:
+                self.group[q], members = len(self.group), sorted(q.members)
+                *starts, fresh = offsets([1, *map(self._span, members)])[1:]  # behind the row of an expression
+                self.value |= {(q, m): start for m, start in zip(members, starts, strict=True)}
+                self.rows["group"].append({"rows": fresh, "fresh": fresh})
             if key not in self.leaving:
                 vertices = len(self.place) + len(self.leaving)
-                self.leaving[key] = {"sums": self.groups[q].take(2), "vertices": vertices, "kept": False}
+                self.leaving[key] = {"sums": self._take(q, 2), "vertices": vertices, "kept": False}
             self.leaving[key]["kept"] |= self._visits(passing)
+
+    def _take(self, q: QSet, count: int) -> int:
+        """The first of some further rows of a Q-set."""
+        group = self.rows["group"][self.group[q]]
+        group["rows"] += count
+        return int(group["rows"] - count)
 
     def _visits(self, passing: Passing) -> bool:
         """Whether events of a shared transition are visited by those that follow."""
@@ -154,22 +130,23 @@ class _Compiler(SetCompiler):
 
     def _add_state(self, state: TypeState) -> None:
         members = self.present[state]
-        into = {m: self.into.get((state, m), []) for m in members}
-        row = self.run("before", sorted({self.number[passing.source] for own in into.values() for passing in own}))
-        row |= self._add_tests(state)
-        self.sources: dict[int, list[Row]] = {m: [] for m in members}
+        into = [passing for m in members for passing in self.into[state, m]]
+        row = self.run("before", sorted({self.number[passing.source] for passing in into})) | self._add_tests(state)
+        self.inlets: dict[int, dict[QSet, int]] = {m: {} for m in members}
         first = len(self.rows["inlet"])
-        reaching = dict.fromkeys(
-            passing.q for own in into.values() for passing in own if passing.q.snapshot is not None
-        )
+        reaching = dict.fromkeys(passing.q for passing in into if passing.q.snapshot is not None)
         inlets = {q: self._add_inlets(state, q) for q in reaching}
         row |= {"inlet": first, "inlet_end": len(self.rows["inlet"])}
-        ending: dict[tuple[QSet, bool], list[int]] = {}
+        ending: dict[tuple[QSet, int, int, bool], list[int]] = {}
         for m in members:
-            [q, *others], position = {passing.q for passing in into[m]} or {NOBODY}, self._position(state, m)
-            if q in inlets and not others and position.end == frozenset() and not position.start:
-                ending.setdefault((q, position.start is not None), []).append(m)
-        outlets = [self._outlet(state, q, own, inlets[q], None) for (q, _), own in ending.items()]
+            position, shared = self._position(state, m), all(passing.q in inlets for passing in self.into[state, m])
+            if shared and len(self.inlets[m]) == 1 and position.end == frozenset() and not position.start:
+                [(q, inlet)] = self.inlets[m].items()
+                ending.setdefault((q, inlet, self.test[m], position.start is not None), []).append(m)
+        outlets = [
+            self._outlet(state, q, own, {"inlet": inlet, "inlet_end": inlet + 1}, None)
+            for (q, inlet, _, _), own in ending.items()
+        ]
         for (source, q), left in self.leaving.items():
             if source == state:
                 outlets.append(self._outlet(state, q, sorted(q.members), inlets.get(q, NO_INLET), left))
@@ -202,7 +179,7 @@ class _Compiler(SetCompiler):
         rows = [self._inlet(state, q, members) for members in found.values()]
         for number, members in enumerate(found.values(), start=len(self.rows["inlet"])):
             for m in members:
-                self.sources[m].append({"inlet": number, "value": self.groups[q].value[m]})
+                self.inlets[m][q] = number
         return self.add("inlet", rows)
 
     def _inlet(self, state: TypeState, q: QSet, members: Sequence[int]) -> Row:
@@ -212,28 +189,27 @@ class _Compiler(SetCompiler):
                 left = self.leaving[passing.source, q]
                 predicates = self.adjacent(members[0], passing.number) if self._visits(passing) else NONE
                 links.append({"row": left["sums"], "vertices": left["vertices"], "predicates": predicates})
-        group = self.groups[q]
         if [link["predicates"] for link in links] == [NONE]:
-            return {"group": group.number, "row": links[0]["row"]} | self.add("link", [])
-        return {"group": group.number, "row": group.take(1)} | self.add("link", links)
+            return {"group": self.group[q], "row": links[0]["row"]} | self.add("link", [])
+        return {"group": self.group[q], "row": self._take(q, 1)} | self.add("link", links)
 
     def _outlet(self, state: TypeState, q: QSet, members: Sequence[int], inlets: Row, left: Row | None) -> Row:
         """An outlet, final if nothing is left for later events."""
-        group, positions = self.groups[q], [self._position(state, m) for m in members]
+        positions = [self._position(state, m) for m in members]
         local = left is not None and q.snapshot == state
         own = any(position.start for position in positions)
-        row: Row = {"group": group.number, "local": local, "own": own, "final": left is None}
+        row: Row = {"group": self.group[q], "local": local, "own": own, "final": left is None}
         row |= inlets | {"start": not local and positions[0].start is not None}
         visits = self.granularity == EVENT or any(
             passing.transition.predicates or self.slots[m].visited[passing.number]
             for m in members
-            for passing in self.into.get((state, m), ())
+            for passing in self.into[state, m]
         )
         row |= {"steady": not own and not visits} | self.run("test", sorted({self.test[m] for m in members}))
-        share = self.add("share", [{"place": self.place[state, m], "value": group.value[m]} for m in members])
+        share = self.add("share", [{"place": self.place[state, m], "value": self.value[q, m]} for m in members])
         if left is None:
-            return row | share | {"sums": group.take(1), "vertices": NONE, "kept": False}
-        group.share = share
+            return row | share | {"sums": self._take(q, 1), "vertices": NONE, "kept": False}
+        self.rows["group"][self.group[q]] |= share
         return row | share | left
 
     # --- places -------------------------------------------------------------------------------------------------------
@@ -246,10 +222,11 @@ class _Compiler(SetCompiler):
         row["plain"] = bool(slots.feeds[p]) or row["direct"] or row["kept"]
         alone = [
             self.transition(m, passing.number, self.place[passing.source, m])
-            for passing in self.into.get((state, m), ())
+            for passing in self.into[state, m]
             if passing.q.snapshot is None
         ]
-        return row | self.add("source", self.sources[m]) | self.add("transition", alone, "enter")
+        sources = [{"inlet": inlet, "value": self.value[q, m]} for q, inlet in self.inlets[m].items()]
+        return row | self.add("source", sources) | self.add("transition", alone, "enter")
 
     # --- the whole ----------------------------------------------------------------------------------------------------
 
@@ -262,5 +239,5 @@ class _Compiler(SetCompiler):
         for code in range(len(self.schema.types)):
             own = [s for s, found in enumerate(codes) if found == code]
             row: Row = {"state": own[0] if own else 0, "state_end": own[-1] + 1 if own else 0}
-            self.rows["kind"].append(row | {"single": len(own) == 1, "relevant": bool(own) or code in self.negated})
+            self.rows["kind"].append(row | {"relevant": bool(own) or code in self.negated})
         return GloriaTables(**self.arrays())

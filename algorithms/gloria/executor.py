@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cepbench.algorithms.gloria.compilation import CompiledPlan, compile_sets
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState, GroupState, OutletState, WorkRecord
 from cepbench.algorithms.gloria.kernels.stream import run_events
 from cepbench.algorithms.gloria.kernels.windows import note_state
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
-from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.kernels.growth import widened
+from cepbench.algorithms.snapshots.compilation import offsets
 from cepbench.algorithms.snapshots.growth import SetState
 from cepbench.algorithms.snapshots.kernels.records import PendingRecord, VertexRecord
 from cepbench.algorithms.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
@@ -29,9 +28,6 @@ DETAILS = {
 visited; snapshots, and those of them that only some queries of a Q-set needed; coefficients that were added to a sum;
 evaluations of an expression, for one query and window.
 """
-
-FIRST_ROOM = 8
-"""Snapshots that a group has room for at first."""
 
 _KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
 """Compiled sets by granularity, since the executors of all keys run the same plan."""
@@ -96,7 +92,7 @@ class PlanState(SetState):
             pending=np.zeros(len(tables.outlet), records_of(PendingRecord)),
             passed=np.zeros(len(tables.lists), np.bool_),
             masks=np.zeros(len(tables.lists), np.bool_),
-            wanted=np.zeros(len(tables.position), np.int64),
+            wanted=np.zeros(len(tables.position), np.bool_),
             latest=np.full(len(tables.state), -1, np.int64),
         )
 
@@ -106,35 +102,29 @@ class PlanState(SetState):
         return GloriaState(self.totals, self.vertices, self.shared)
 
     def make_room(self) -> None:
-        """Makes room for all that the next event may leave behind; groups that have too many snapshots move."""
-        tables = self.compiled.program.tables
-        most = 2 * int((tables.kind["state_end"] - tables.kind["state"]).max())
-        for group, rows in zip(self.shared.group, tables.group["rows"].tolist(), strict=True):
-            live = int(group["count"] - group["oldest"])
-            if 2 * (live + most) > group["room"]:
-                self._move(group, rows, live, max(2 * int(group["room"]), 2 * (live + most), FIRST_ROOM))
+        """Makes room for all that the next event may leave behind; groups with too many snapshots get twice as much."""
+        kind, group = self.compiled.program.tables.kind, self.shared.group
+        needed = 2 * (group["count"] - group["oldest"] + 2 * (kind["state_end"] - kind["state"]).max())
+        short = needed > group["room"]
+        if short.any():
+            self._arrange(np.maximum(needed, (1 + short) * group["room"]))
         super().make_room()
 
-    def _move(self, group: Any, rows: int, live: int, room: int) -> None:
-        """Moves the live snapshots of a group behind all others, where it has more room."""
-        own, known = self.shared.group, self.compiled.program.tables.group["rows"]
-        base, times = int((own["base"] + known * own["room"]).max()), int((own["times"] + own["room"]).max())
-        first, old = int(group["oldest"] - group["shift"]), int(group["room"])
-        short = base + rows * room - len(self.shared.cells.over)
-        if short > 0:
-            self.shared = self.shared._replace(
-                cells=widened(self.shared.cells, Cells._fields, max(short, base), axis=0)
-            )
-        short = times + room - len(self.shared.times)
-        if short > 0:
-            self.shared = widened(self.shared, ("times",), max(short, times))
-        for array in self.shared.cells:
-            before = array[group["base"] : group["base"] + rows * old].reshape(rows, old, *array.shape[1:])
-            after = array[base : base + rows * room].reshape(rows, room, *array.shape[1:])
-            after[:, :live] = before[:, first : first + live]
-        first += int(group["times"])
-        self.shared.times[times : times + live] = self.shared.times[first : first + live]
-        group["base"], group["room"], group["times"], group["shift"] = base, room, times, group["oldest"]
+    def _arrange(self, rooms: NDArray[np.int64]) -> None:
+        """Gives each group room for so many snapshots, of which it keeps the live ones."""
+        known, shared = self.compiled.program.tables.group["rows"], self.shared
+        bases, starts = offsets(known * rooms), offsets(rooms)
+        cells, times = self.cells(bases[-1]), np.zeros(starts[-1], np.int64)
+        for g, (rows, room) in enumerate(zip(known.tolist(), rooms.tolist(), strict=True)):
+            group = shared.group[g]
+            live, first, old = group["count"] - group["oldest"], group["oldest"] - group["shift"], group["room"]
+            for before, after in zip(shared.cells, cells, strict=True):
+                kept = before[group["base"] : group["base"] + rows * old].reshape(rows, old, *before.shape[1:])
+                own = after[bases[g] : bases[g + 1]].reshape(rows, room, *after.shape[1:])
+                own[:, :live] = kept[:, first : first + live]
+            times[starts[g] : starts[g] + live] = shared.times[group["times"] + first :][:live]
+            group["base"], group["room"], group["times"], group["shift"] = bases[g], room, starts[g], group["oldest"]
+        self.shared = shared._replace(cells=cells, times=times)
 
     def note(self, buffered: int = 0) -> None:
         """As `SetState.note`."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cepbench.algorithms.base import Plan
-from cepbench.algorithms.gloria.template import GloriaTemplate, TypeState, TypeTransition, states_of, template_of
+from cepbench.algorithms.gloria.template import TypeState, TypeTransition, states_of
 from cepbench.algorithms.online.granularity import COARSEST
 from cepbench.algorithms.snapshots.members import SetMember, connected
 
@@ -33,22 +33,12 @@ class WorkloadSharingPlan:
 
     transitions: Mapping[TypeTransition, TransitionPlan]
 
-    @property
-    def sharing(self) -> frozenset[int]:
-        """The members that share some transition."""
-        q_sets = (q for plan in self.transitions.values() for q in plan if q.snapshot is not None)
-        return frozenset[int]().union(*(q.members for q in q_sets))
-
 
 @dataclass(frozen=True, eq=False)
 class PlannedSet:
-    """A sharable set of members, their template, and the plan by which they share it.
-
-    Template and plan number the members by their place in `members`.
-    """
+    """A sharable set of members, and the plan by which they share, which numbers them by their place in `members`."""
 
     members: tuple[SetMember, ...]
-    template: GloriaTemplate
     sharing: WorkloadSharingPlan
 
 
@@ -84,25 +74,18 @@ Separated = tuple[tuple[PlannedSet, ...], tuple[SetMember, ...]]
 
 def separated(planned: PlannedSet) -> Separated:
     """Both parts of a set."""
-    shared = planned.sharing.sharing
+    q_sets = (q for plan in planned.sharing.transitions.values() for q in plan if q.snapshot is not None)
+    shared = frozenset[int]().union(*(q.members for q in q_sets))
     alone = tuple(member for m, member in enumerate(planned.members) if m not in shared)
-    if not alone:
-        return (planned,), ()
     return ((part_of(planned, sorted(shared)),) if shared else ()), alone
 
 
 def part_of(planned: PlannedSet, numbers: Sequence[int]) -> PlannedSet:
     """The members `numbers` of a set with their sharing plan; a Q-set that is left with one member does not share."""
-    members = tuple(planned.members[m] for m in numbers)
-    template, place = template_of(members), {m: n for n, m in enumerate(numbers)}
-    plans = {t: _part(planned.sharing.transitions[t], place) for t in template.transitions}
-    return PlannedSet(members, template, WorkloadSharingPlan(plans))
-
-
-def _part(plan: TransitionPlan, place: dict[int, int]) -> TransitionPlan:
-    found = []
-    for q in plan:
-        members = frozenset(place[m] for m in q.members if m in place)
-        if members:
-            found.append(QSet(members, q.snapshot if len(members) > 1 else None))
-    return tuple(found)
+    place = {m: n for n, m in enumerate(numbers)}
+    sharing: dict[TypeTransition, TransitionPlan] = {}
+    for t, plan in planned.sharing.transitions.items():
+        left = [(frozenset(place[m] for m in q.members if m in place), q.snapshot) for q in plan]
+        if kept := [QSet(own, snapshot if len(own) > 1 else None) for own, snapshot in left if own]:
+            sharing[t] = tuple(kept)
+    return PlannedSet(tuple(planned.members[m] for m in numbers), WorkloadSharingPlan(sharing))

@@ -28,16 +28,11 @@ NOTHING, REUSED, AGAIN, SNAPSHOT = range(4)
 """What becomes of an event: nothing; it continues with the expression that reaches it; it has the same snapshot as the
 event before; or one of its own.
 """
-DELIVER, END = 1, 2
-"""What a place needs the trends of an event for: slots, later events and snapshots; or each member's final value."""
 
 
 @inlined
 def choose(o: int, s: int, now: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
-    """Chooses what becomes of an event of state s at outlet o; True if the trends that reach its members are needed.
-
-    At a final outlet, they are needed instead of a snapshot.
-    """
+    """Chooses what becomes of an event of state s at outlet o; True if a snapshot of what reaches its members does."""
     outlet, found = tables.outlet[o], shared.outlet[o]
     some, every = False, not outlet.own
     for n in range(outlet.test, outlet.test_end):
@@ -54,9 +49,7 @@ def choose(o: int, s: int, now: int, tables: GloriaTables, totals: SetTotals, sh
     if found.mode != SNAPSHOT:
         return False
     for n in range(outlet.share, outlet.share_end):
-        shared.wanted[tables.share[n].place] |= END if outlet.final else DELIVER
-    if outlet.final:
-        found.mode = NOTHING
+        shared.wanted[tables.share[n].place] = True
     return True
 
 
@@ -111,7 +104,7 @@ def reuse(
             begin(cells, cell_of(group, to, one))
         return size
     expression = cell_of(group, EXPRESSION, group.oldest)
-    copy_run(cells, expression, cells, reached, size)
+    copy_run(cells, expression, reached, size)
     if outlet.start:
         begin(cells, cell_of(group, EXPRESSION, one))
     append_run(cells, expression, size, program.weights, s, events.ints, events.reals, i)
@@ -150,7 +143,8 @@ def let_out(
         v = keep(i, outlet.vertices, size, events, totals, state.vertices)
         vertex, cells = state.vertices.event[v], state.vertices.cells
         vertex.first, vertex.size = first, size
-        copy_run(cells, vertex.cell, shared.cells, cell_of(group, EXPRESSION, first), size)
+        for n in range(size):
+            copy(cells, vertex.cell + n, shared.cells, cell_of(group, EXPRESSION, first) + n)
     if not at_once and not shared.pending[o].marked:
         shared.pending[o].marked = True
         shared.pending[counts.shared].touched = o

@@ -3,20 +3,27 @@
 States are the event types of the template. A *place* is a member at a state. A *group* is a Q-set with its snapshots,
 wherever it shares transitions. At a state, its *inlet* are the transitions into the state that it shares, and its
 *outlet* those out of it; members with different predicates on adjacent events have different inlets. Members whose
-trends end at a state, where all that lead there are shared, have a *final* outlet.
+trends end at a state, and come there by one inlet only, have a *final* outlet with those of the same local predicates.
 
 What a record calls `x` to `x_end` is a run of the table that is named so, or of `GloriaTables.lists`.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.kernels.records import PositionRecord
+from cepbench.algorithms.snapshots.kernels.records import (
+    MemberRecord,
+    NegationRecord,
+    PositionRecord,
+    SlotRecord,
+    TransitionRecord,
+    WindowRecord,
+)
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
@@ -26,14 +33,13 @@ EXPRESSION = 0
 
 
 class KindRecord:
-    """An event type: its states `state` to `state_end`; `single` if it has but one.
+    """An event type: its states `state` to `state_end`.
 
     `relevant` if it has any, or negations name it: its events end the time stamp before, even if they match nothing.
     """
 
     state: int
     state_end: int
-    single: np.bool_
     relevant: np.bool_
 
 
@@ -167,22 +173,22 @@ class TemplateRecord:
 class GloriaTables(NamedTuple):
     """Template and sharing plan: a table per kind of record, and lists of their numbers. `whole[1]`."""
 
-    kind: Records
-    state: Records
-    position: Records
-    transition: Records
-    source: Records
-    inlet: Records
-    link: Records
-    outlet: Records
-    share: Records
-    group: Records
-    member: Records
-    window: Records
-    slot: Records
-    negation: Records
+    kind: Annotated[Records, KindRecord]
+    state: Annotated[Records, StateRecord]
+    position: Annotated[Records, PlaceRecord]
+    transition: Annotated[Records, TransitionRecord]
+    source: Annotated[Records, SourceRecord]
+    inlet: Annotated[Records, InletRecord]
+    link: Annotated[Records, LinkRecord]
+    outlet: Annotated[Records, OutletRecord]
+    share: Annotated[Records, ShareRecord]
+    group: Annotated[Records, QSetRecord]
+    member: Annotated[Records, MemberRecord]
+    window: Annotated[Records, WindowRecord]
+    slot: Annotated[Records, SlotRecord]
+    negation: Annotated[Records, NegationRecord]
+    whole: Annotated[Records, TemplateRecord]
     lists: Ints
-    whole: Records
 
 
 class GloriaProgram(NamedTuple):

@@ -58,8 +58,8 @@ class Expressions(NamedTuple):
     """Coefficients and values of snapshots; `cells` and `times` hold those of all groups.
 
     `group[G]`, `outlet[O]`, `pending[O]`; `passed`: whether the event matches the predicates in this place of `lists`;
-    `masks`: whether that of an outlet's last snapshot did; `wanted`: what a place needs the trends for that reach it;
-    `latest`: by state, the time of its last event.
+    `masks`: whether that of an outlet's last snapshot did; `wanted`: whether a snapshot has the trends that reach a
+    place; `latest`: by state, the time of its last event.
     """
 
     cells: Cells
@@ -69,7 +69,7 @@ class Expressions(NamedTuple):
     pending: Records
     passed: Flags
     masks: Flags
-    wanted: Ints
+    wanted: Flags
     latest: Ints
 
 

@@ -6,16 +6,15 @@ import numpy as np
 
 from cepbench.algorithms.gloria.kernels.expressions import append_run, has_room
 from cepbench.algorithms.gloria.kernels.inlets import bring, match, reach
-from cepbench.algorithms.gloria.kernels.outlets import DELIVER, END, choose, let_out
+from cepbench.algorithms.gloria.kernels.outlets import choose, let_out
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables, KindRecord
 from cepbench.algorithms.gloria.kernels.state import GloriaState
-from cepbench.algorithms.gloria.kernels.windows import arrive, close_until, commit
+from cepbench.algorithms.gloria.kernels.windows import arrive, close_until, move_on
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.alone import deliver
-from cepbench.algorithms.snapshots.kernels.cells import add
 from cepbench.algorithms.snapshots.kernels.template import DONE, OUTPUT, ROOM, MemberRows
 from cepbench.algorithms.snapshots.kernels.vertices import has_space
 
@@ -49,16 +48,19 @@ def run_events(
             written = close_until(time, events.negated[i], program, state, rows, written, modular)
             arrive(time, events.negated[i], tables, state.totals, state.shared)
         elif time > counts.now:
-            commit(events.negated[i], tables, state.totals, state.shared)
-            counts.now = time
+            move_on(time, events.negated[i], tables, state.totals, state.shared)
         if not _fits(kind, tables, state):
             return i, written, ROOM
-        at_once = kind.single and len(tables.negation) == 0 and i + 1 < size and events.time[i + 1] > time
+        at_once = (
+            kind.state_end == kind.state + 1
+            and len(tables.negation) == 0
+            and i + 1 < size
+            and events.time[i + 1] > time
+        )
         for s in range(kind.state, kind.state_end):
             if match(i, s, events, tables, program.predicates, state.shared):
                 counts.visits += 1
-                wanted = _reach(i, s, events, program, state, only, modular)
-                _pass_on(i, s, at_once, wanted, events, program, state, only)
+                _extend(i, s, at_once, events, program, state, only, modular)
                 state.shared.latest[s] = time
     if written + tables.whole[0].open > len(rows.closed):
         return size, written, OUTPUT
@@ -67,60 +69,39 @@ def run_events(
 
 
 @inner
-def _reach(
-    i: int, s: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool, modular: bool
-) -> bool:
-    """Sums what reaches event i at state s, and chooses what becomes of it; True if places need aggregates.
-
-    Those have the trends that the event extends then.
-    """
-    tables, shared = program.tables, state.shared
-    known = tables.state[s]
-    for n in range(known.inlet, known.inlet_end):
-        bring(i, n, events, tables, program.predicates, state.totals, state.vertices, shared)
-    wanted = known.plain
-    for o in range(known.outlet, known.outlet_end):
-        wanted |= choose(o, s, events.time[i], tables, state.totals, shared)
-    if wanted:
-        for p in range(known.place, known.place_end):
-            place = tables.position[p]
-            if not shared.passed[place.test]:
-                shared.wanted[p] = 0
-            elif place.plain:
-                shared.wanted[p] |= DELIVER
-            if shared.wanted[p]:
-                reach(i, p, events, program, state, only, modular)
-    return wanted
-
-
-@inner
-def _pass_on(
-    i: int, s: int, at_once: bool, wanted: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState,
-    only: bool,
+def _extend(
+    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool,
+    modular: bool,
 ) -> None:  # fmt: skip
-    """Propagates expressions, and delivers the trends that end with event i at the places of state s that need them.
+    """Propagates expressions by event i at state s, and delivers the trends that end with it where places need them.
 
     Sums that reach the event are read before it joins them, so final outlets come first.
     """
     tables, totals, shared = program.tables, state.totals, state.shared
     known = tables.state[s]
+    for n in range(known.inlet, known.inlet_end):
+        bring(i, n, events, tables, program.predicates, totals, state.vertices, shared)
+    wanted = known.plain
+    for o in range(known.outlet, known.outlet_end):
+        wanted |= choose(o, s, events.time[i], tables, totals, shared)
+    if wanted:
+        for p in range(known.place, known.place_end):
+            place = tables.position[p]
+            if shared.passed[place.test] and (place.plain or shared.wanted[p]):
+                reach(i, p, events, program, state, only, modular)
+            shared.wanted[p] = False
     for o in range(known.outlet, known.outlet_end):
         let_out(i, s, o, at_once, events, program, state, only)
-    if not wanted:
-        return
-    for p in range(known.place, known.place_end):
-        if shared.wanted[p]:
+    if known.plain:
+        for p in range(known.place, known.place_end):
             place = tables.position[p]
-            at, low, high = place.value, totals.open[place.window].low, totals.open[place.window].high
-            if not only:
-                append_run(totals.cells, at, high - low + 1, program.weights, s, events.ints, events.reals, i)
-            if place.plain:
-                deliver(i, p, at, low, high, at_once, events, tables, totals, state.vertices)
-            if shared.wanted[p] & END:
-                span = tables.window[place.window].span
-                for k in range(low, high + 1):
-                    add(totals.cells, tables.member[place.member].final + k % span, totals.cells, at + k - low)
-            shared.wanted[p] = 0
+            if place.plain and shared.passed[place.test]:
+                low, high = totals.open[place.window].low, totals.open[place.window].high
+                if not only:
+                    append_run(
+                        totals.cells, place.value, high - low + 1, program.weights, s, events.ints, events.reals, i
+                    )
+                deliver(i, p, place.value, low, high, at_once, events, tables, totals, state.vertices)
 
 
 @inlined

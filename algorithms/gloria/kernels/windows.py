@@ -14,13 +14,13 @@ from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals
 from cepbench.algorithms.snapshots.kernels.windows import (
     any_ends,
     close_member,
+    commit,
     ends,
     forget_vertices,
     next_edge,
     note_size,
     opened_at,
 )
-from cepbench.algorithms.snapshots.kernels.windows import commit as commit_slots
 from cepbench.queries.records import Records
 
 
@@ -45,16 +45,18 @@ def note_state(
 
 
 @inner
-def commit(negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> None:
-    """Lets later events see the trends that ended at the current time, and empties what negated events forbid.
+def move_on(now: int, negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> None:
+    """If time moves on, lets later events see the trends that ended before, and empties what negated events forbid.
 
     `negated[J]`: as a row of `KernelEvents.negated`.
     """
     counts = totals.counts[0]
+    if now <= counts.now:
+        return
     for j in range(len(negated)):
         if negated[j] > totals.seen[j]:
             counts.voided = counts.now + 1
-    commit_slots(negated, tables, totals)
+    commit(negated, tables, totals)
     for n in range(counts.shared):
         o = shared.pending[n].touched
         shared.pending[o].marked = False
@@ -65,7 +67,7 @@ def commit(negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expre
         add_run(shared.cells, sums, fresh, live)
         clear_run(shared.cells, fresh, live)
         counts.additions += live
-    counts.shared = 0
+    counts.shared, counts.now = 0, now
 
 
 @inner
@@ -77,13 +79,11 @@ def close_until(
     There must be room for a row per open window.
     """
     totals, tables = state.totals, program.tables
-    opened, counts = totals.open, totals.counts[0]
+    opened = totals.open
     if not any_ends(now, tables.window, opened):
         return size
     note_state(tables.whole, tables.window, tables.group, opened, state.shared.group, totals.counts)
-    if now > counts.now:
-        commit(negated, tables, totals, state.shared)
-        counts.now = now
+    move_on(now, negated, tables, totals, state.shared)
     for w in range(len(opened)):
         window = tables.window[w]
         while ends(w, now, tables.window, opened):
@@ -125,9 +125,7 @@ def _finish(
 def arrive(now: int, negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> None:
     """Moves on to the time of an event, after windows were closed until then: opens windows."""
     counts = totals.counts[0]
-    if now > counts.now:
-        commit(negated, tables, totals, shared)
-        counts.now = now
+    move_on(now, negated, tables, totals, shared)
     for w in range(len(totals.open)):
         opened = totals.open[w]
         low, high = opened_at(w, now, tables.window, totals.open)

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-import numpy as np
-
 from cepbench.algorithms.gloria.optimizer.costs import PaperCosts
-from cepbench.algorithms.gloria.optimizer.graph import NONE, GloriaGraph, PoolNodes
+from cepbench.algorithms.gloria.optimizer.graph import NONE, GloriaGraph, Numbers, PoolNodes
 from cepbench.algorithms.gloria.optimizer.pools import Link
 
 
@@ -41,53 +39,48 @@ def path_search(graph: GloriaGraph) -> list[int]:
     The lightest of the paths that pass a node each; each continues by the edge that is pruned last. With one end node
     (Case 1), paths pass the nearest node of a pool that comes before it. If none is consistent, no members share.
     """
-    search = _PathSearch(graph)
-    ending = [here for here in graph.pools if here.pool.ends]
-    if len({target for here in ending for (_, target), _ in here.pool.ends}) == 1:  # Case 1
-        starts = [[(here.pool.number, search.nearest(here.pool.number)) for here in ending]]
+    nearest = [int(here.distances.argmin()) for here in graph.pools]
+    kept = _kept_edges(graph)
+    ending = [here.pool for here in graph.pools if here.pool.ends]
+    if len({target for pool in ending for (_, target), _ in pool.ends}) == 1:  # Case 1
+        starts = [[(pool.number, nearest[pool.number]) for pool in ending]]
     else:  # Cases 2 and 3
-        starts = [[(p, n)] for p, here in enumerate(graph.pools) for n in range(len(here.nodes))]
+        starts = [[(here.pool.number, n)] for here in graph.pools for n in range(len(here.nodes))]
     best, least = [here.nodes.index(()) for here in graph.pools], NONE
     for start in starts:
-        path = search.through(start)
+        path = _path(start, graph, nearest, kept)
         weight = graph.weight(path)
         if weight < least:
             best, least = path, weight
     return best
 
 
-class _PathSearch:
-    """The edges that edge pruning leaves in: of each node, by link, the nearest node before it, and after it."""
+Kept = dict[Link, tuple[Numbers, Numbers]]
+"""By link, of each node after it the nearest one before, and of each before it the one on its way to the end."""
 
-    def __init__(self, graph: GloriaGraph) -> None:
-        self.graph = graph
-        weights = {edges.link: edges.matrix() for edges in graph.edges}
-        to_end = [np.array(here.weights, np.float64) for here in graph.pools]
-        self.before: dict[Link, list[int]] = {}
-        self.after: dict[Link, list[int]] = {}
-        for here in graph.pools:
-            for link in here.pool.after:
-                self.before[link] = (weights[link].T + here.distances).argmin(1).tolist()
-        for here in reversed(graph.pools):
-            for link in here.pool.after:
-                onward = weights[link] + to_end[link.after.number]
-                self.after[link] = onward.argmin(1).tolist()
-                to_end[here.pool.number] += onward.min(1)
 
-    def through(self, start: Iterable[tuple[int, int]]) -> list[int]:
-        """A path by the kept edges of some nodes of pools, back and forth; later ones do not change earlier ones."""
-        chosen = [-1] * len(self.graph.pools)
-        waiting = deque(start)
-        while waiting or -1 in chosen:
-            p, n = waiting.popleft() if waiting else (chosen.index(-1), self.nearest(chosen.index(-1)))
-            if chosen[p] >= 0:
-                continue
-            chosen[p] = n
-            pool = self.graph.pools[p].pool
-            waiting.extend((link.before.number, self.before[link][n]) for link in pool.before)
-            waiting.extend((link.after.number, self.after[link][n]) for link in pool.after)
-        return chosen
+def _kept_edges(graph: GloriaGraph) -> Kept:
+    """What edge pruning leaves in."""
+    kept: Kept = {}
+    to_end = [here.weights.copy() for here in graph.pools]
+    for here in reversed(graph.pools):
+        for link in here.pool.after:
+            onward = graph.edges[link] + to_end[link.after.number]
+            back = graph.edges[link] + here.distances[:, None]
+            kept[link] = back.argmin(0), onward.argmin(1)
+            to_end[here.pool.number] += onward.min(1)
+    return kept
 
-    def nearest(self, p: int) -> int:
-        """The node of a pool with the least distance."""
-        return int(np.argmin(self.graph.pools[p].distances))
+
+def _path(start: Iterable[tuple[int, int]], graph: GloriaGraph, nearest: Numbers, kept: Kept) -> list[int]:
+    """A path by the kept edges of some nodes of pools, back and forth; later ones do not change earlier ones."""
+    chosen = [-1] * len(graph.pools)
+    waiting = deque(start)
+    while waiting or -1 in chosen:
+        p, n = waiting.popleft() if waiting else (chosen.index(-1), nearest[chosen.index(-1)])
+        if chosen[p] < 0:
+            chosen[p] = int(n)
+            pool = graph.pools[p].pool
+            waiting.extend((link.before.number, kept[link][0][n]) for link in pool.before)
+            waiting.extend((link.after.number, kept[link][1][n]) for link in pool.after)
+    return chosen

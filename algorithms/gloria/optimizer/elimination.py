@@ -11,20 +11,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
-from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph
+from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph, Weights
 
-Weights = npt.NDArray[np.float64]
+Scope = tuple[int, ...]
+"""The pools that a table has axes of, in ascending order."""
 MOST_ENTRIES = 2**22
 """Maximum number of entries of a table: 32 MiB."""
 LARGE = 2**18
 """Number of entries from which removing nodes before takes less time than the table."""
 MOST_COMPARED = 2**6
 """Maximum number of nodes of a pool that are compared with one another."""
+HUGE = 1e300
+"""More than any weight, for a missing edge that is compared with another one."""
 
 
 class SearchLimitReached(Exception):
@@ -58,116 +62,104 @@ def lightest(graph: GloriaGraph, check: Callable[[], None], most: int = MOST_ENT
     If tables would be large, nodes that another node of their pool replaces at no cost are removed first.
     """
     try:
-        return _Elimination(graph, check, min(most, LARGE)).path()
+        return _Tables(graph).path(check, min(most, LARGE))
     except TablesTooLarge:
-        elimination = _Elimination(graph, check, most)
-        elimination.reduce()
-        return elimination.path()
+        smaller = _reduced(graph, check)
+        chosen = _Tables(smaller).path(check, most)
+        pools = zip(graph.pools, smaller.pools, chosen, strict=True)
+        return [here.nodes.index(less.nodes[n]) for here, less, n in pools]
 
 
-class _Elimination:
-    """`own[p]`: the weights of the nodes of pool p; `near[p]`: the tables with an axis of pool p, by their pools.
+class _Tables:
+    """`near[p]`: the tables with an axis of pool p. Pools with one node have no axes."""
 
-    A table has an axis per pool, in ascending order.
-    """
+    def __init__(self, graph: GloriaGraph) -> None:
+        self.sizes = [len(here.nodes) for here in graph.pools]
+        self.near: list[dict[Scope, Weights]] = [{} for _ in graph.pools]
+        for here in graph.pools:
+            self._add((here.pool.number,), here.weights)
+        for link, weights in graph.edges.items():
+            self._add((link.before.number, link.after.number), weights)
 
-    def __init__(self, graph: GloriaGraph, check: Callable[[], None], most: int) -> None:
-        self.check, self.most = check, most
-        self.nodes = [np.arange(len(here.nodes)) for here in graph.pools]
-        self.own: list[Weights] = [np.array(here.weights, np.float64) for here in graph.pools]
-        self.near: list[dict[tuple[int, ...], Weights]] = [{} for _ in graph.pools]
-        for edges in graph.edges:
-            self._add((edges.link.before.number, edges.link.after.number), edges.matrix())
-
-    def path(self) -> list[int]:
-        left = {p for p, nodes in enumerate(self.nodes) if len(nodes) > 1}
-        sizes = {p: self._entries(p) for p in left}
-        eliminated: list[tuple[int, tuple[int, ...], npt.NDArray[np.intp]]] = []
+    def path(self, check: Callable[[], None], most: int) -> list[int]:
+        left = {p for p, size in enumerate(self.sizes) if size > 1}
+        entries = {p: self._entries(p) for p in left}
+        eliminated: list[tuple[int, Scope, npt.NDArray[np.intp]]] = []
         while left:
-            self.check()
-            p = min(left, key=lambda q: (sizes[q], q))
-            if sizes[p] > self.most:
+            check()
+            p = min(left, key=lambda q: (entries[q], q))
+            if entries[p] > most:
                 raise TablesTooLarge("its room")
             left.discard(p)
-            others = self._others(p)
-            total = self.own[p].reshape((1,) * len(others) + (-1,))
+            others, total = self._others(p), np.zeros(1)
             for scope, table in list(self.near[p].items()):
                 total = total + _spread(table, scope, (*others, p))
-                self._drop(scope)
+                for q in scope:
+                    del self.near[q][scope]
             eliminated.append((p, others, total.argmin(-1)))
-            if others:
-                self._add(others, total.min(-1))
-            sizes |= {q: self._entries(q) for q in others}
-        chosen = [0] * len(self.nodes)
+            self._add(others, total.min(-1))
+            entries |= {q: self._entries(q) for q in others}
+        chosen = [0] * len(self.sizes)
         for p, others, best in reversed(eliminated):
             chosen[p] = int(best[tuple(chosen[q] for q in others)])
-        return [int(nodes[n]) for nodes, n in zip(self.nodes, chosen, strict=True)]
+        return chosen
 
-    def reduce(self) -> None:
-        """Removes nodes that another one of their pool replaces, for any choice of nodes elsewhere."""
-        waiting = set(range(len(self.nodes)))
-        while waiting:
-            self.check()
-            p = min(waiting, key=lambda q: (len(self.nodes[q]), q))
-            waiting.discard(p)
-            if 1 < len(self.nodes[p]) <= MOST_COMPARED:
-                kept = self._not_replaced(p)
-                if len(kept) < len(self.nodes[p]):
-                    waiting |= {p, *self._others(p)}
-                    self._keep(p, kept)
-
-    def _not_replaced(self, p: int) -> npt.NDArray[np.intp]:
-        excess = self.own[p][None, :] - self.own[p][:, None]
-        """At [a, b]: the maximum extra cost of node b over node a."""
-        apart: set[int] = set()
-        for scope, table in self.near[p].items():
-            rows = np.moveaxis(table, scope.index(p), 0).reshape(len(self.nodes[p]), -1)
-            for a, row in enumerate(rows):
-                there = row < np.inf
-                if there.any():
-                    excess[a] += (rows[:, there] - row[there]).max(1)
-                else:
-                    apart.add(a)
-        excess[list(apart)] = -np.inf
-        kept = np.ones(len(excess), bool)
-        for a in range(len(excess)):
-            kept[a] = not any(kept[b] and excess[a, b] <= 0 for b in range(len(excess)) if b != a)
-        return np.flatnonzero(kept)
-
-    def _keep(self, p: int, kept: npt.NDArray[np.intp]) -> None:
-        self.nodes[p], self.own[p] = self.nodes[p][kept], self.own[p][kept]
-        for scope, table in list(self.near[p].items()):
-            self._drop(scope)
-            self._add(scope, table.take(kept, scope.index(p)))
-
-    def _add(self, scope: tuple[int, ...], table: Weights) -> None:
-        """Adds a table; axes of pools with one node are left out."""
-        chosen = tuple(0 if len(self.nodes[q]) == 1 else slice(None) for q in scope)
-        table, scope = table[chosen], tuple(q for q in scope if len(self.nodes[q]) > 1)
-        if len(scope) == 1:
-            self.own[scope[0]] = self.own[scope[0]] + table
-        elif scope:
-            known = self.near[scope[0]].get(scope)
-            for q in scope:
-                self.near[q][scope] = table if known is None else known + table
-
-    def _drop(self, scope: tuple[int, ...]) -> None:
+    def _add(self, scope: Scope, table: Weights) -> None:
+        table = table[tuple(0 if self.sizes[q] == 1 else slice(None) for q in scope)]
+        scope = tuple(q for q in scope if self.sizes[q] > 1)
+        if scope:
+            table = self.near[scope[0]].get(scope, 0.0) + table
         for q in scope:
-            del self.near[q][scope]
+            self.near[q][scope] = table
 
-    def _others(self, p: int) -> tuple[int, ...]:
+    def _others(self, p: int) -> Scope:
         return tuple(sorted({q for scope in self.near[p] for q in scope} - {p}))
 
     def _entries(self, p: int) -> int:
         """The number of entries of the table that eliminates a pool, before the minimum over its nodes."""
-        found = len(self.nodes[p])
-        for q in self._others(p):
-            found *= len(self.nodes[q])
-        return found
+        return prod(self.sizes[q] for q in (p, *self._others(p)))
 
 
-def _spread(table: Weights, scope: tuple[int, ...], wanted: Sequence[int]) -> Weights:
+def _spread(table: Weights, scope: Scope, wanted: Sequence[int]) -> Weights:
     """A table with axes of the pools `wanted`, in this order; axes of pools that are not in `scope` have length 1."""
     present = [q for q in wanted if q in scope]
     moved = table.transpose([scope.index(q) for q in present])
     return moved.reshape([moved.shape[present.index(q)] if q in scope else 1 for q in wanted])
+
+
+def _reduced(graph: GloriaGraph, check: Callable[[], None]) -> GloriaGraph:
+    """A copy without nodes that another one of their pool replaces, for any choice of nodes elsewhere."""
+    found = GloriaGraph([replace(here) for here in graph.pools], dict(graph.edges))
+    waiting = set(range(len(found.pools)))
+    while waiting:
+        check()
+        p = min(waiting, key=lambda q: (len(found.pools[q].nodes), q))
+        waiting.discard(p)
+        if 1 < len(found.pools[p].nodes) <= MOST_COMPARED:
+            kept = _not_replaced(p, found)
+            if len(kept) < len(found.pools[p].nodes):
+                found.keep(p, kept)
+                pool = found.pools[p].pool
+                waiting |= {
+                    p,
+                    *(link.before.number for link in pool.before),
+                    *(link.after.number for link in pool.after),
+                }
+    return found
+
+
+def _not_replaced(p: int, graph: GloriaGraph) -> npt.NDArray[np.intp]:
+    here = graph.pools[p]
+    tables = [graph.edges[link] for link in here.pool.after] + [graph.edges[link].T for link in here.pool.before]
+    own = here.weights + sum(table[:, 0] for table in tables if table.shape[1] == 1)
+    excess = np.minimum(own, HUGE)[None, :] - own[:, None]
+    """At [a, b]: the maximum extra cost of node b over node a."""
+    for table in tables:
+        if table.shape[1] > 1:
+            finite = np.minimum(table, HUGE)
+            for a, row in enumerate(table):
+                excess[a] += (finite - row).max(1)
+    kept = np.ones(len(excess), bool)
+    for a in range(len(excess)):
+        kept[a] = not any(kept[b] and excess[a, b] <= 0 for b in range(len(excess)) if b != a)
+    return np.flatnonzero(kept)

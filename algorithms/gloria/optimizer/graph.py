@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,121 +17,112 @@ from cepbench.algorithms.gloria.optimizer.pools import Link, Pool
 NONE = math.inf
 """The weight of a missing edge."""
 
-
-@dataclass(eq=False)
-class Edges:
-    """The edges of a link.
-
-    The weight from node i of the pool before to node j of the pool after is `base[i] + table[profile_of[i]][j]`.
-    """
-
-    before: PoolNodes
-    link: Link
-    profiles: list[Profile]
-    profile_of: list[int]
-    base: list[float]
-    table: list[list[float]] = field(default_factory=list)
-
-    def weight(self, i: int, j: int) -> float:
-        """The weight of one edge; infinite where the plans are not consistent."""
-        return self.base[i] + self.table[self.profile_of[i]][j]
-
-    def matrix(self) -> npt.NDArray[np.float64]:
-        """All weights, node before by node after."""
-        table: npt.NDArray[np.float64] = np.array(self.table, np.float64)[np.array(self.profile_of)]
-        return table + np.array(self.base, np.float64)[:, None]
-
-    def nearest(self) -> list[float]:
-        """By profile, the least sum of a previous node's distance and its base."""
-        found = [NONE] * len(self.profiles)
-        for p, base, distance in zip(self.profile_of, self.base, self.before.distances, strict=True):
-            found[p] = min(found[p], distance + base)
-        return found
-
-    def __len__(self) -> int:
-        """Number of edges."""
-        having = [len(row) - row.count(NONE) for row in self.table]
-        return sum(having[p] for p in self.profile_of)
+Weights = npt.NDArray[np.float64]
+Numbers = Sequence[int] | npt.NDArray[np.intp]
+"""Numbers of nodes."""
 
 
 @dataclass(eq=False)
 class PoolNodes:
-    """The nodes of a pool; `weights[n]`: of its edges from start nodes, to end nodes, and in a Kleene sub-graph."""
+    """The nodes of a pool.
+
+    `weights[n]`: of its edges from start nodes, to end nodes, and in a Kleene sub-graph; `distances[n]`: to all start
+    nodes (Equation 5), the sum of the least over each pool before it.
+    """
 
     pool: Pool
     nodes: list[Node]
-    weights: list[float]
-    entering: list[Edges]
-    leaving: dict[Link, Edges] = field(default_factory=dict)
+    weights: Weights
+    distances: Weights
 
-    @cached_property
-    def distances(self) -> list[float]:
-        """The distance of each node to all start nodes (Equation 5): the sum of the least over each pool before it."""
-        found = list(self.weights)
-        for edges in self.entering:
-            nearest = edges.nearest()
-            for n in range(len(found)):
-                found[n] += min(d + row[n] for d, row in zip(nearest, edges.table, strict=True))
-        return found
 
-    def reached(self) -> list[int]:
-        """The nodes that have an edge from each pool before."""
-        least = [[min(column) for column in zip(*edges.table, strict=True)] for edges in self.entering]
-        return [n for n in range(len(self.nodes)) if all(weights[n] < NONE for weights in least)]
+class Leaving(NamedTuple):
+    """What is known of a link's edges before there are nodes after it.
 
-    def keep(self, kept: Sequence[int]) -> None:
-        """Keeps only the nodes `kept`; to be called before edges to later pools are made."""
-        self.nodes = [self.nodes[n] for n in kept]
-        self.weights = [self.weights[n] for n in kept]
-        if "distances" in self.__dict__:
-            self.distances = [self.distances[n] for n in kept]
-        for edges in self.entering:
-            edges.table = [[row[n] for n in kept] for row in edges.table]
+    Node i before it has profile `profiles[of[i]]`, and edges that weigh at least `base[i]`; `nearest`: by profile, the
+    least sum of that and the node's distance.
+    """
+
+    link: Link
+    profiles: list[Profile]
+    of: npt.NDArray[np.intp]
+    base: Weights
+    nearest: Weights
 
 
 @dataclass(eq=False)
 class GloriaGraph:
-    """The nodes of each pool, in the pools' order."""
+    """The nodes of each pool, in the pools' order; `edges[link]`: weights, node before by node after."""
 
-    pools: list[PoolNodes]
-
-    @property
-    def edges(self) -> list[Edges]:
-        """The edges of all links."""
-        return [edges for nodes in self.pools for edges in nodes.entering]
+    pools: list[PoolNodes] = field(default_factory=list)
+    edges: dict[Link, Weights] = field(default_factory=dict)
 
     def weight(self, chosen: Sequence[int]) -> float:
         """The weight of a path (Lemma 4.4) that has one node of each pool; infinite where they are not consistent."""
-        total = sum(nodes.weights[n] for nodes, n in zip(self.pools, chosen, strict=True))
-        for edges in self.edges:
-            total += edges.weight(chosen[edges.link.before.number], chosen[edges.link.after.number])
+        total = sum(float(here.weights[n]) for here, n in zip(self.pools, chosen, strict=True))
+        for link, weights in self.edges.items():
+            total += float(weights[chosen[link.before.number], chosen[link.after.number]])
         return total
 
+    def leave(self, link: Link, costs: PaperCosts, every: bool = False) -> Leaving:
+        """The nodes before a link; those of one profile have it in common, unless `every` one is to have its own."""
+        before = self.pools[link.before.number]
+        several = link.common & (link.common - 1)
+        found: list[Profile] = [profile(node, link) if several else () for node in before.nodes]
+        numbers: dict[Profile, int] = {}
+        of = np.array([n if every else numbers.setdefault(one, len(numbers)) for n, one in enumerate(found)], np.intp)
+        base = _bases(before.nodes, link, costs)
+        profiles = found if every else list(numbers)
+        nearest = np.full(len(profiles), NONE)
+        np.minimum.at(nearest, of, before.distances + base)
+        return Leaving(link, profiles, of, base, nearest)
 
-def leave(before: PoolNodes, link: Link, costs: PaperCosts, every: bool = False) -> Edges:
-    """The part of a link's edges that does not depend on the nodes after it.
+    def enter(
+        self, pool: Pool, nodes: list[Node], entering: Sequence[Leaving], costs: PaperCosts, splitting: bool = False
+    ) -> PoolNodes:
+        """Adds a pool with edges to its nodes, those that split Q-sets only if `splitting`."""
+        weights = np.array([_weight(node, pool, costs) for node in nodes], np.float64)
+        here = PoolNodes(pool, nodes, weights, weights.copy())
+        for leaving in entering:
+            table = _savings(leaving, nodes, costs, splitting)
+            here.distances += (leaving.nearest[:, None] + table).min(0)
+            self.edges[leaving.link] = table[leaving.of] + leaving.base[:, None]
+        self.pools.append(here)
+        return here
 
-    Nodes of one profile share one row of the table, since all but the nearest of them are pruned; with `every`, each
-    node has its own row.
-    """
-    several = link.common & (link.common - 1)
-    found: list[Profile] = [profile(node, link) if several else () for node in before.nodes]
-    base = _bases(before.nodes, link, costs)
-    if every:
-        return Edges(before, link, found, list(range(len(found))), base)
-    numbers: dict[Profile, int] = {}
-    profile_of = [numbers.setdefault(one, len(numbers)) for one in found]
-    return Edges(before, link, list(numbers), profile_of, base)
+    def keep(self, p: int, kept: Numbers) -> None:
+        """Keeps only some nodes of pool p."""
+        here = self.pools[p]
+        if len(kept) == len(here.nodes):
+            return
+        here.nodes = [here.nodes[n] for n in kept]
+        here.weights, here.distances = here.weights[kept], here.distances[kept]
+        for link in here.pool.before:
+            self.edges[link] = self.edges[link][:, kept]
+        for link in here.pool.after:
+            if link in self.edges:
+                self.edges[link] = self.edges[link][kept]
 
 
-def enter(edges: Edges, nodes: Sequence[Node], costs: PaperCosts, splitting: bool = False) -> list[list[float]]:
-    """The table of the edges of a link to some nodes after it; edges that split Q-sets only if `splitting`."""
-    link = edges.link
+def _bases(nodes: Sequence[Node], link: Link, costs: PaperCosts) -> Weights:
+    """What the events at a link cost the members of each node, as if no Q-set continued; each Q-set is weighed once."""
+
+    def passed(node: Node) -> float:
+        return sum(_cost(node, *step, link.common, costs, costs.evaluation) for step in link.steps)
+
+    alone = passed(())
+    more = {q: passed((q,)) - alone for q in {q for node in nodes for q in node if q.members & link.common}}
+    return np.array([sum([more[q] for q in node if q in more], alone) for node in nodes], np.float64)
+
+
+def _savings(leaving: Leaving, nodes: Sequence[Node], costs: PaperCosts, splitting: bool) -> Weights:
+    """What edges weigh more than their base, which is less where Q-sets continue: by profile and node after it."""
+    link = leaving.link
     table = []
     reusing = [[q for q in node if q.snapshot not in link.after.sources and q.members & link.common] for node in nodes]
     saved: dict[Shared, float] = {}
-    for entries in edges.profiles:
-        row = []
+    for entries in leaving.profiles:
+        row: list[float] = []
         whole = {e for e in entries if e.snapshot != NARROWED}
         several = [] if link.after.kleene or splitting else [e.members for e in entries]
         for node, reused in zip(nodes, reusing, strict=True):
@@ -146,22 +137,7 @@ def enter(edges: Edges, nodes: Sequence[Node], costs: PaperCosts, splitting: boo
                     weight -= saved[q]
             row.append(weight)
         table.append(row)
-    return table
-
-
-def weight_of(node: Node, pool: Pool, costs: PaperCosts) -> float:
-    """The weight of the edges from start nodes to a node, to end nodes, and within a Kleene sub-graph."""
-    total = sum(costs.making(q.snapshot, q.members) for q in node if q.snapshot in pool.sources)
-    for source, _ in pool.transitions:
-        if source in pool.starts:
-            total += costs.start(source, pool.starts[source])
-    for (source, target), members in pool.ends:
-        total += _passed(node, source, target, members, costs, ending=True)
-    if pool.kleene:
-        for source, target in pool.transitions:
-            following = sum(s == target for s, _ in pool.transitions)
-            total += following * _round(node, source, target, pool.members, costs)
-    return total
+    return np.array(table, np.float64)
 
 
 def _holds(node: Node, several: Sequence[Mask]) -> bool:
@@ -175,70 +151,45 @@ def _holds(node: Node, several: Sequence[Mask]) -> bool:
     return True
 
 
-def _bases(nodes: Sequence[Node], link: Link, costs: PaperCosts) -> list[float]:
-    """What the events at a link cost the members of each node, as if no Q-set continued; each Q-set is weighed once."""
-
-    def passed(node: Node) -> float:
-        return sum(_passed(node, source, target, link.common, costs) for source, target in link.steps)
-
-    alone = passed(())
-    more: dict[Shared, float] = {}
-    found = []
-    for node in nodes:
-        total = alone
-        for q in node:
-            if q.members & link.common:
-                if q not in more:
-                    more[q] = passed((q,)) - alone
-                total += more[q]
-        found.append(total)
-    return found
-
-
-def _passed(node: Node, source: int, target: int, members: Mask, costs: PaperCosts, ending: bool = False) -> float:
-    """What events of `target` cost some members whose Q-sets end there, or with `ending`, whose paths do."""
-    total = 0.0
-    alone = members
-    for q in node:
-        going = q.members & members
-        if going:
-            alone &= ~going
-            total += costs.shared(source, target, q.members, q.snapshot)
-            evaluation = costs.ending if ending else costs.evaluation
-            total += evaluation(target, q.snapshot, going)
-    return total + costs.alone(source, target, alone) if alone else total
-
-
-def _saving(entry: Shared, link: Link, costs: PaperCosts) -> float:
+def _saving(q: Shared, link: Link, costs: PaperCosts) -> float:
     """What it saves that a Q-set continues with the same snapshots."""
-    total = 0.0
-    for source, target in link.steps:
-        evaluation = costs.evaluation(target, entry.snapshot, entry.members)
-        if target == entry.snapshot:
-            shared = costs.shared(source, target, entry.members, entry.snapshot)
-            total += shared + evaluation - costs.renewed(source, target, entry.members)
-        else:
-            total += evaluation
+    evaluated, continued = (
+        sum(_cost((q,), *step, q.members, costs, evaluation) for step in link.steps)
+        for evaluation in (costs.evaluation, None)
+    )
+    return evaluated - continued
+
+
+def _weight(node: Node, pool: Pool, costs: PaperCosts) -> float:
+    """The weight of the edges from start nodes to a node, to end nodes, and within a Kleene sub-graph."""
+    total = sum(costs.making(q.snapshot, q.members) for q in node if q.snapshot in pool.sources)
+    for source, _ in pool.transitions:
+        if source in pool.starts:
+            total += costs.start(source, pool.starts[source])
+    for edge, members in pool.ends:
+        total += _cost(node, *edge, members, costs, costs.ending)
+    if pool.kleene:
+        for edge in pool.transitions:
+            following = sum(source == edge[1] for source, _ in pool.transitions)
+            total += following * _cost(node, *edge, pool.members, costs, None)
     return total
 
 
-def _round(node: Node, source: int, target: int, members: Mask, costs: PaperCosts) -> float:
-    """The weight of an edge within a Kleene sub-graph, all of whose nodes have the same plan."""
-    total = 0.0
-    alone = members
-    for members_, snapshot in node:
-        alone &= ~members_
-        if target == snapshot:
-            total += costs.renewed(source, target, members_)
-        else:
-            total += costs.shared(source, target, members_, snapshot)
+def _cost(
+    node: Node, source: int, target: int, members: Mask, costs: PaperCosts,
+    evaluation: Callable[[int, int, Mask], float] | None,
+) -> float:  # fmt: skip
+    """What events of `target` cost some members whose Q-sets end there, with an `evaluation`, or continue, without."""
+    total, alone = 0.0, members
+    for q in node:
+        going = q.members & members
+        if not going:
+            continue
+        alone &= ~going
+        if evaluation is None and target == q.snapshot:
+            total += costs.renewed(source, target, q.members)
+            continue
+        total += costs.shared(source, target, q.members, q.snapshot)
+        if evaluation is not None:
+            total += evaluation(target, q.snapshot, going)
     return total + costs.alone(source, target, alone) if alone else total
-
-
-def nodes_of(
-    pool: Pool, nodes: Sequence[Node], entering: list[Edges], costs: PaperCosts, splitting: bool = False
-) -> PoolNodes:
-    """The nodes of a pool with weights of the edges that come to them, as `enter`."""
-    for edges in entering:
-        edges.table = enter(edges, nodes, costs, splitting)
-    return PoolNodes(pool, list(nodes), [weight_of(node, pool, costs) for node in nodes], entering)

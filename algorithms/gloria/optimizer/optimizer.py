@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 
+import numpy as np
+
 from cepbench.algorithms.gloria.optimizer.algorithm_1 import node_pruning, path_search
 from cepbench.algorithms.gloria.optimizer.costs import PaperCosts, members_in
 from cepbench.algorithms.gloria.optimizer.elimination import SearchLimitReached, SearchLimits, TablesTooLarge, lightest
-from cepbench.algorithms.gloria.optimizer.graph import (
-    Edges,
-    GloriaGraph,
-    PoolNodes,
-    leave,
-    nodes_of,
-)
+from cepbench.algorithms.gloria.optimizer.graph import NONE, GloriaGraph, Leaving
 from cepbench.algorithms.gloria.optimizer.nodes import Node, Profile, Shared, generated, groups_of
 from cepbench.algorithms.gloria.optimizer.pools import Pool, Pools
 from cepbench.algorithms.gloria.plan import QSet, WorkloadSharingPlan
@@ -27,7 +24,6 @@ WHOLE = ("exact", "noprune")
 PRUNED = ("gloria", "algorithm1")
 """Those that keep no nodes without edges, and one of each node's edges to those that have the same."""
 UNLIMITED = SearchLimits(inf)
-COUNTS = ("nodes", "graph_edges", "q_sets", "pruned_nodes", "pruned_edges", "graph_bytes", "thinned", "fell_back")
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
 
@@ -58,68 +54,59 @@ class Construction:
     costs: PaperCosts
     limits: SearchLimits
     optimizer: str
-    counts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0.0))
+    counts: Counter[str] = field(default_factory=Counter)
 
     def graph(self) -> GloriaGraph:
         """The graph (Sections 5.1 and 5.2). Raises `SearchLimitReached`."""
-        built: list[PoolNodes] = []
-        pruned = self.optimizer in PRUNED
-        kept_edges = 0
-        for pool in self.pools.pools:
+        graph, counts = GloriaGraph(), self.counts
+        greedy, pruned = self.optimizer == "greedy", self.optimizer in PRUNED
+        q_sets = kept_edges = 0
+        for p, pool in enumerate(self.pools.pools):
             self.limits.check()
-            entering = [built[link.before.number].leaving[link] for link in pool.before]
-            profiles = self._profiles(entering)
-            nodes = self._generated(pool, profiles, entering)
-            here = nodes_of(pool, nodes, entering, self.costs, self.optimizer == "greedy")
-            if self.optimizer == "greedy":
-                here.keep([_lightest_entered(here)])
-            edges = sum(map(len, entering))
-            self._count(here, edges, kept_edges)
+            entering = [graph.leave(link, self.costs, not pruned) for link in pool.before]
+            nodes = self._generated(pool, self._profiles(entering), entering)
+            here = graph.enter(pool, nodes, entering, self.costs, splitting=greedy)
+            if greedy:
+                graph.keep(p, [_lightest_entered(graph)])
+            edges = sum(int(np.count_nonzero(graph.edges[link] < NONE)) for link in pool.before)
+            counts["nodes"] += len(here.nodes)
+            counts["graph_edges"] += edges
+            q_sets += sum(map(len, here.nodes))
+            size = (counts["nodes"] - counts["pruned_nodes"]) * NODE + q_sets * Q_SET
+            counts["graph_bytes"] = max(counts["graph_bytes"], size + (kept_edges + edges) * EDGE)
             if pruned:
-                here.keep(here.reached())
+                graph.keep(p, (here.distances < NONE).nonzero()[0])
                 if self.optimizer == "algorithm1":
-                    here.keep(node_pruning(here, self.costs))
-                self.counts["pruned_nodes"] += len(nodes) - len(here.nodes)
+                    graph.keep(p, node_pruning(here, self.costs))
+                counts["pruned_nodes"] += len(nodes) - len(here.nodes)
             kept_edges += len(here.nodes) * len(entering) if pruned else edges
-            here.leaving = {link: leave(here, link, self.costs, not pruned) for link in pool.after}
-            built.append(here)
-        self.counts["pruned_edges"] = self.counts["graph_edges"] - kept_edges
-        return GloriaGraph(built)
+        counts["pruned_edges"] = counts["graph_edges"] - kept_edges
+        return graph
 
-    def _profiles(self, entering: Sequence[Edges]) -> list[list[Profile]]:
+    def _profiles(self, entering: Sequence[Leaving]) -> list[list[Profile]]:
         """The profiles of nodes before a pool; only the nearest ones if they have too many combinations."""
-        found = [list(dict.fromkeys(edges.profiles)) for edges in entering]
+        found = [list(dict.fromkeys(leaving.profiles)) for leaving in entering]
         if self.optimizer in WHOLE or prod(map(len, found)) <= self.limits.combinations:
             return found
         self.counts["thinned"] += 1
-        for n, edges in enumerate(entering):
-            near = edges.nearest()
-            found[n] = [edges.profiles[p] for p in sorted(range(len(near)), key=near.__getitem__)]
+        found = [[own.profiles[n] for n in own.nearest.argsort(kind="stable")] for own in entering]
         while prod(map(len, found)) > self.limits.combinations:
             longest = max(found, key=len)
             longest.pop(-2 if longest[-1] == () else -1)
         return found
 
-    def _generated(self, pool: Pool, profiles: list[list[Profile]], entering: Sequence[Edges]) -> list[Node]:
+    def _generated(self, pool: Pool, profiles: list[list[Profile]], entering: Sequence[Leaving]) -> list[Node]:
         """No more nodes than fit into the tables of edges; among them the one that shares nothing."""
         if self.optimizer == "greedy":
             return list(_candidates(pool, [one for [one] in profiles], self.costs))
         nodes = generated(pool, profiles, self.costs, self.limits.check)
-        room = max(64, self.limits.entries // max(1, sum(len(edges.profiles) for edges in entering)))
+        room = max(64, self.limits.entries // max(1, sum(len(leaving.profiles) for leaving in entering)))
         if len(nodes) <= room:
             return nodes
         if self.optimizer in WHOLE:
             raise SearchLimitReached(f"{self.limits.entries} edges between two pools")
         self.counts["thinned"] += 1
         return [*nodes[: room - 1], ()] if () not in nodes[:room] else nodes[:room]
-
-    def _count(self, here: PoolNodes, edges: int, kept_edges: int) -> None:
-        self.counts["nodes"] += len(here.nodes)
-        self.counts["graph_edges"] += edges
-        self.counts["q_sets"] += sum(map(len, here.nodes))
-        kept = self.counts["nodes"] - self.counts["pruned_nodes"]
-        size = kept * NODE + self.counts["q_sets"] * Q_SET + (kept_edges + edges) * EDGE
-        self.counts["graph_bytes"] = max(self.counts["graph_bytes"], size)
 
 
 def optimize(pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
@@ -142,14 +129,14 @@ def optimize(pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimi
     return SharingDecision(plan_of(pools, nodes), graph.weight(chosen), {**counts, **seconds})
 
 
-def _lightest_entered(here: PoolNodes) -> int:
-    """The node with the least weight of the edges that come in, and within it; of equal ones that which shares more."""
-
-    def weight(n: int) -> tuple[float, int]:
-        incoming = sum(edges.weight(0, n) for edges in here.entering) + (here.weights[n] if here.pool.kleene else 0.0)
-        return incoming, -sum(q.members.bit_count() for q in here.nodes[n])
-
-    return min(range(len(here.nodes)), key=weight)
+def _lightest_entered(graph: GloriaGraph) -> int:
+    """The node of the last pool with the least weight of the edges that come in, and within it; of equal ones that
+    which shares more.
+    """
+    here = graph.pools[-1]
+    incoming = here.weights * here.pool.kleene + sum(graph.edges[link][0] for link in here.pool.before)
+    shared = [sum(q.members.bit_count() for q in node) for node in here.nodes]
+    return min(range(len(here.nodes)), key=lambda n: (incoming[n], -shared[n]))
 
 
 def _candidates(pool: Pool, profiles: Sequence[Profile], costs: PaperCosts) -> Iterator[Node]:
@@ -189,15 +176,11 @@ def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:
 def _thin(graph: GloriaGraph, most: int) -> int:
     """Keeps the `most` nodes of each pool that are nearest to the start, among them the one that shares nothing."""
     thinned = 0
-    for here, distances in [(here, here.distances) for here in graph.pools]:
+    for p, here in enumerate(graph.pools):
         if len(here.nodes) > most:
             thinned += 1
-            order = sorted(range(len(here.nodes)), key=lambda n: (here.nodes[n] != (), distances[n]))
-            kept = sorted(order[:most])
-            for edges in here.leaving.values():
-                edges.profile_of = [edges.profile_of[n] for n in kept]
-                edges.base = [edges.base[n] for n in kept]
-            here.keep(kept)
+            order = np.lexsort(np.array([here.distances, [node != () for node in here.nodes]], np.float64))
+            graph.keep(p, np.sort(order[:most]))
     return thinned
 
 

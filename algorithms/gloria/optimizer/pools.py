@@ -57,9 +57,8 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Pools:
-    """The pools of a template in an order in which each comes after those before it, and the states by number."""
+    """The pools of a template, each after those before it, and its states by number."""
 
-    template: GloriaTemplate
     states: tuple[TypeState, ...]
     pools: tuple[Pool, ...]
 
@@ -86,11 +85,11 @@ def pools_of(template: GloriaTemplate) -> Pools:
             break
         several = [pool for pool in _circular(set(pools) - set(order)) if pool.members & (pool.members - 1)]
         cut = min(several, key=lambda pool: (pool.kleene, pool.members.bit_count(), pool.number))
-        cells = [c for c in cells if c != (cut.transitions, cut.members, cut.kleene)]
-        cells += [(cut.transitions, 1 << m, cut.kleene) for m in members_in(cut.members)]
+        transitions, members, kleene = cells.pop(cut.number)
+        cells += [(transitions, 1 << m, kleene) for m in members_in(members)]
     for number, pool in enumerate(order):
         pool.number = number
-    return Pools(template, tuple(states), tuple(order))
+    return Pools(tuple(states), tuple(order))
 
 
 Cell = tuple[tuple[Edge, ...], Mask, bool]
@@ -106,20 +105,17 @@ def _cells(template: GloriaTemplate, states: Mapping[TypeState, int]) -> list[Ce
     found: dict[tuple[tuple[Edge, ...], bool, int], Mask] = {}
     for m, transitions in enumerate(own):
         alone = {edge for edge in transitions if m in template.alone.get(edges[edge], ())}
-        circles = _circles(transitions)
-        looping = {edge for circle in circles for edge in circle}
-        passed = [((edge,), False) for edge in transitions if edge not in looping]
-        for chosen, kleene in [*passed, *((circle, True) for circle in circles)]:
+        for chosen, kleene in _parts(transitions):
             key = (chosen, kleene, m if alone.intersection(chosen) else -1)
             found[key] = found.get(key, 0) | 1 << m
     cells = [(chosen, members, kleene) for (chosen, kleene, _), members in found.items()]
     return sorted(cells, key=lambda cell: cell[2])
 
 
-def _circles(transitions: Sequence[Edge]) -> list[tuple[Edge, ...]]:
-    """The transitions within each strongly connected component of one member's states."""
+def _parts(transitions: Sequence[Edge]) -> list[tuple[tuple[Edge, ...], bool]]:
+    """The transitions in each strongly connected component of one member's states, a circle, and each other one."""
     if all(source < target for source, target in transitions):
-        return []
+        return [((edge,), False) for edge in transitions]
     reached: dict[int, set[int]] = {}
     for source, target in transitions:
         reached.setdefault(source, set()).add(target)
@@ -127,12 +123,12 @@ def _circles(transitions: Sequence[Edge]) -> list[tuple[Edge, ...]]:
         for states in reached.values():
             if between in states:
                 states |= reached[between]
-    found: dict[frozenset[int], list[Edge]] = {}
+    found: dict[tuple[frozenset[int], bool], list[Edge]] = {}
     for source, target in transitions:
-        if source in reached.get(target, ()):
-            component = frozenset(s for s in reached[source] if source in reached.get(s, ()))
-            found.setdefault(component, []).append((source, target))
-    return [tuple(sorted(edges)) for edges in found.values()]
+        circle = frozenset(s for s in reached[source] if source in reached.get(s, ()))
+        key = (circle, True) if target in circle else (frozenset((source, target)), False)
+        found.setdefault(key, []).append((source, target))
+    return [(tuple(sorted(edges)), kleene) for (_, kleene), edges in found.items()]
 
 
 def _linked(template: GloriaTemplate, states: Mapping[TypeState, int], cells: Iterable[Cell]) -> list[Pool]:

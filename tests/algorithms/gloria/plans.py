@@ -104,7 +104,7 @@ def _classes(members: Iterable[SetMember]) -> Iterable[Sequence[SetMember]]:
 def _planned(random: Random, members: Sequence[SetMember]) -> PlannedSet:
     template = template_of(members)
     sharing = random_sharing(random, template) if template.transitions else WorkloadSharingPlan({})
-    return PlannedSet(tuple(members), template, sharing)
+    return PlannedSet(tuple(members), sharing)
 
 
 def drawn(seed: int) -> list[Drawn]:

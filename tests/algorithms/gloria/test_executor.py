@@ -43,7 +43,7 @@ def planned(queries: Sequence[str], events: EventBatch, shared: Shared) -> Glori
             plans[transition] = (q, *(own for own in plans[transition] if not own.members <= q.members))
     sharing = WorkloadSharingPlan(plans)
     check(sharing, template)
-    return GloriaPlan(workload, sets=(PlannedSet(members, template, sharing),))
+    return GloriaPlan(workload, sets=(PlannedSet(members, sharing),))
 
 
 def executed(queries: Sequence[str], text: str, shared: Shared) -> tuple[GloriaExecutor, list[int]]:
@@ -210,7 +210,7 @@ def test_a_set_with_more_sums_than_flags_is_executed_in_parts() -> None:
     [whole] = plan.sets
     for numbers in (range(3), range(3, 7), [6]):
         part = part_of(whole, list(numbers))
-        check(part.sharing, part.template)
+        check(part.sharing, template_of(part.members))
     most = len(compile_sets(whole, events.schema, COARSEST)[0].channels.known[0])
     assert most > 8
     with pytest.MonkeyPatch.context() as patch:
