@@ -170,12 +170,19 @@ def _sum_counts(cells: Cells, to: int, vertices: Cells, selected: Ints, base: in
     total = cells.ring[to, 0]
     over = cells.over[to]
     carried = False
-    for s in range(np.uint64(found)):
-        v = np.uint64(base) + (s if whole else np.uint64(selected[s]))
-        more = vertices.ring[v, 0]
-        total += more
-        carried |= total < more
-        over |= vertices.over[v]
+    if whole:
+        for v in range(np.uint64(base), np.uint64(base + found)):
+            more = vertices.ring[v, 0]
+            total += more
+            carried |= total < more
+            over |= vertices.over[v]
+    else:
+        for s in range(np.uint64(found)):
+            u = np.uint64(base + selected[s])
+            more = vertices.ring[u, 0]
+            total += more
+            carried |= total < more
+            over |= vertices.over[u]
     cells.ring[to, 0] = total
     cells.over[to] = over | np.uint64(1) if carried else over
 
