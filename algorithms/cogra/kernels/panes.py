@@ -72,8 +72,7 @@ def aggregate_panes(
         alone = False
         time = events.time[i]
         if time != now:
-            if negates or clock[TOUCHED] > 0:
-                _end_time(now, events.negated[i], inside, maps, state)
+            _end_time(now, negates, events.negated[i], inside, maps, state)
             if time >= boundary:
                 clock[NOW] = now
                 why = _lacking(fixed.span, state, out, size)
@@ -102,7 +101,7 @@ def aggregate_panes(
         why = _lacking(fixed.span, state, out, size)
         if why != DONE:
             return int(number), size, why
-        _end_time(now, events.negated[number], inside, maps, state)
+        _end_time(now, negates, events.negated[number], inside, maps, state)
         size = _advance(until, maps, window, state, out, size)
     return int(number), size, DONE
 
@@ -160,7 +159,7 @@ def end_pane(latest: Ints, maps: PaneMaps, lanes: PaneCells) -> None:
     """
     state = lane(lanes, 0)
     clock = state.clock
-    _end_time(clock[NOW], latest, clock[LOW] <= clock[HIGH], maps, state)
+    _end_time(clock[NOW], len(latest) > 0, latest, clock[LOW] <= clock[HIGH], maps, state)
     push_pane(maps, state)
 
 
@@ -197,16 +196,17 @@ def _bind(i: Place, p: np.uint64, alone: bool, events: KernelEvents, fixed: Pane
         base = tables.row[k]
 
 
-@inner
-def _end_time(now: int, latest: Ints, inside: bool, maps: PaneMaps, state: PaneCells) -> None:
+@inlined
+def _end_time(now: int, negates: bool, latest: Ints, inside: bool, maps: PaneMaps, state: PaneCells) -> None:
     """Ends the time stamp `now`: matches of negations at it take trends away, but not those that ended at it, and later
     events see these.
     """
-    for j in range(len(latest)):
-        if latest[j] > state.seen[j]:
-            state.seen[j] = latest[j]
-            if inside:
-                _negate(j, now, maps, state)
+    if negates:
+        for j in range(len(latest)):
+            if latest[j] > state.seen[j]:
+                state.seen[j] = latest[j]
+                if inside:
+                    _negate(j, now, maps, state)
     if state.clock[TOUCHED] > 0:
         _show(maps, state)
 
