@@ -133,6 +133,13 @@ def counts_only(cells: Cells) -> bool:
 
 
 @inlined
+def is_modular(cells: Cells) -> bool:
+    """Whether counts wrap at 2**64, known from their dtype."""
+    modular: bool = cells.ring.dtype.type(0.5) == cells.ring.dtype.type(0)
+    return modular
+
+
+@inlined
 def add_trend(
     cells: Cells, i: int, tables: Tables, path: Ints, length: int, position: Ints, ints: Ints, reals: Reals
 ) -> None:

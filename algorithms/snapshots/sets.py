@@ -48,7 +48,6 @@ class SetRunner(ABC):
 
     def __init__(self, compiled: CompiledMembers[Any], arithmetic: str, most: int) -> None:
         self.members, self.columns, self.channels = compiled.members, compiled.columns, compiled.channels
-        self.modular = arithmetic == "modular"
         self.negations = [
             negation
             for part, window in compiled.negations
@@ -75,11 +74,11 @@ class SetRunner(ABC):
     def call(self, kernel: Callable[..., tuple[int, int, int]], now: int, *read: Any) -> MemberAnswers:
         """The rows of a kernel that processes what it reads, and stops where it needs room.
 
-        It takes (first, now, negated, *read, state, rows, modular), and returns (next, number of rows, why it stopped).
+        It takes (first, now, negated, *read, state, rows), and returns (next, number of rows, why it stopped).
         """
         done, stopped, negated, found = 0, OUTPUT, latest_starts(self.negations), list[MemberRows]()
         while stopped != DONE:
-            done, size, stopped = kernel(done, now, negated, *read, self.state.arrays, self.rows, self.modular)
+            done, size, stopped = kernel(done, now, negated, *read, self.state.arrays, self.rows)
             if size > 0:
                 cells = Cells._make(array[:size].copy() for array in self.rows.cells)
                 found.append(MemberRows(self.rows.closed[:size].copy(), cells))

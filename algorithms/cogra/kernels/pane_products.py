@@ -150,7 +150,6 @@ def _concatenate(
     the negations `before` match, followed by that from cell b on, with those of `later`. O(P) products each.
     """
     width = np.uint64(len(maps.after))
-    modular: bool = cells.ring.dtype.type(0.5) == cells.ring.dtype.type(0)
     for c in range(rows):
         row = c * width
         continues = maps.stopped[c] & before == 0
@@ -165,7 +164,7 @@ def _concatenate(
             for q in range(width):
                 if maps.after[q] != END:
                     following = b + maps.after[q] * width + p
-                    add_product(cells, to, cells, a + row + q, following, None, 0, modular)
+                    add_product(cells, to, cells, a + row + q, following, None, 0)
 
 
 @inner

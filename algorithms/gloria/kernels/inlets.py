@@ -63,9 +63,7 @@ def bring(
 
 
 @inlined
-def reach(
-    i: int, p: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool, modular: bool
-) -> None:
+def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool) -> None:
     """Sets the cells of place p to the trends that event i starts there, or extends, window by window.
 
     O(l) per window for l transitions that the member has alone, and O(s) for s snapshots of a group that it comes from;
@@ -76,16 +74,14 @@ def reach(
     low, high = totals.open[place.window].low, totals.open[place.window].high
     reach_alone(i, p, place.value, low, high, events, tables, totals)
     for n in range(place.source, place.source_end):
-        _add_values(n, p, program, totals, state.shared, only, modular)
+        _add_values(n, p, program, totals, state.shared, only)
     for e in range(place.enter, place.enter_end):
         if tables.transition[e].visited:
             visit(i, e, place.value, low, high, events, tables, program.predicates, totals, state.vertices)
 
 
 @inlined
-def _add_values(
-    n: int, p: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, only: bool, modular: bool
-) -> None:
+def _add_values(n: int, p: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, only: bool) -> None:
     """Adds the values of the expression of source n to the cells of place p."""
     tables = program.tables
     source, place = tables.source[n], tables.position[p]
@@ -102,10 +98,9 @@ def _add_values(
         cell, count = place.value + k - low, group.count - first
         coefficient, values = cell_of(group, inlet.row, first), cell_of(group, source.value + k % window.span, first)
         if only:
-            evaluate_counts(totals.cells, cell, shared.cells, coefficient, values, count, modular)
+            evaluate_counts(totals.cells, cell, shared.cells, coefficient, values, count)
         else:
             evaluate(
                 totals.cells, cell, shared.cells, coefficient, values, count, program.weights, len(tables.state),
-                modular,
             )  # fmt: skip
     totals.counts[0].evaluations += max(high - low + 1, 0)

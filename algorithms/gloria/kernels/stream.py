@@ -28,7 +28,6 @@ def run_events(
     program: GloriaProgram,
     state: GloriaState,
     rows: MemberRows,
-    modular: bool,
 ) -> tuple[int, int, int]:
     """Processes events from number `first` on; then closes the windows that end by `now`, as `negated` says.
 
@@ -45,7 +44,7 @@ def run_events(
         if time >= counts.edge:
             if written + tables.whole[0].open > len(rows.closed):
                 return i, written, OUTPUT
-            written = close_until(time, events.negated[i], program, state, rows, written, modular)
+            written = close_until(time, events.negated[i], program, state, rows, written)
             arrive(time, events.negated[i], tables, state.totals, state.shared)
         elif time > counts.now:
             move_on(time, events.negated[i], tables, state.totals, state.shared)
@@ -60,19 +59,18 @@ def run_events(
         for s in range(kind.state, kind.state_end):
             if match(i, s, events, tables, program.predicates, state.shared):
                 counts.visits += 1
-                _extend(i, s, at_once, events, program, state, only, modular)
+                _extend(i, s, at_once, events, program, state, only)
                 state.shared.latest[s] = time
     if written + tables.whole[0].open > len(rows.closed):
         return size, written, OUTPUT
-    written = close_until(now, negated, program, state, rows, written, modular)
+    written = close_until(now, negated, program, state, rows, written)
     return size, written, DONE
 
 
 @inner
 def _extend(
-    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool,
-    modular: bool,
-) -> None:  # fmt: skip
+    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool
+) -> None:
     """Propagates expressions by event i at state s, and delivers the trends that end with it where places need them.
 
     Sums that reach the event are read before it joins them, so final outlets come first.
@@ -88,7 +86,7 @@ def _extend(
         for p in range(known.place, known.place_end):
             place = tables.position[p]
             if shared.passed[place.test] and (place.plain or shared.wanted[p]):
-                reach(i, p, events, program, state, only, modular)
+                reach(i, p, events, program, state, only)
             shared.wanted[p] = False
     for o in range(known.outlet, known.outlet_end):
         let_out(i, s, o, at_once, events, program, state, only)

@@ -72,7 +72,7 @@ def move_on(now: int, negated: Ints, tables: GloriaTables, totals: SetTotals, sh
 
 @inner
 def close_until(
-    now: int, negated: Ints, program: GloriaProgram, state: GloriaState, rows: MemberRows, size: int, modular: bool
+    now: int, negated: Ints, program: GloriaProgram, state: GloriaState, rows: MemberRows, size: int
 ) -> int:
     """Closes windows that end by `now`, before which no event comes any more; returns the number of `rows`.
 
@@ -90,7 +90,7 @@ def close_until(
             k = opened[w].low
             for o in range(len(tables.outlet)):
                 if tables.outlet[o].final:
-                    _finish(o, w, k, program, totals, state.shared, modular)
+                    _finish(o, w, k, program, totals, state.shared)
             for n in range(window.member, window.member_end):
                 size = close_member(tables.lists[n], k, negated, tables, totals, state.vertices, rows, size)
             opened[w].low += 1
@@ -101,9 +101,7 @@ def close_until(
 
 
 @inner
-def _finish(
-    o: int, w: int, k: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, modular: bool
-) -> None:
+def _finish(o: int, w: int, k: int, program: GloriaProgram, totals: SetTotals, shared: Expressions) -> None:
     """Adds the trends that end in window k of kind w, whose sum final outlet o has, to its members' results."""
     tables = program.tables
     window, outlet = tables.window[w], tables.outlet[o]
@@ -116,7 +114,7 @@ def _finish(
             evaluate(
                 totals.cells, tables.member[place.member].final + row, shared.cells,
                 cell_of(group, outlet.sums, first), cell_of(group, share.value + row, first), group.count - first,
-                program.weights, len(tables.state), modular,
+                program.weights, len(tables.state),
             )  # fmt: skip
             totals.counts[0].evaluations += 1
 

@@ -104,9 +104,8 @@ def propagate_sums(
 
 @inner
 def propagate_alone(
-    first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState,
-    modular: bool,
-) -> None:  # fmt: skip
+    first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
+) -> None:
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
     O(l) per event and window for l transitions into its position, whose sums are kept; O(n) for one that is visited.
@@ -130,7 +129,7 @@ def propagate_alone(
             reach(i, p, 0, low, high, events, template, totals)
             for e in range(position.enter, position.enter_end):
                 if template.transition[e].visited:
-                    visit_all(i, e, low, high, events, program, state, modular)
+                    visit_all(i, e, low, high, events, program, state)
             append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
             deliver(i, p, 0, low, high, False, events, template, totals, state.vertices)
 

@@ -23,7 +23,7 @@ NOBODY, SOME, ALL = 0, 1, 2
 @inner
 def propagate_shared(
     burst: BurstRecord, classes: Records, events: KernelEvents, matches: Flags, program: HamletProgram,
-    state: HamletState, modular: bool,
+    state: HamletState,
 ) -> None:  # fmt: skip
     """Builds the graphlet of a burst for the units that share it; `classes` are those of the burst.
 
@@ -46,7 +46,7 @@ def propagate_shared(
         burst.apart,
     )
     begin_at = counts.vertices
-    x = new_snapshot(burst.group, first, np.int64(NONE), events, matches, program, state, modular)
+    x = new_snapshot(burst.group, first, np.int64(NONE), events, matches, program, state)
     counts.graphlet_snapshots += 1
     for u in range(len(graphlets.unit)):
         graphlets.among[u, x] = graphlets.unit[u].now
@@ -78,7 +78,7 @@ def propagate_shared(
             length, bound = counts.snapshots - oldest, len(template.position)
             append_run(cells, row, length, program.weights, bound, events.ints, events.reals, i)
         else:
-            z = new_snapshot(burst.group, i, x, events, matches, program, state, modular)
+            z = new_snapshot(burst.group, i, x, events, matches, program, state)
             burst.created += 1
             clear_run(cells, row, z + 1 - oldest)
             begin(cells, ROW * most + z)
@@ -96,7 +96,7 @@ def propagate_shared(
     waits = burst.time == counts.last or stop == len(events.time) or events.time[stop] == shown
     if not waits:  # no other event has the time of the last ones
         add_run(cells, sums, fresh, counts.snapshots - oldest)
-    end_graphlet(burst.group, oldest, waits, program, totals, graphlets, modular)
+    end_graphlet(burst.group, oldest, waits, program, totals, graphlets)
 
 
 @inner

@@ -16,9 +16,8 @@ from cepbench.algorithms.snapshots.kernels.template import SetTotals
 
 @inner
 def new_snapshot(
-    g: int, i: int, x: Index, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState,
-    modular: bool,
-) -> int:  # fmt: skip
+    g: int, i: int, x: Index, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
+) -> int:
     """Creates a snapshot at event i of group g, of which no expression has a part yet; returns its number.
 
     At graphlet level (Definition 8), where `x` is NONE, it has the trends that each event of a graphlet extends, of
@@ -48,17 +47,17 @@ def new_snapshot(
             reach(i, p, 0, low, high, events, template, totals)
             for e in range(template.position[p].enter, template.position[p].enter_end):
                 if template.transition[e].visited and (x != NONE or not selective or e != loop):
-                    visit_all(i, e, low, high, events, program, state, modular)
+                    visit_all(i, e, low, high, events, program, state)
         else:
             for k in range(low, high + 1):
                 copy(reached, k - low, cells, (value + k % span) * most + x)
                 if not selective:
                     evaluate(
                         reached, k - low, cells, SUMS * most + x, (value + k % span) * most + x, s - x,
-                        program.weights, p, modular,
+                        program.weights, p,
                     )  # fmt: skip
             if selective:
-                visit_all(i, loop, low, high, events, program, state, modular)
+                visit_all(i, loop, low, high, events, program, state)
         if x != NONE:
             append_run(reached, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
         for k in range(low, high + 1):
@@ -68,7 +67,7 @@ def new_snapshot(
 
 @inner
 def end_graphlet(
-    g: int, oldest: int, waits: bool, program: HamletProgram, totals: SetTotals, graphlets: GraphletStore, modular: bool
+    g: int, oldest: int, waits: bool, program: HamletProgram, totals: SetTotals, graphlets: GraphletStore
 ) -> None:
     """Ends a graphlet: its sums, evaluated for each query and window, are what later graphlets see of it.
 
@@ -89,7 +88,7 @@ def end_graphlet(
                 clear(reached, row)
                 evaluate(
                     reached, row, graphlets.cells, row * most + oldest,
-                    (template.unit[u].value + k % span) * most + oldest, stop - oldest, program.weights, p, modular,
+                    (template.unit[u].value + k % span) * most + oldest, stop - oldest, program.weights, p,
                 )  # fmt: skip
                 feed(p, k % span, row, row == SUMS, template, totals)
         if waits:

@@ -41,7 +41,7 @@ class Decisions(NamedTuple):
 @kernel
 def run_bursts(
     first: int, now: int, negated: Ints, events: KernelEvents, program: HamletProgram, decisions: Decisions,
-    state: HamletState, rows: MemberRows, modular: bool,
+    state: HamletState, rows: MemberRows,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Processes bursts from number `first` on; then closes windows that end by `now`, as `negated` says.
 
@@ -75,10 +75,10 @@ def run_bursts(
             if kind.summed:
                 propagate_sums(begin, end, events, matches, program, state)
             else:
-                propagate_alone(begin, end, events, matches, program, state, modular)
+                propagate_alone(begin, end, events, matches, program, state)
         x = counts.snapshots
         if burst.queries > 0:
-            propagate_shared(burst, classes, events, matches, program, state, modular)
+            propagate_shared(burst, classes, events, matches, program, state)
             counts.shared_bursts += 1
             for u in range(template.group[burst.group].unit, template.group[burst.group].unit_end):
                 state.graphlets.unit[u].now = False

@@ -15,7 +15,7 @@ from cepbench.algorithms.snapshots.kernels.vertices import add_expression, floor
 
 @inner
 def visit_all(
-    i: int, e: int, low: int, high: int, events: KernelEvents, program: HamletProgram, state: HamletState, modular: bool
+    i: int, e: int, low: int, high: int, events: KernelEvents, program: HamletProgram, state: HamletState
 ) -> None:
     """Adds the trends that event i extends over transition e to those that reach it, cell k - low for window k.
 
@@ -49,5 +49,5 @@ def visit_all(
         for k in range(low, high + 1):
             evaluate(
                 totals.cells, k - low, cells, to, (unit.value + k % span) * most + first, stop - first,
-                program.weights, unit.position, modular,
+                program.weights, unit.position,
             )  # fmt: skip

@@ -23,6 +23,7 @@ from cepbench.algorithms.kernels.cells import (
     Cells,
     counts_only,
     is_empty,
+    is_modular,
     product_exceeds,
     sum_exceeds,
 )
@@ -40,9 +41,7 @@ def times(x: Any, x_over: bool, y: Any, y_over: bool, nothing: Any, modular: boo
 
 
 @inlined
-def add_product(
-    to: Cells, i: Place, cells: Cells, s: Place, v: Place, weights: Weighing | None, p: int, modular: bool
-) -> None:
+def add_product(to: Cells, i: Place, cells: Cells, s: Place, v: Place, weights: Weighing | None, p: int) -> None:
     """Adds to cell i what coefficient s of `cells` makes of their value v, for the query of position p.
 
     Only channels that events at p count for have changed since the snapshot; the others pass through. Without
@@ -52,7 +51,7 @@ def add_product(
         return
     factor, count = cells.ring[s, 0], cells.ring[v, 0]
     factor_over, count_over = cells.over[s] & ONE != ZERO, cells.over[v] & ONE != ZERO
-    over, nothing = to.over[i], to.ring.dtype.type(0)
+    over, nothing, modular = to.over[i], to.ring.dtype.type(0), is_modular(to)
     for c in range(to.ring.shape[1]):
         bit = ONE << np.uint64(c)
         more, exceeds = times(cells.ring[v, c], cells.over[v] & bit != ZERO, factor, factor_over, nothing, modular)
@@ -78,27 +77,25 @@ def add_product(
 
 @inner
 def evaluate(
-    to: Cells, i: int, cells: Cells, coefficient: Index, value: Index, count: Index, weights: Weighing, p: int,
-    modular: bool,
-) -> None:  # fmt: skip
+    to: Cells, i: int, cells: Cells, coefficient: Index, value: Index, count: Index, weights: Weighing, p: int
+) -> None:
     """Adds to cell i the value of an expression: `count` coefficients times the values of their snapshots. O(s).
 
     For position p, or what else has that number in `weights`. Rows of values may be stale where a coefficient is
     empty: those of snapshots that the query does not share.
     """
     if counts_only(to):
-        evaluate_counts(to, i, cells, coefficient, value, count, modular)
+        evaluate_counts(to, i, cells, coefficient, value, count)
         return
     for n in range(count):
-        add_product(to, i, cells, int(coefficient) + n, int(value) + n, weights, p, modular)
+        add_product(to, i, cells, int(coefficient) + n, int(value) + n, weights, p)
 
 
 @inner
-def evaluate_counts(
-    to: Cells, i: int, cells: Cells, coefficient: Index, value: Index, count: Index, modular: bool
-) -> None:
+def evaluate_counts(to: Cells, i: int, cells: Cells, coefficient: Index, value: Index, count: Index) -> None:
     """Adds to the count of cell i that of an expression: `count` coefficients times the values of their snapshots."""
     nothing: Any = cells.ring.dtype.type(0)
+    modular = is_modular(to)
     total, flags = to.ring[i, 0], to.over[i]
     for n in range(count):
         x, y = cells.ring[coefficient + n, 0], cells.ring[value + n, 0]
