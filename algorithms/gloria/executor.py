@@ -29,6 +29,9 @@ visited; snapshots, and those of them that only some queries of a Q-set needed; 
 evaluations of an expression, for one query and window.
 """
 
+FIRST_ROOM = 8
+"""Snapshots that a group has room for at least."""
+
 _KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
 """Compiled sets by granularity, since the executors of all keys run the same plan."""
 
@@ -107,7 +110,7 @@ class PlanState(SetState):
         needed = 2 * (group["count"] - group["oldest"] + 2 * (kind["state_end"] - kind["state"]).max())
         short = needed > group["room"]
         if short.any():
-            self._arrange(np.maximum(needed, (1 + short) * group["room"]))
+            self._arrange(np.maximum(needed, (1 + short) * group["room"]).clip(FIRST_ROOM))
         super().make_room()
 
     def _arrange(self, rooms: NDArray[np.int64]) -> None:

@@ -9,6 +9,7 @@ from cepbench.algorithms.gloria.kernels.state import Expressions, GroupState
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells, begin
 from cepbench.algorithms.kernels.cells import clear as empty
+from cepbench.algorithms.kernels.cells import copy as put
 from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.snapshots.kernels import cells as runs
 from cepbench.algorithms.snapshots.kernels.cells import Index
@@ -16,7 +17,7 @@ from cepbench.algorithms.snapshots.kernels.template import SetTotals
 from cepbench.queries.records import Records
 
 add_run, clear_run = inner(in_python(runs.add_run)), inner(in_python(runs.clear_run))
-copy_run, append_run = inner(in_python(runs.copy_run)), inner(in_python(runs.append_run))
+append_run = inner(in_python(runs.append_run))
 """Compiled once each, and not into their callers, of which there are many."""
 
 
@@ -30,6 +31,13 @@ def cell_of(group: GroupState, row: Index, snapshot: Index) -> int:
 def time_of(group: GroupState, snapshot: Index, times: Ints) -> int:
     """The time of a snapshot of a group."""
     return int(times[group.times + snapshot - group.shift])
+
+
+@inner
+def copy_run(cells: Cells, i: int, other: Cells, j: int, count: Index) -> None:
+    """Sets `count` cells from cell i on to those of `other` from cell j on."""
+    for n in range(count):
+        put(cells, i + n, other, j + n)
 
 
 @inner
@@ -105,7 +113,7 @@ def has_room(g: int, more: Index, tables: GloriaTables, shared: Expressions) -> 
         return False
     for row in range(tables.group[g].rows):
         first = group.base + row * group.room
-        copy_run(shared.cells, first, first + gone, live)
+        copy_run(shared.cells, first, shared.cells, first + gone, live)
     for n in range(live):
         shared.times[group.times + n] = shared.times[group.times + gone + n]
     group.shift = group.oldest

@@ -104,7 +104,7 @@ def reuse(
             begin(cells, cell_of(group, to, one))
         return size
     expression = cell_of(group, EXPRESSION, group.oldest)
-    copy_run(cells, expression, reached, size)
+    copy_run(cells, expression, cells, reached, size)
     if outlet.start:
         begin(cells, cell_of(group, EXPRESSION, one))
     append_run(cells, expression, size, program.weights, s, events.ints, events.reals, i)
@@ -143,8 +143,7 @@ def let_out(
         v = keep(i, outlet.vertices, size, events, totals, state.vertices)
         vertex, cells = state.vertices.event[v], state.vertices.cells
         vertex.first, vertex.size = first, size
-        for n in range(size):
-            copy(cells, vertex.cell + n, shared.cells, cell_of(group, EXPRESSION, first) + n)
+        copy_run(cells, vertex.cell, shared.cells, cell_of(group, EXPRESSION, first), size)
     if not at_once and not shared.pending[o].marked:
         shared.pending[o].marked = True
         shared.pending[counts.shared].touched = o
