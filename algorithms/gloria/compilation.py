@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple, get_origin, get_type_hints
+from typing import NamedTuple
 
 from cepbench.algorithms.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.plan import PlannedSet, QSet, part_of
@@ -22,14 +22,6 @@ from cepbench.algorithms.snapshots.members import anonymous
 from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import MOST_RING
 from cepbench.queries.automaton import Position, Transition
-
-TABLES: dict[str, type] = {
-    name: hint.__metadata__[0]
-    for name, hint in get_type_hints(GloriaTables, include_extras=True).items()
-    if get_origin(hint) is Annotated
-}
-"""The records of each table."""
-
 
 CompiledPlan = CompiledMembers[GloriaProgram]
 
@@ -82,7 +74,7 @@ class _Compiler(SetCompiler):
                 self.into[target, m].append(Passing(number, t, source, q))
                 if q.snapshot is not None:
                     shared[m].add(number)
-        super().__init__(planned.members, schema, granularity, TABLES, shared)
+        super().__init__(planned.members, schema, granularity, GloriaTables, shared)
         order = sorted({s for own in self.states for s in own}, key=lambda s: (schema.type_code(s.type), s))
         self.present = {state: [m for m, own in enumerate(self.states) if state in own] for state in order}
         self.number = {state: s for s, state in enumerate(order)}

@@ -8,17 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.alone import MORE
-from cepbench.algorithms.hamlet.kernels.program import (
-    NONE,
-    AlikeRecord,
-    GroupRecord,
-    HamletProgram,
-    SetRecord,
-    TemplateTables,
-    TypeRecord,
-    UnitPositionRecord,
-    UnitRecord,
-)
+from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import VALUES
 from cepbench.algorithms.hamlet.workload import KleeneSubPattern, SharableSet
 from cepbench.algorithms.online.granularity import EVENT
@@ -33,15 +23,6 @@ from cepbench.algorithms.snapshots.compilation import (
 )
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.events.schema import Schema
-
-TABLES = {
-    "kind": TypeRecord,
-    "position": UnitPositionRecord,
-    "group": GroupRecord,
-    "unit": UnitRecord,
-    "alike": AlikeRecord,
-    "whole": SetRecord,
-}
 
 CompiledSet = CompiledMembers[HamletProgram]
 
@@ -64,7 +45,7 @@ class _Merger(SetCompiler):
     """
 
     def __init__(self, chosen: SharableSet, schema: Schema, granularity: str) -> None:
-        super().__init__(chosen.members, schema, granularity, TABLES)
+        super().__init__(chosen.members, schema, granularity, TemplateTables)
         self.bound: list[list[int]] = [[] for _ in schema.types]
         self.group_of: dict[int, int] = {}
         self.contexts = 0

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from functools import cache
+from typing import Annotated, Any, Generic, TypeVar, get_origin, get_type_hints
 
 import numpy as np
 
 from cepbench.algorithms.online.granularity import EVENT, only_single_events
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.kernels.records import (
-    MemberRecord,
-    NegationRecord,
-    SlotRecord,
-    TransitionRecord,
-    WindowRecord,
-)
 from cepbench.algorithms.snapshots.members import SetMember, negated_types
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
@@ -29,14 +23,6 @@ from cepbench.queries.tables import Columns, predicate_tables
 
 Row = dict[str, Any]
 """The fields of a record."""
-
-COMMON: dict[str, type] = {
-    "transition": TransitionRecord,
-    "member": MemberRecord,
-    "window": WindowRecord,
-    "slot": SlotRecord,
-    "negation": NegationRecord,
-}
 
 Program = TypeVar("Program")
 
@@ -102,10 +88,10 @@ class MemberSlots:
 class SetCompiler:
     """Collects the records of a sharable set by table, and the `lists` that they refer to.
 
-    `tables` names the record of each table besides those of `COMMON`. Transitions in `shared`, by member, read no slot.
-    The positions of member m are numbered from `first_position[m]` on; transitions, slots and negations likewise.
-    `negated`: type codes. Lists of `predicates`: local ones of all positions, then those on adjacent events of all
-    transitions.
+    `tables`: the named tuple of the tables, whose annotations name their records. Transitions in `shared`, by member,
+    read no slot. The positions of member m are numbered from `first_position[m]` on; transitions, slots and negations
+    likewise. `negated`: type codes. Lists of `predicates`: local ones of all positions, then those on adjacent events
+    of all transitions.
     """
 
     def __init__(
@@ -113,11 +99,11 @@ class SetCompiler:
         members: Sequence[SetMember],
         schema: Schema,
         granularity: str,
-        tables: Mapping[str, type],
+        tables: type,
         shared: Sequence[Set[int]] = (),
     ) -> None:
         columns = Columns(schema)
-        self.members, self.schema, self.granularity, self.records = members, schema, granularity, {**COMMON, **tables}
+        self.members, self.schema, self.granularity, self.records = members, schema, granularity, _records(tables)
         self.parts = [compile_part(m.automaton, m.query.layout, columns, m.query.analysis.names) for m in members]
         self.read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
         local = [place.predicates for member in members for place in member.automaton.positions]
@@ -216,6 +202,13 @@ class SetCompiler:
             for name in found[table].dtype.names:
                 found[table][name] = [row[name] for row in self.rows[table]]
         return found
+
+
+@cache
+def _records(tables: type) -> Mapping[str, type]:
+    """The record of each table of a named tuple."""
+    hints = get_type_hints(tables, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items() if get_origin(hint) is Annotated}
 
 
 def cell_bytes_of(weights: Weighing) -> int:

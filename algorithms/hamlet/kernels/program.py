@@ -5,13 +5,20 @@ Its members are as in `snapshots.kernels.records`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Index, Ints
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.kernels.records import PositionRecord
+from cepbench.algorithms.snapshots.kernels.records import (
+    MemberRecord,
+    NegationRecord,
+    PositionRecord,
+    SlotRecord,
+    TransitionRecord,
+    WindowRecord,
+)
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
@@ -110,18 +117,18 @@ class TemplateTables(NamedTuple):
     (`alone.propagate_sums`).
     """
 
-    kind: Records
-    position: Records
-    transition: Records
-    member: Records
-    window: Records
-    slot: Records
-    negation: Records
-    group: Records
-    unit: Records
-    alike: Records
+    kind: Annotated[Records, TypeRecord]
+    position: Annotated[Records, UnitPositionRecord]
+    transition: Annotated[Records, TransitionRecord]
+    member: Annotated[Records, MemberRecord]
+    window: Annotated[Records, WindowRecord]
+    slot: Annotated[Records, SlotRecord]
+    negation: Annotated[Records, NegationRecord]
+    group: Annotated[Records, GroupRecord]
+    unit: Annotated[Records, UnitRecord]
+    alike: Annotated[Records, AlikeRecord]
+    whole: Annotated[Records, SetRecord]
     lists: Ints
-    whole: Records
     first_source: Index
     source: Index
 
