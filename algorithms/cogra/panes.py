@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from cepbench.algorithms.cogra.kernels import panes as loop
 from cepbench.algorithms.cogra.kernels.pane_tables import BACK, PaneCells, Panes, new_pane_cells, pane_tables_of
-from cepbench.algorithms.cogra.kernels.panes import aggregate_panes_keys, end_pane, live
+from cepbench.algorithms.cogra.kernels.panes import aggregate_panes_keys, end_pane
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.kernels.clock import NOW, OCCUPIED
@@ -62,7 +63,7 @@ class PaneGrained(CellLanes):
         event so far, none.
         """
         keys = (mapped(lambda array, key=key: array[key], self.lanes) for key in range(len(self.ends)))
-        return np.array([in_python(live)(self.maps, one) if one.clock[NOW] >= 0 else 0 for one in keys], np.int64)
+        return np.array([in_python(loop.live)(self.maps, one) if one.clock[NOW] >= 0 else 0 for one in keys], np.int64)
 
     def ended(self) -> PaneCells:
         """Ends the current pane of the only key; returns a copy of its state, in which no peak is noted."""
