@@ -39,12 +39,7 @@ def propagate_shared(
     totals, graphlets, template = state.totals, state.graphlets, program.template
     counts, cells, most = totals.counts[0], graphlets.cells, len(graphlets.snapshot)
     first, stop, group = burst.begin, burst.end, template.group[burst.group]
-    stored, selects, partial, apart = (
-        burst.stored,
-        burst.selects,
-        burst.partial,
-        burst.apart,
-    )
+    stored, selects, partial, apart = burst.stored, burst.selects, burst.partial, burst.apart
     begin_at = counts.vertices
     x = new_snapshot(burst.group, first, np.int64(NONE), events, matches, program, state)
     counts.graphlet_snapshots += 1
@@ -52,16 +47,17 @@ def propagate_shared(
         graphlets.among[u, x] = graphlets.unit[u].now
     oldest = counts.oldest_snapshot if selects else x
     sums, fresh, row = SUMS * most + oldest, FRESH * most + oldest, ROW * most + oldest
-    clear_run(cells, sums, x + 1 - oldest)
-    clear_run(cells, fresh, x + 1 - oldest)
-    shown, kind = burst.time, events.kind[first]
+    length, bound = counts.snapshots - oldest, len(template.position)
+    clear_run(cells, sums, length)
+    clear_run(cells, fresh, length)
+    shown, kind, every = burst.time, events.kind[first], template.whole[0].every
     for i in range(first, stop):
         if events.kind[i] != kind:
             continue
         if events.time[i] != shown:
             shown = events.time[i]
-            add_run(cells, sums, fresh, counts.snapshots - oldest)
-            clear_run(cells, fresh, counts.snapshots - oldest)
+            add_run(cells, sums, fresh, length)
+            clear_run(cells, fresh, length)
         matched = _match(i, group.alike, group.alike_end, classes, matches) if partial else ALL
         if matched == NOBODY:
             continue
@@ -69,23 +65,22 @@ def propagate_shared(
         alike = matched == ALL and not apart
         if alike and selects:
             alike = _alike_before(i, burst.group, begin_at, oldest, classes, events, program, state)
-        elif alike and template.whole[0].every:
+        elif alike and every:
             _visit_graphlet(begin_at, oldest, events.time[i], state)
         elif alike:
-            copy_run(cells, row, sums, counts.snapshots - oldest)
+            copy_run(cells, row, sums, length)
         if alike:
             begin(cells, ROW * most + x)
-            length, bound = counts.snapshots - oldest, len(template.position)
             append_run(cells, row, length, program.weights, bound, events.ints, events.reals, i)
         else:
             z = new_snapshot(burst.group, i, x, events, matches, program, state)
             burst.created += 1
-            clear_run(cells, row, z + 1 - oldest)
+            length += 1
+            clear_run(cells, row, length)
             begin(cells, ROW * most + z)
-        add_run(cells, fresh, row, counts.snapshots - oldest)
+        add_run(cells, fresh, row, length)
         if stored:  # for those that visit it
-            length = counts.snapshots - oldest
-            v = keep(i, len(template.position) + burst.group, length, events, totals, state.vertices)
+            v = keep(i, bound + burst.group, length, events, totals, state.vertices)
             event = state.vertices.event[v]
             event.graphlet, event.first, event.size = x, oldest, length
             counts.stored += 1
@@ -95,7 +90,7 @@ def propagate_shared(
     counts.now = shown
     waits = burst.time == counts.last or stop == len(events.time) or events.time[stop] == shown
     if not waits:  # no other event has the time of the last ones
-        add_run(cells, sums, fresh, counts.snapshots - oldest)
+        add_run(cells, sums, fresh, length)
     end_graphlet(burst.group, oldest, waits, program, totals, graphlets)
 
 

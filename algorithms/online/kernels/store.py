@@ -17,7 +17,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells
-from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.online.kernels.lifecycle import OpenWindows
@@ -131,7 +131,7 @@ def graph_of(blocks: Blocks, own: KeyGraph) -> Graph:
     )  # fmt: skip
 
 
-@inlined
+@inner
 def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, tables: Tables, graph: Graph) -> int:
     """Writes to `graph.selected` the vertices of a block that event i may follow over e; returns how many."""
     adjacent = tables.adjacent
