@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.base import Executor, Idle, KeyedBatch, Operator
-from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
+from cepbench.algorithms.cogra.kernels.pane_tables import ALWAYS, pane_tables_of
 from cepbench.algorithms.cogra.window_costs import panes_gain
+from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import AggregateRows, KeyedRows
@@ -190,9 +191,12 @@ def test_a_negated_event_takes_away_what_came_before_its_pane(
 def test_positions_that_are_followed_alike_share_an_entry() -> None:
     """After B, and before any event, comes A: the maps of (SEQ(A+, B))+ have two rows, not three."""
     [query] = compile_workload([parse_query("RETURN COUNT(*) PATTERN (SEQ(A+, B))+")], SCHEMA).queries
-    maps = pane_tables_of(query.parts[0].tables).maps
-    assert len(maps.stopped) == 2
-    assert maps.after.tolist() == [0, 1]  # of B, where matches end, and of A
+    tables = pane_tables_of(query.parts[0].tables)
+    assert len(tables.maps.stopped) == 2
+    assert tables.maps.after.tolist() == [0, 1]  # of B, where matches end, and of A
+    # B follows the second entry, and the first one by a longer path; A follows both.
+    assert tables.row.tolist() == [0, 2, END, 0, 2, END]
+    assert tables.bars.tolist() == [ALWAYS, 0, ALWAYS, 0, 0, ALWAYS]
 
 
 def test_space_is_that_of_the_panes() -> None:

@@ -156,6 +156,10 @@ def test_what_a_slice_has_of_windows_over_its_edges() -> None:
     assert crossing.tail is None
     assert crossing.head.counters[0, BACK] == 3
     assert crossing.head.back[0, :3, FIRST].tolist() == [5, 6, 8]
+    # From A next and from A or B next on, trends that end with B and with A: of all panes, of A5, A6 B7, and A8 B8.
+    cells = crossing.head.cells.ring[0, :, 0]
+    assert cells[8:12].tolist() == [6, 7, 8, 7]
+    assert cells[20:38].reshape(3, 6)[:, :4].tolist() == [[0, 1, 0, 1], [1, 1, 2, 1], [0, 1, 1, 1]]
     assert executor.state().kinds["aggregates"] > 0
 
 
