@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import Cells, add, clear, copy, counts_only
+from cepbench.algorithms.kernels.cells import HALF, LOWER, ONE, ZERO, Cells, add, clear, copy, counts_only, is_modular
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
@@ -155,7 +155,7 @@ def _visit(
                     graph.time[block, graph.selected[s]] = events.time[i]  # they leave when this time ends
             graph.counters[EDGES] += found
             first, last = max(low, graph.block[block].low), graph.block[block].high
-            if found > 0 and counts_only(graph.cells):
+            if found > 0 and counts_only(graph.cells) and is_modular(graph.cells):
                 for k in range(first, last + 1):
                     base = (block * span + k % span) * width
                     _sum_counts(state.reached, k - low, graph.cells, graph.selected, base, found, whole)
@@ -164,27 +164,25 @@ def _visit(
         block = graph.block[block].next
 
 
-@inlined
+@inner
 def _sum_counts(cells: Cells, to: int, vertices: Cells, selected: Ints, base: int, found: int, whole: bool) -> None:
-    """Adds the cells, from `base` on, of the first `found` vertices of a block, or of as many that are selected."""
-    total = cells.ring[to, 0]
-    over = cells.over[to]
-    carried = False
-    if whole:
-        for v in range(np.uint64(base), np.uint64(base + found)):
-            more = vertices.ring[v, 0]
-            total += more
-            carried |= total < more
-            over |= vertices.over[v]
-    else:
-        for s in range(np.uint64(found)):
-            u = np.uint64(base + selected[s])
-            more = vertices.ring[u, 0]
-            total += more
-            carried |= total < more
-            over |= vertices.over[u]
+    """Adds the cells, from `base` on, of the first `found` vertices of a block, or of as many that are selected.
+
+    Halves of counts are summed apart: a sum that may wrap at each vertex took three times as long.
+    """
+    lower = upper = over = ZERO
+    for s in range(np.uint64(found)):
+        v = np.uint64(base) + (s if whole else np.uint64(selected[s]))
+        count = np.uint64(vertices.ring[v, 0])
+        lower += count & LOWER
+        upper += count >> HALF
+        over |= vertices.over[v]
+    upper += lower >> HALF
+    total = cells.ring[to, 0] + (upper << HALF) + (lower & LOWER)
+    if upper >> HALF != ZERO or total < cells.ring[to, 0]:
+        over |= ONE
     cells.ring[to, 0] = total
-    cells.over[to] = over | np.uint64(1) if carried else over
+    cells.over[to] |= over
 
 
 @inner
