@@ -9,8 +9,6 @@ from math import inf, log, nan
 from operator import truediv
 from typing import Any
 
-from scipy.stats import theilslopes
-
 from cepbench.experiments.claims import Quantity, holds
 from cepbench.experiments.verdicts.cells import VOID, incomplete, measuring, named, number
 from cepbench.experiments.verdicts.numbers import Number, pooled
@@ -219,6 +217,8 @@ def _slope(curve: Sequence[tuple[float, Number]]) -> Number:
         ends = (grown.low, grown.least, grown.most)
         middle, least, most = (log(end) / log(y / x) if end > 0 else -inf for end in ends)
     else:
+        from scipy.stats import theilslopes  # takes as long to import as all of our experiments
+
         middle, _, least, most = theilslopes([log(at.low) for _, at in curve], [log(x) for x, _ in curve], 0.95)
     return Number(float(middle), float(middle), float(least), float(most))
 
