@@ -79,6 +79,14 @@ def _imported(module: Path) -> tuple[Path, ...]:
     return tuple(file for file in files if file.is_file())
 
 
+@cache
+def _made_folder(module: Path) -> Path:
+    """`cache_folder`, on disk. Most modules have several kernels: to ask for each took 0.15 s at every start."""
+    folder = cache_folder(module)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 @contextmanager
 def _kept_with(function: Callable[..., Any]) -> Iterator[None]:
     """Unless the user chose a folder, or the sources lie in an archive or where nothing can be written."""
@@ -88,9 +96,7 @@ def _kept_with(function: Callable[..., Any]) -> Iterator[None]:
         yield
         return
     with suppress(OSError):
-        folder = cache_folder(module)
-        folder.mkdir(parents=True, exist_ok=True)
-        config.CACHE_DIR = str(folder)
+        config.CACHE_DIR = str(_made_folder(module))
     try:
         yield
     finally:
