@@ -155,6 +155,7 @@ def _compiled(function: _Function, options: dict[str, Any]) -> _Function:
     if Path(function.__code__.co_filename).is_file() or config.CACHE_DIR:  # not in an archive
         with _kept_with(function), suppress(RuntimeError):  # no folder for the cache
             compiled._cache = _Kept(function)  # type: ignore[no-untyped-call]
+            compiled._cache.options = options
     result: _Function = compiled
     return result
 
@@ -162,8 +163,14 @@ def _compiled(function: _Function, options: dict[str, Any]) -> _Function:
 class _Kept(FunctionCache):
     """The specializations of a kernel on disk, without those that were compiled for a type which no longer exists.
 
-    The types of a kernel's arguments may be defined in files that it does not import.
+    The types of a kernel's arguments may be defined in files that it does not import. The same text with other
+    `options` is kept apart: Numba would take a part that kernels call for one that is copied into them.
     """
+
+    options: dict[str, Any]
+
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        return super()._index_key(signature, codegen), tuple(self.options.items())  # type: ignore[no-untyped-call]
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:

@@ -65,6 +65,19 @@ def test_kernels_for_types_that_are_gone_are_compiled_anew(tmp_path: Path) -> No
         assert found.stdout.split() == ["7", str(hits)]
 
 
+def test_a_part_that_is_called_is_not_read_for_one_that_is_copied(tmp_path: Path) -> None:
+    """A hit would be the code of the other: with the same text and types, they differ in how they are compiled."""
+    (tmp_path / "parts.py").write_text(
+        "from cepbench.algorithms.kernels.compilation import inlined, inner, kernel\n"
+        "def more(x):\n    return x + 1\n"
+        "parts = called, copied = inner(more), inlined(more)\n"
+        "@kernel\ndef both(x):\n    return called(x) + copied(x)\n"
+    )
+    code = "from parts import both, parts; print(both(3), *(len(part.stats.cache_hits) for part in parts))"
+    found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["8", "0", "0"]
+
+
 def test_kernels_without_a_folder_are_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def double(x: int) -> int:
         return 2 * x
