@@ -50,14 +50,16 @@ def propagate_shared(
     length, bound = counts.snapshots - oldest, len(template.position)
     clear_run(cells, sums, length)
     clear_run(cells, fresh, length)
-    shown, kind, every = burst.time, events.kind[first], template.whole[0].every
+    kind, every = events.kind[first], template.whole[0].every
+    shown, within, waits = burst.time, burst.time == counts.last, False
     for i in range(first, stop):
         if events.kind[i] != kind:
             continue
-        if events.time[i] != shown:
-            shown = events.time[i]
+        if waits and events.time[i] != shown:
             add_run(cells, sums, fresh, length)
             clear_run(cells, fresh, length)
+            waits = False
+        shown = events.time[i]
         matched = _match(i, group.alike, group.alike_end, classes, matches) if partial else ALL
         if matched == NOBODY:
             continue
@@ -78,7 +80,9 @@ def propagate_shared(
             length += 1
             clear_run(cells, row, length)
             begin(cells, ROW * most + z)
-        add_run(cells, fresh, row, length)
+        alone = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+        waits |= not alone
+        add_run(cells, sums if alone else fresh, row, length)
         if stored:  # for those that visit it
             v = keep(i, bound + burst.group, length, events, totals, state.vertices)
             event = state.vertices.event[v]
@@ -87,10 +91,6 @@ def propagate_shared(
             for n in range(length):
                 copy(state.vertices.cells, event.cell + n, cells, row + n)
     counts.event_snapshots += burst.created
-    counts.now = shown
-    waits = burst.time == counts.last or stop == len(events.time) or events.time[stop] == shown
-    if not waits:  # no other event has the time of the last ones
-        add_run(cells, sums, fresh, length)
     end_graphlet(burst.group, oldest, waits, program, totals, graphlets)
 
 
