@@ -68,7 +68,7 @@ class SetExecutor(SetRunner):
     def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Decisions, int]:
         """Complete bursts and what is known of them, to be decided; and the first event of the rest."""
         template, predicates, _ = self.compiled.program
-        bursts = np.zeros(len(events.time), records_of(BurstRecord))
+        bursts = np.empty(len(events.time), records_of(BurstRecord))
         started = time.perf_counter()
         last = int(self.state.counts["last"])
         count, rest = find_bursts(events.time, events.kind, last, now, template.kind, template.window, bursts)

@@ -77,7 +77,7 @@ class ClassRecord:
 def find_bursts(
     time: Ints, kind: Codes, last: int, until: int, types: Records, window: Records, bursts: Records
 ) -> tuple[int, int]:
-    """Writes the complete bursts to `bursts[n]`, zero at first; returns their number and the first event of the rest.
+    """Writes the complete bursts to `bursts[n]`; returns their number and the first event of the rest.
 
     `last` is the time of the last relevant event before; no event comes before `until` any more. A burst ends before an
     event of another relevant type, at the edge of a pane at which a window begins or ends, and after MOST events. One
@@ -108,6 +108,9 @@ def find_bursts(
             return count, i
         burst = bursts[count]
         burst.begin, burst.end, burst.size, burst.group, burst.time, burst.queries = i, end, found, g, time[i], NONE
+        burst.mixed = burst.before = burst.snapshots = burst.created = 0
+        burst.in_window = burst.shared = burst.alone = 0.0
+        burst.stored = burst.selects = burst.partial = burst.apart = False
         count += 1
         i = end
     return count, size
