@@ -5,7 +5,6 @@ from itertools import accumulate
 from math import isfinite
 from typing import Any
 
-import seaborn
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.patches import Patch
@@ -111,4 +110,6 @@ def _end(point: Point) -> float:
 
 def _shades(color: str, parts: int) -> list[str]:
     """The color and lighter shades of it; the lowest part is the darkest."""
+    import seaborn  # takes a second, and imports all of scipy.stats
+
     return [to_hex(shade) for shade in seaborn.light_palette(color, parts + 1, reverse=True)[:parts]]
