@@ -125,9 +125,10 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
     columns = 1 if mapped else 2 if len(figure.panels) == 4 else max(1, min(MAX_COLUMNS, len(figure.panels)))
     rows = max(1, -(-len(figure.panels) // columns) * len(facets or (None,)))
     height = max(page.height, HEAT_ROW * len(_names(figure, records)) + 0.5) if mapped else page.height
+    layout = ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05)
     drawing = Drawing(
         figsize=(page.width or (COLUMN_WIDTH if columns == 1 and not mapped else TEXT_WIDTH), height * rows + 0.35),
-        layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05),
+        layout=layout,
     )
     FigureCanvasAgg(drawing)
     series = coordinates(records, figure.series) if figure.series else ()
@@ -145,7 +146,7 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
     if figure.data:
         drawing.supxlabel(f"Data: {figure.data}", fontsize="small")
     # Otherwise each format computes the layout again, which takes longer than drawing.
-    drawing.draw_without_rendering()
+    layout.execute(drawing)
     drawing.set_layout_engine("none")
     return drawing
 
