@@ -211,7 +211,9 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
         parts.append(
             tag("p", "Some answers are wrong. Their times are not drawn; see the red rows below.", class_="warning")
         )
-    first = (what_holds(everything), effects(everything), runs_table(everything))
+    # Of all claims, and drawn again with each: a growing page has it at the end, and else takes a third more time.
+    drawn = effects(everything) if progress is None else None
+    first = (what_holds(everything), drawn, runs_table(everything))
     parts += [part for part in first if part is not None]
     parts.append(tag("ul", [tag("li", tag("b", number), tag("span", text)) for number, text in tiles], class_="tiles"))
     parts += all_claims(everything, anchor)
