@@ -11,13 +11,7 @@ from cepbench.algorithms.gloria.plan import PlannedSet, QSet, part_of
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition, states_of
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import (
-    CompiledMembers,
-    Row,
-    SetCompiler,
-    cell_bytes_of,
-    offsets,
-)
+from cepbench.algorithms.snapshots.compilation import CompiledMembers, Row, SetCompiler, cell_bytes_of, offsets
 from cepbench.algorithms.snapshots.members import anonymous
 from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import MOST_RING

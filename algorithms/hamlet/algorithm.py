@@ -50,11 +50,7 @@ class Hamlet(Algorithm):
     paper: ClassVar[str] = "Poppe et al., SIGMOD 2021, and its technical report"
 
     def __init__(
-        self,
-        sharing: str = "dynamic",
-        benefit: str = "executor",
-        granularity: str = COARSEST,
-        trace: str = "none",
+        self, sharing: str = "dynamic", benefit: str = "executor", granularity: str = COARSEST, trace: str = "none"
     ) -> None:
         option = partial(Option, self.name)
         self.sharing = option("sharing", sharing).among(SHARING)

@@ -14,13 +14,7 @@ from cepbench.algorithms.hamlet.workload import KleeneSubPattern, SharableSet
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import (
-    CompiledMembers,
-    Row,
-    SetCompiler,
-    cell_bytes_of,
-    offsets,
-)
+from cepbench.algorithms.snapshots.compilation import CompiledMembers, Row, SetCompiler, cell_bytes_of, offsets
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.events.schema import Schema
 
