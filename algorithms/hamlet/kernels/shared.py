@@ -13,7 +13,7 @@ from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import add_run, append_run, clear_run, copy, copy_run, follows
+from cepbench.algorithms.snapshots.kernels.cells import add_run, append_run, clear, clear_run, copy, copy_run, follows
 from cepbench.algorithms.snapshots.kernels.vertices import add_expression, has_space, keep
 from cepbench.queries.records import Records
 
@@ -48,10 +48,11 @@ def propagate_shared(
     oldest = counts.oldest_snapshot if selects else x
     sums, fresh, row = SUMS * most + oldest, FRESH * most + oldest, ROW * most + oldest
     length, bound = counts.snapshots - oldest, len(template.position)
-    clear_run(cells, sums, length)
-    clear_run(cells, fresh, length)
-    kind, every = events.kind[first], template.whole[0].every
-    shown, within, waits = burst.time, burst.time == counts.last, False
+    for s in range(oldest, x):
+        clear(cells, SUMS * most + s)
+        clear(cells, FRESH * most + s)
+    shown, kind, every = burst.time, events.kind[first], template.whole[0].every
+    within = waits = burst.time == counts.last
     for i in range(first, stop):
         if events.kind[i] != kind:
             continue

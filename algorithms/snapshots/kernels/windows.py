@@ -25,7 +25,7 @@ def void(negated: Ints, template: Template, totals: SetTotals) -> None:
                 slot = template.slot[template.lists[n]]
                 span = template.window[slot.window].span
                 for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
-                    empty(cells, slot.cell + k % span)
+                    clear(cells, slot.cell + k % span)
 
 
 @inner
