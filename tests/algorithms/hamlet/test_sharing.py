@@ -97,6 +97,15 @@ def test_a_negated_event_within_a_burst_forbids_what_comes_with_its_last(
     assert [rows.get(f"q{n}") for n in range(2)] == counts
 
 
+@pytest.mark.parametrize("mode", [*MODES, "apart"])
+@pytest.mark.parametrize(("text", "count"), [("A0 N1 B1 D2", 1), ("A0 B1 N1 D2", 1), ("A0 B1 N2 D3", None)])
+def test_a_negated_event_does_not_forbid_trends_that_end_at_its_time(mode: str, text: str, count: int | None) -> None:
+    queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN SEQ(A, B+, NOT N, D) WITHIN 100 s") for n in range(2)]
+    algorithm = Apart() if mode == "apart" else make(f"hamlet[sharing={mode}]")
+    rows = {row["query"]: row["COUNT(*)"] for row in rows_of(run(algorithm, queries, [batch(stream(text))]))}
+    assert [rows.get(f"q{n}") for n in range(2)] == [count, count]
+
+
 def test_what_overflows_for_one_query_does_not_for_another() -> None:
     """The coefficients that both share exceed 2^64, but the second query begins no trend before them."""
     queries = [parse_query(f"q{n}: RETURN COUNT(*), COUNT(B) PATTERN SEQ({t}, B+)") for n, t in enumerate("AC")]
