@@ -82,6 +82,7 @@ class Standalone:
             "SPARK_LOCAL_IP": HOST,
             "SPARK_NO_DAEMONIZE": "1",
             "PYSPARK_PYTHON": sys.executable,
+            "JDK_JAVA_OPTIONS": os.environ["SPARK_SUBMIT_OPTS"],  # for executors, too
         }
         command = [
             str(home / "bin" / "spark-class"),
