@@ -14,6 +14,7 @@ case "${1:-}" in
   --all)
     waiting=2
     prepare_kernels float # which neither experiments nor quick tests need
+    prepare_classes
     ;;
   --bounds)
     # These kernels are compiled, and kept, apart from the others; their first compilation takes minutes.
