@@ -143,13 +143,15 @@ def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: 
 
 
 def bindings(types: Sequence[str], schema: Schema) -> tuple[Ints, Ints]:
-    """For each type code of a schema, the indices of the given event types that it matches."""
-    found: list[list[int]] = [[] for _ in schema.types]
-    for i, name in enumerate(types):
-        code = schema.type_code(name)
-        if code >= 0:
-            found[code].append(i)
-    return csr(found)
+    """For each type code of a schema, the indices of the given event types that it matches.
+
+    A schema may have thousands of types, so no list is made for each.
+    """
+    codes = np.array([schema.type_code(name) for name in types], np.int64)
+    known = np.flatnonzero(codes >= 0)
+    ptr = np.zeros(len(schema.types) + 1, np.int64)
+    np.cumsum(np.bincount(codes[known], minlength=len(schema.types)), out=ptr[1:])
+    return ptr, known[np.argsort(codes[known], kind="stable")]
 
 
 def csr(lists: Iterable[Sequence[Any]], width: int = 0) -> tuple[Ints, Ints]:
