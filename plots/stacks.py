@@ -110,6 +110,8 @@ def _end(point: Point) -> float:
 
 def _shades(color: str, parts: int) -> list[str]:
     """The color and lighter shades of it; the lowest part is the darkest."""
+    if not parts:
+        return []
     import seaborn  # takes a second, and imports all of scipy.stats
 
     return [to_hex(shade) for shade in seaborn.light_palette(color, parts + 1, reverse=True)[:parts]]
