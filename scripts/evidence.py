@@ -7,6 +7,7 @@ two pictures, and the table of the README between two marks. `--check` writes no
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from textwrap import fill
 
@@ -68,9 +69,13 @@ In all: {minutes} minutes, {cells} cells, {verdicts}.
 """
 
 
+loaded = cache(load_results)
+"""Read once, which takes seconds."""
+
+
 def texts(pack: Path) -> dict[str, str]:
     """The texts of the documentation that come from the pack, by their files below the project."""
-    everything = by_paper(load_results(pack))
+    everything = by_paper(loaded(pack))
     origins = [record.provenance for results in everything for record in results.records]
     machines = dict.fromkeys(
         f"{o.get('cpu')}, {o.get('cores')} cores, {_bytes(o.get('memory_bytes'))}" for o in origins
@@ -97,7 +102,7 @@ def texts(pack: Path) -> dict[str, str]:
 
 def pictures(pack: Path) -> dict[str, bytes]:
     """The pictures of the documentation, by their files below the project."""
-    everything = load_results(pack)
+    everything = loaded(pack)
     drawing = draw_effects(everything)
     found = {} if drawing is None else {f"{IMAGES}/effects.svg": render(drawing, "svg")}
     for results in everything:
@@ -222,7 +227,7 @@ def main() -> None:
         for name, content in contents.items():
             print(write(ROOT / name, content))
         if given.gallery:
-            everything = load_results(given.pack)
+            everything = loaded(given.pack)
             look = all_styles(everything)
             for results in everything:
                 print(*write_drawings(results, ROOT / "docs" / "pictures", look, formats=["svg"]).values())

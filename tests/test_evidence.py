@@ -10,7 +10,7 @@ from cepbench.experiments.load import experiments, load
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.packing import write_pack
 from cepbench.metrics.record import Status, Summary
-from cepbench.metrics.results import Results, load_results
+from cepbench.metrics.results import Results
 from tests.plots.conftest import ONE, make_figure, make_record
 
 ROOT = Path(__file__).parents[1]
@@ -36,7 +36,7 @@ def script() -> Any:
 
 
 def test_the_pages_are_those_of_the_pack_in_the_repository(script: Any) -> None:
-    found = load_results(PACK)
+    found = script.loaded(PACK)
     assert {results.figure.profile for results in found} == {"headline"}
     claiming = {name for name, path in experiments().items() if load(path, "headline").claims}
     assert claiming <= {results.figure.experiment for results in found}
