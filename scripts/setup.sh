@@ -89,7 +89,7 @@ prepare_kernels() {
 }
 
 # Archives Spark's classes, for each Java that starts from here on. To read and verify them takes half of its time; an
-# archive of another Java or another Spark is ignored.
+# archive of another Java or another Spark is ignored. Of options that differ, those of the user are last and win.
 prepare_classes() {
   local archive="$VENV/spark.jsa" options="-XX:TieredStopAtLevel=1 -Xlog:disable"
   [[ "$VENV" != *[[:space:]]* ]] || return 0 # which separates the options
@@ -99,7 +99,7 @@ prepare_classes() {
       missing "the classes of Spark could not be archived (see above)"
     mv -f -- "$archive.new" "$archive"
   fi
-  export SPARK_SUBMIT_OPTS="$options -XX:SharedArchiveFile=$archive"
+  export SPARK_SUBMIT_OPTS="$options -XX:SharedArchiveFile=$archive${SPARK_SUBMIT_OPTS:+ $SPARK_SUBMIT_OPTS}"
 }
 
 # Installs the extra `flink`: 330 MB of jars.
