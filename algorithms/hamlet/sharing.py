@@ -15,7 +15,7 @@ from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.queries.records import Records, records_of
 
 COSTS = BenefitCosts(
-    read=0.07, event=0.75, shared_event=1.25, graphlet=11.0, alone=1.0, snapshot=9.0, product=0.2
+    read=0.09, event=0.7, shared_event=0.7, graphlet=10.0, alone=1.2, snapshot=5.2, product=0.2
 )  # fmt: skip
 """Fitted by `benchmarks/hamlet.py costs` to the times of sharing everything and nothing."""
 
