@@ -93,7 +93,8 @@ def test_contract_tests_take_a_file(own: Path) -> None:
 
 
 @pytest.mark.full
-def test_a_package_checks_itself_outside_of_the_checkout(own: Path) -> None:
+def test_a_package_checks_itself_outside_of_the_checkout(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)  # options of this project, as --shuffle
     package = own.parent / "my_cep"
     package.mkdir()
     (package / "__init__.py").touch()
