@@ -168,7 +168,7 @@ def _visit(
 def _sum_counts(cells: Cells, to: int, vertices: Cells, selected: Ints, base: int, found: int, whole: bool) -> None:
     """Adds the cells, from `base` on, of the first `found` vertices of a block, or of as many that are selected.
 
-    Halves of counts are summed apart: a sum that may wrap at each vertex took three times as long.
+    Of counts modulo 2**64. Their halves are summed apart: a sum that may wrap at each vertex took twice as long.
     """
     lower = upper = over = ZERO
     for s in range(np.uint64(found)):
@@ -197,7 +197,7 @@ def _sum_cells(
     found: int,
     whole: bool,
 ) -> None:
-    """The same for all channels, and in windows first..last: inlined, it slowed down other loops."""
+    """The same for all channels and floats, and in windows first..last: inlined, it slowed down other loops."""
     span, width = len(cells.over), len(selected)
     for k in range(first, last + 1):
         base = (block * span + k % span) * width
