@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Ints, Place, Reals
-from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.queries.aggregates import NO_VALUE, Layout
 from cepbench.queries.tables import Tables
 
@@ -137,6 +137,31 @@ def is_modular(cells: Cells) -> bool:
     """Whether counts wrap at 2**64, known from their dtype."""
     modular: bool = cells.ring.dtype.type(0.5) == cells.ring.dtype.type(0)
     return modular
+
+
+@inner
+def add_all(cells: Cells, i: int, other: Cells, j: int, step: int, count: int, selected: Ints | None) -> None:
+    """Adds `count` cells of `other` to cell i: every `step`-th from cell j on, or cell j + n for each n of `selected`.
+
+    Halves of counts modulo 2**64 are summed apart: a sum that may wrap at each cell took twice as long.
+    """
+    if not counts_only(cells) or not is_modular(cells):
+        for n in range(count):
+            add(cells, i, other, j + (n * step if selected is None else selected[n]))
+        return
+    lower = upper = over = ZERO
+    for n in range(np.uint64(count)):
+        v = np.uint64(j) + (n * np.uint64(step) if selected is None else np.uint64(selected[n]))
+        one = np.uint64(other.ring[v, 0])
+        lower += one & LOWER
+        upper += one >> HALF
+        over |= other.over[v]
+    upper += lower >> HALF
+    total = cells.ring[i, 0] + (upper << HALF) + (lower & LOWER)
+    if upper >> HALF != ZERO or total < cells.ring[i, 0]:
+        over |= ONE
+    cells.ring[i, 0] = total
+    cells.over[i] |= over
 
 
 @inlined

@@ -11,7 +11,7 @@ from cepbench.algorithms.snapshots.kernels.alone import reach as reach_alone
 from cepbench.algorithms.snapshots.kernels.cells import fits, follows
 from cepbench.algorithms.snapshots.kernels.products import evaluate, evaluate_counts
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
-from cepbench.algorithms.snapshots.kernels.vertices import add_expression, visit
+from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, visit
 from cepbench.queries.tables import Predicates
 
 
@@ -58,7 +58,7 @@ def bring(
             ):
                 counts.edges += 1
                 counts.additions += vertex.size
-                add_expression(v, shared.cells, to, group.oldest, vertices)
+                add_expressions(v, 1, shared.cells, to, group.oldest, vertices)
             v = vertex.before
 
 

@@ -14,7 +14,7 @@ from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.cells import add_run, append_run, clear, clear_run, copy, copy_run, follows
-from cepbench.algorithms.snapshots.kernels.vertices import add_expression, has_space, keep
+from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, has_space, keep
 from cepbench.queries.records import Records
 
 NOBODY, SOME, ALL = 0, 1, 2
@@ -68,9 +68,9 @@ def propagate_shared(
         alike = matched == ALL and not apart
         if alike and selects:
             alike = _alike_before(i, burst.group, begin_at, oldest, classes, events, program, state)
-        elif alike and every:
+        if not (alike and selects) and every:
             _visit_graphlet(begin_at, oldest, events.time[i], state)
-        elif alike:
+        elif not (alike and selects):
             copy_run(cells, row, sums, length)
         if alike:
             begin(cells, ROW * most + x)
@@ -87,7 +87,9 @@ def propagate_shared(
         if stored:  # for those that visit it
             v = keep(i, bound + burst.group, length, events, totals, state.vertices)
             event = state.vertices.event[v]
-            event.graphlet, event.first, event.size = x, oldest, length
+            event.graphlet, event.first, event.size, event.run = x, oldest, length, 1
+            if v > begin_at and state.vertices.event[v - 1].size == length:
+                event.run += state.vertices.event[v - 1].run
             counts.stored += 1
             for n in range(length):
                 copy(state.vertices.cells, event.cell + n, cells, row + n)
@@ -163,7 +165,7 @@ def _alike_before(
                 return False
             if yes:
                 counts.edges += 1
-                add_expression(v, cells, row, oldest, vertices)
+                add_expressions(v, 1, cells, row, oldest, vertices)
         v = vertices.event[v].before
     return True
 
@@ -172,14 +174,15 @@ def _alike_before(
 def _visit_graphlet(first: int, oldest: int, now: int, state: HamletState) -> None:
     """Sets ROW to the sum of the expressions of a graphlet's events before `now`, from vertex `first` on.
 
-    Those of earlier graphlets are in its snapshot. O(n s) for n events; backward, as where predicates select some of
-    them, it took a seventh longer.
+    Those of earlier graphlets are in its snapshot. O(n s) for n events, of which runs are summed snapshot by snapshot.
     """
-    counts, cells = state.totals.counts[0], state.graphlets.cells
-    row = ROW * len(state.graphlets.snapshot) + oldest
+    counts, cells, vertices = state.totals.counts[0], state.graphlets.cells, state.vertices
+    row, stop = ROW * len(state.graphlets.snapshot) + oldest, counts.vertices
     clear_run(cells, row, counts.snapshots - oldest)
-    v = first
-    while v < counts.vertices and state.vertices.event[v].time < now:
-        add_expression(v, cells, row, oldest, state.vertices)
-        v += 1
-    counts.edges += v - first
+    while stop > first and vertices.event[stop - 1].time == now:
+        stop -= 1
+    counts.edges += stop - first
+    while stop > first:
+        run = vertices.event[stop - 1].run
+        add_expressions(stop - 1, run, cells, row, oldest, vertices)
+        stop -= run

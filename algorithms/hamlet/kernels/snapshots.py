@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
-from cepbench.algorithms.hamlet.kernels.state import FRESH, SUMS, GraphletStore, HamletState
+from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState
 from cepbench.algorithms.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.compilation import inner
@@ -22,12 +22,12 @@ def new_snapshot(
 
     At graphlet level (Definition 8), where `x` is NONE, it has the trends that each event of a graphlet extends, of
     which i is the first. At event level (Definition 9) it has the trends that end with event i, for the queries that
-    match it. These extend snapshot x, that of the graphlet, and what is in the graphlet; at event granularity all
-    events before, as if nothing were shared.
+    match it. These extend snapshot x, that of the graphlet, and what is in the graphlet: ROW, where no predicates
+    select some of it.
     """
     template, totals, graphlets = program.template, state.totals, state.graphlets
     cells, reached, most = graphlets.cells, totals.cells, len(graphlets.snapshot)
-    s, every = totals.counts[0].snapshots, template.whole[0].every
+    s = totals.counts[0].snapshots
     totals.counts[0].snapshots += 1
     graphlets.snapshot[s].time, graphlets.snapshot[s].group = events.time[i], g
     clear(cells, SUMS * most + s)
@@ -43,17 +43,17 @@ def new_snapshot(
                 clear(cells, (value + k % span) * most + s)
             continue
         loop, selective = template.unit[u].loop, template.alike[c].loop != NONE
-        if x == NONE or every:
+        if x == NONE:
             reach(i, p, 0, low, high, events, template, totals)
             for e in range(template.position[p].enter, template.position[p].enter_end):
-                if template.transition[e].visited and (x != NONE or not selective or e != loop):
+                if template.transition[e].visited and (not selective or e != loop):
                     visit_all(i, e, low, high, events, program, state)
         else:
             for k in range(low, high + 1):
                 copy(reached, k - low, cells, (value + k % span) * most + x)
                 if not selective:
                     evaluate(
-                        reached, k - low, cells, SUMS * most + x, (value + k % span) * most + x, s - x,
+                        reached, k - low, cells, ROW * most + x, (value + k % span) * most + x, s - x,
                         program.weights, p,
                     )  # fmt: skip
             if selective:

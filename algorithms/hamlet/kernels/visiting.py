@@ -10,7 +10,7 @@ from cepbench.algorithms.kernels.compilation import inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.cells import clear_run, follows
 from cepbench.algorithms.snapshots.kernels.products import evaluate
-from cepbench.algorithms.snapshots.kernels.vertices import add_expression, floor_of, visit
+from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, floor_of, visit
 
 
 @inner
@@ -24,6 +24,7 @@ def visit_all(
     """
     template, totals, vertices, graphlets = program.template, state.totals, state.vertices, state.graphlets
     visit(i, e, 0, low, high, events, template, program.predicates, totals, vertices)
+    adjacent = program.predicates
     u, which = template.position[template.transition[e].source].unit, template.transition[e].predicates
     if u == NONE:
         return
@@ -31,19 +32,22 @@ def visit_all(
     most, now, floor = len(graphlets.snapshot), events.time[i], floor_of(i, e, low, events, template)
     first, stop = counts.oldest_snapshot, np.int64(0)
     to = ROW * most + first
-    v = vertices.last[len(template.position) + unit.group]
+    v, checked = vertices.last[len(template.position) + unit.group], adjacent.ptr[which + 1] > adjacent.ptr[which]
     while v >= counts.oldest_vertex and vertices.event[v].time >= floor:
+        vertex, run = vertices.event[v], 1
+        if not checked and vertex.time < now and vertices.event[v - vertex.run + 1].time >= floor:
+            run = vertex.run
         if (
-            vertices.event[v].time < now
-            and graphlets.among[u, vertices.event[v].graphlet]
-            and follows(program.predicates, which, vertices.ints, vertices.reals, v, events.ints, events.reals, i)
+            vertex.time < now
+            and graphlets.among[u, vertex.graphlet]
+            and follows(adjacent, which, vertices.ints, vertices.reals, v, events.ints, events.reals, i)
         ):
-            counts.edges += 1
+            counts.edges += run
             if stop == 0:
                 stop = counts.snapshots
                 clear_run(cells, to, stop - first)
-            add_expression(v, cells, to, first, vertices)
-        v = vertices.event[v].before
+            add_expressions(v, run, cells, to, first, vertices)
+        v = vertices.event[v - run + 1].before
     span = template.window[template.position[unit.position].window].span
     if stop > 0:
         for k in range(low, high + 1):

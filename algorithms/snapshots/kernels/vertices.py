@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.cells import Cells, add_all
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.snapshots.kernels.cells import Index, add, follows
@@ -73,8 +73,11 @@ def visit(
 
 
 @inlined
-def add_expression(v: int, cells: Cells, to: int, oldest: int, vertices: VertexQueue) -> None:
-    """Adds the expression of vertex v to that whose coefficient of snapshot `oldest` is cell `to`. O(s)."""
-    vertex = vertices.event[v]
-    for s in range(max(oldest, vertex.first), vertex.first + vertex.size):
-        add(cells, to + s - oldest, vertices.cells, vertex.cell + s - vertex.first)
+def add_expressions(v: int, run: int, cells: Cells, to: int, oldest: int, vertices: VertexQueue) -> None:
+    """Adds the expressions of `run` vertices, all over the same snapshots, of which v is the last: O(s) per vertex.
+
+    Cell `to` gets the coefficients of snapshot `oldest`.
+    """
+    vertex, first = vertices.event[v - run + 1], vertices.event[v].first
+    for s in range(max(oldest, first), first + vertex.size):
+        add_all(cells, to + s - oldest, vertices.cells, vertex.cell + s - first, vertex.size, run, None)

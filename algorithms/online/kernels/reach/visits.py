@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import HALF, LOWER, ONE, ZERO, Cells, add, clear, copy, counts_only, is_modular
+from cepbench.algorithms.kernels.cells import add, add_all, clear, copy
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
@@ -155,51 +154,10 @@ def _visit(
                     graph.time[block, graph.selected[s]] = events.time[i]  # they leave when this time ends
             graph.counters[EDGES] += found
             first, last = max(low, graph.block[block].low), graph.block[block].high
-            if found > 0 and counts_only(graph.cells) and is_modular(graph.cells):
-                for k in range(first, last + 1):
-                    base = (block * span + k % span) * width
-                    _sum_counts(state.reached, k - low, graph.cells, graph.selected, base, found, whole)
-            elif found > 0:
-                _sum_cells(state.reached, low, first, last, graph.cells, graph.selected, block, found, whole)
+            for k in range(first, last + 1 if found > 0 else first):
+                base = (block * span + k % span) * width
+                if whole:
+                    add_all(state.reached, k - low, graph.cells, base, 1, found, None)
+                else:
+                    add_all(state.reached, k - low, graph.cells, base, 1, found, graph.selected)
         block = graph.block[block].next
-
-
-@inner
-def _sum_counts(cells: Cells, to: int, vertices: Cells, selected: Ints, base: int, found: int, whole: bool) -> None:
-    """Adds the cells, from `base` on, of the first `found` vertices of a block, or of as many that are selected.
-
-    Of counts modulo 2**64. Their halves are summed apart: a sum that may wrap at each vertex took twice as long.
-    """
-    lower = upper = over = ZERO
-    for s in range(np.uint64(found)):
-        v = np.uint64(base) + (s if whole else np.uint64(selected[s]))
-        count = np.uint64(vertices.ring[v, 0])
-        lower += count & LOWER
-        upper += count >> HALF
-        over |= vertices.over[v]
-    upper += lower >> HALF
-    total = cells.ring[to, 0] + (upper << HALF) + (lower & LOWER)
-    if upper >> HALF != ZERO or total < cells.ring[to, 0]:
-        over |= ONE
-    cells.ring[to, 0] = total
-    cells.over[to] |= over
-
-
-@inner
-def _sum_cells(
-    cells: Cells,
-    low: int,
-    first: int,
-    last: int,
-    vertices: Cells,
-    selected: Ints,
-    block: int,
-    found: int,
-    whole: bool,
-) -> None:
-    """The same for all channels and floats, and in windows first..last: inlined, it slowed down other loops."""
-    span, width = len(cells.over), len(selected)
-    for k in range(first, last + 1):
-        base = (block * span + k % span) * width
-        for s in range(found):
-            add(cells, k - low, vertices, base + (s if whole else selected[s]))
