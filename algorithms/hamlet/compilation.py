@@ -108,8 +108,11 @@ class _Merger(SetCompiler):
     def _type(self, code: int, own: Sequence[int]) -> Row:
         kept = sum(bool(self.rows["position"][p]["kept"]) for p in own)
         row = {"group": self.group_of.get(code, NONE), "kept": kept, "relevant": bool(own) or code in self.negated}
-        beside = any(edge["visited"] or edge["source"] in set(own) - {p} for p in own for edge in self._into(p))
-        row["summed"] = kept == 0 and code not in self.negated and not beside
+        beside = any(edge["source"] in set(own) - {p} for p in own for edge in self._into(p))
+        visited = any(edge["visited"] for p in own for edge in self._into(p))
+        feeding = any(self.rows["position"][p]["feed"] < self.rows["position"][p]["feed_end"] for p in own)
+        row["apart"] = not beside and not feeding
+        row["summed"] = kept == 0 and code not in self.negated and not beside and not visited
         return row | self.run("binding", own)
 
     def _into(self, p: int) -> list[Row]:

@@ -58,7 +58,7 @@ def bring(
             ):
                 counts.edges += 1
                 counts.additions += vertex.size
-                add_expressions(v, 1, shared.cells, to, group.oldest, vertices)
+                add_expressions(v, v, shared.cells, to, group.oldest, vertices)
             v = vertex.before
 
 

@@ -16,7 +16,7 @@ from cepbench.algorithms.hamlet.kernels.state import HamletState
 from cepbench.algorithms.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.kernels.arrays import Flags, Index
 from cepbench.algorithms.kernels.cells import ONE, ZERO
-from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
 from cepbench.algorithms.online.kernels.type_tables import Shape
@@ -28,6 +28,8 @@ from cepbench.queries.tables import Weights
 MORE = 2
 """Cells behind those of `reach`: the trends that end at one event, where a position feeds no slot or several; and a
 cell that stays empty."""
+
+_visit_all = inlined(in_python(visit_all))
 
 
 class Predecessors(NamedTuple):
@@ -111,27 +113,34 @@ def propagate_alone(
     O(l) per event and window for l transitions into its position, whose sums are kept; O(n) for one that is visited.
     """
     template, totals, counts = program.template, state.totals, state.totals.counts[0]
-    kind = events.kind[first]
+    kind, vertices = events.kind[first], state.vertices
     bound = template.kind[kind]
-    for i in range(first, stop):
-        if events.kind[i] != kind:
-            continue
-        if events.time[i] > counts.now:
-            commit(events.negated[i], template, totals)
-            counts.now = events.time[i]
-        for b in range(bound.binding, bound.binding_end):
-            p = template.lists[b]
-            position = template.position[p]
-            low, high = totals.open[position.window].low, totals.open[position.window].high
-            if low > high or _shares(p, program, state) or not _matched(i, p, events, matches, program):
+    whole, after = bound.binding, bound.binding_end
+    apart = bound.apart and counts.touched == 0  # then a position takes the whole burst before the next one
+    for turn in range(whole, after if apart else whole + 1):
+        begin_at = counts.vertices
+        for i in range(first, stop):
+            if events.kind[i] != kind:
                 continue
-            counts.visits += 1
-            reach(i, p, 0, low, high, events, template, totals)
-            for e in range(position.enter, position.enter_end):
-                if template.transition[e].visited:
-                    visit_all(i, e, low, high, events, program, state)
-            append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-            deliver(i, p, 0, low, high, False, events, template, totals, state.vertices)
+            if events.time[i] > counts.now:
+                commit(events.negated[i], template, totals)
+                counts.now = events.time[i]
+            for b in range(turn, turn + 1 if apart else after):
+                p = template.lists[b]
+                position = template.position[p]
+                low, high = totals.open[position.window].low, totals.open[position.window].high
+                if low > high or _shares(p, program, state) or not _matched(i, p, events, matches, program):
+                    continue
+                counts.visits += 1
+                reach(i, p, 0, low, high, events, template, totals)
+                for e in range(position.enter, position.enter_end):
+                    if template.transition[e].visited:
+                        _visit_all(i, e, low, high, events, program, state)
+                append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+                found = deliver(i, p, 0, low, high, False, events, template, totals, vertices)
+                v = counts.vertices - 1
+                if found and apart and v > begin_at:
+                    vertices.event[v].run += vertices.event[v - 1].run
 
 
 @inlined

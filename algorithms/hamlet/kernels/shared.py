@@ -87,7 +87,7 @@ def propagate_shared(
         if stored:  # for those that visit it
             v = keep(i, bound + burst.group, length, events, totals, state.vertices)
             event = state.vertices.event[v]
-            event.graphlet, event.first, event.size, event.run = x, oldest, length, 1
+            event.graphlet, event.first, event.size = x, oldest, length
             if v > begin_at and state.vertices.event[v - 1].size == length:
                 event.run += state.vertices.event[v - 1].run
             counts.stored += 1
@@ -165,7 +165,7 @@ def _alike_before(
                 return False
             if yes:
                 counts.edges += 1
-                add_expressions(v, 1, cells, row, oldest, vertices)
+                add_expressions(v, v, cells, row, oldest, vertices)
         v = vertices.event[v].before
     return True
 
@@ -183,6 +183,6 @@ def _visit_graphlet(first: int, oldest: int, now: int, state: HamletState) -> No
         stop -= 1
     counts.edges += stop - first
     while stop > first:
-        run = vertices.event[stop - 1].run
-        add_expressions(stop - 1, run, cells, row, oldest, vertices)
-        stop -= run
+        begin = stop - vertices.event[stop - 1].run
+        add_expressions(begin, stop - 1, cells, row, oldest, vertices)
+        stop = begin

@@ -41,13 +41,9 @@ class CountRecord(ProgressRecord):
 
 
 class StoredRecord(VertexRecord):
-    """A kept event; if it has an expression, it is in the shared graphlet that begins with the snapshot `graphlet`.
-
-    It ends a `run` of events of this graphlet with as many coefficients, whose cells lie one behind the other.
-    """
+    """A kept event; if it has an expression, it is in the shared graphlet that begins with the snapshot `graphlet`."""
 
     graphlet: int
-    run: int
 
 
 class SnapshotRecord:

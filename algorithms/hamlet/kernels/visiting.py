@@ -6,11 +6,13 @@ import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import ROW, HamletState
-from cepbench.algorithms.kernels.compilation import inner
+from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.cells import clear_run, follows
 from cepbench.algorithms.snapshots.kernels.products import evaluate
-from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, floor_of, visit
+from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, first_alike, floor_of, visit
+
+_visit = inlined(in_python(visit))
 
 
 @inner
@@ -23,7 +25,7 @@ def visit_all(
     O(n) for n live events of the position, and O(n s + w s) for those of shared graphlets over s snapshots.
     """
     template, totals, vertices, graphlets = program.template, state.totals, state.vertices, state.graphlets
-    visit(i, e, 0, low, high, events, template, program.predicates, totals, vertices)
+    _visit(i, e, 0, low, high, events, template, program.predicates, totals, vertices)
     adjacent = program.predicates
     u, which = template.position[template.transition[e].source].unit, template.transition[e].predicates
     if u == NONE:
@@ -32,22 +34,20 @@ def visit_all(
     most, now, floor = len(graphlets.snapshot), events.time[i], floor_of(i, e, low, events, template)
     first, stop = counts.oldest_snapshot, np.int64(0)
     to = ROW * most + first
-    v, checked = vertices.last[len(template.position) + unit.group], adjacent.ptr[which + 1] > adjacent.ptr[which]
+    v = vertices.last[len(template.position) + unit.group]
     while v >= counts.oldest_vertex and vertices.event[v].time >= floor:
-        vertex, run = vertices.event[v], 1
-        if not checked and vertex.time < now and vertices.event[v - vertex.run + 1].time >= floor:
-            run = vertex.run
+        vertex, begin = vertices.event[v], first_alike(v, now, floor, which, adjacent, vertices)
         if (
             vertex.time < now
             and graphlets.among[u, vertex.graphlet]
             and follows(adjacent, which, vertices.ints, vertices.reals, v, events.ints, events.reals, i)
         ):
-            counts.edges += run
+            counts.edges += v - begin + 1
             if stop == 0:
                 stop = counts.snapshots
                 clear_run(cells, to, stop - first)
-            add_expressions(v, run, cells, to, first, vertices)
-        v = vertices.event[v - run + 1].before
+            add_expressions(begin, v, cells, to, first, vertices)
+        v = vertices.event[begin].before
     span = template.window[template.position[unit.position].window].span
     if stop > 0:
         for k in range(low, high + 1):

@@ -96,7 +96,8 @@ class VertexRecord:
     """An event that later ones visit, the vertex `before` it in its list (below the oldest: none), and its cells.
 
     At a position its trends in window k are cell `cell + k % span`, and `size` is 0. Where an event is shared, cell
-    `cell + s - first` is its coefficient of snapshot s, for `size` snapshots from `first` on.
+    `cell + s - first` is its coefficient of snapshot s, for `size` snapshots from `first` on. It ends a `run` of
+    vertices of its list whose cells lie one behind the other, of the same windows and snapshots.
     """
 
     time: int
@@ -104,6 +105,7 @@ class VertexRecord:
     cell: int
     first: int
     size: int
+    run: int
 
 
 class ProgressRecord:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cepbench.algorithms.kernels.cells import Cells, add_all
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
-from cepbench.algorithms.snapshots.kernels.cells import Index, add, follows
+from cepbench.algorithms.snapshots.kernels.cells import Index, follows
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
 from cepbench.queries.tables import Predicates
 
@@ -17,7 +17,7 @@ def keep(i: int, n: int, cells: int, events: KernelEvents, totals: SetTotals, ve
     v = counts.vertices
     vertex = vertices.event[v]
     vertex.time, vertex.before, vertex.cell = events.time[i], vertices.last[n], counts.vertex_cells
-    vertices.last[n] = v
+    vertices.last[n], vertex.run = v, 1
     counts.vertices += 1
     counts.vertex_cells += cells
     keep_columns(i, events, vertices.ints, vertices.reals, v)
@@ -52,32 +52,43 @@ def visit(
 ) -> None:  # fmt: skip
     """Adds the trends that event i extends over transition e to those that reach it, cell `at + k - low` for window k.
 
-    O(n) for n live events of the position.
+    O(n) for n live events of the position, of which runs are summed window by window.
     """
     edge, counts = template.transition[e], totals.counts[0]
     window = template.window[template.position[edge.source].window]
     span, slide = window.span, window.slide
     now, floor = events.time[i], floor_of(i, e, low, events, template)
     v = vertices.last[edge.source]
-    while v >= counts.oldest_vertex:
-        time = vertices.event[v].time
-        if time < floor:
-            break
+    while v >= counts.oldest_vertex and vertices.event[v].time >= floor:
+        first, time = first_alike(v, now, floor, edge.predicates, predicates, vertices), vertices.event[v].time
         if time < now and follows(
             predicates, edge.predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i
         ):
-            counts.edges += 1
+            counts.edges += v - first + 1
             for k in range(low, min(high, time // slide) + 1):
-                add(totals.cells, at + k - low, vertices.cells, vertices.event[v].cell + k % span)
-        v = vertices.event[v].before
+                cell = vertices.event[first].cell + k % span
+                add_all(totals.cells, at + k - low, vertices.cells, cell, span, v - first + 1, None)
+        v = vertices.event[first].before
 
 
 @inlined
-def add_expressions(v: int, run: int, cells: Cells, to: int, oldest: int, vertices: VertexQueue) -> None:
-    """Adds the expressions of `run` vertices, all over the same snapshots, of which v is the last: O(s) per vertex.
+def first_alike(v: int, now: int, floor: int, which: int, predicates: Predicates, vertices: VertexQueue) -> int:
+    """The first vertex of the run that v ends, or v, unless all of them may be followed by an event at `now`.
+
+    Their times must be in floor..now - 1, and list `which` of predicates is empty.
+    """
+    first = v - vertices.event[v].run + 1
+    checked = predicates.ptr[which + 1] > predicates.ptr[which]
+    return v if checked or vertices.event[v].time >= now or vertices.event[first].time < floor else first
+
+
+@inlined
+def add_expressions(begin: int, v: int, cells: Cells, to: int, oldest: int, vertices: VertexQueue) -> None:
+    """Adds the expressions of vertices `begin` to v, part of a run: O(s) per vertex.
 
     Cell `to` gets the coefficients of snapshot `oldest`.
     """
-    vertex, first = vertices.event[v - run + 1], vertices.event[v].first
-    for s in range(max(oldest, first), first + vertex.size):
-        add_all(cells, to + s - oldest, vertices.cells, vertex.cell + s - first, vertex.size, run, None)
+    vertex = vertices.event[begin]
+    for s in range(max(oldest, vertex.first), vertex.first + vertex.size):
+        cell = vertex.cell + s - vertex.first
+        add_all(cells, to + s - oldest, vertices.cells, cell, vertex.size, v - begin + 1, None)
