@@ -1,6 +1,6 @@
 """Hamlet: throughput of a shared workload beside GRETA and COGRA, costs by number of queries, and its decisions.
 
-Run by hand: python benchmarks/hamlet.py [workload | queries | choice | keys | costs]
+Run by hand: python benchmarks/hamlet.py [workload | queries | choice | keys | costs | event_costs]
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
 from cepbench.algorithms.hamlet.plan import HamletPlan
 from cepbench.algorithms.hamlet.sharing import COSTS, Sharing
+from cepbench.algorithms.online.granularity import COARSEST, EVENT
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
@@ -31,8 +32,7 @@ from cepbench.queries.parser import parse_query
 
 QUERIES, WINDOW, BURST = 50, 10_000, 120
 SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "cogra")
-SHARED, APART = "shared", "apart"
-FORCED = {SHARED: COSTS._replace(alone=1e18), APART: COSTS._replace(graphlet=1e18)}
+FORCED = {"shared": {"alone": 1e18}, "apart": {"graphlet": 1e18}}
 """Costs by which dynamic decisions share all bursts, or none: both test predicates once, as all such decisions do."""
 VISIT = 15e-9
 """Seconds of visiting an event, the unit of costs; about those of 10 queries with a predicate on adjacent events."""
@@ -50,13 +50,14 @@ def bursts(events: int, burst: int, kinds: int = QUERIES, seed: int = 0) -> Even
 
 def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple[float, Executor]:
     """CPU seconds of `process` and `finish`, and the spent executor; batches are as large as in measured runs."""
-    algorithm = make("hamlet" if specification in FORCED else specification)
+    name = specification.partition("[")[0]
+    algorithm = make(specification.replace(name, "hamlet") if name in FORCED else specification)
     workload = compile_workload([parse_query(f"q{n}: {text}") for n, text in enumerate(queries)], events.schema)
     plan = algorithm.plan(workload, Statistics())
     executor = algorithm.executor(plan)
-    if specification in FORCED:
+    if name in FORCED:
         assert isinstance(plan, HamletPlan)
-        executor = HamletExecutor(plan, Sharing(costs=FORCED[specification]))
+        executor = HamletExecutor(plan, Sharing(costs=COSTS[COARSEST]._replace(**FORCED[name])))
     started = time.process_time()
     for first in range(0, len(events), 1 << 16):
         executor.process(events.slice(first, min(first + (1 << 16), len(events))))
@@ -154,12 +155,13 @@ def timed_in_turn(
     return [[run(name, queries, events)[0] for name in specifications] for _ in range(rounds)]
 
 
-def costs() -> None:
+def costs(granularity: str = COARSEST, windows: Sequence[int] = (WINDOW,)) -> None:
     """Fits `BenefitCosts` to times of sharing everything and nothing."""
     terms, seconds = [], []
-    for texts, events, reads in _calibrated():
-        rounds = timed_in_turn((SHARED, APART), texts, events, 3)
-        shared, alone = _terms(texts, events, reads)
+    forced = [f"{name}[granularity={granularity}]" for name in FORCED]
+    for window, (texts, events, reads) in ((one, found) for one in windows for found in _calibrated(one)):
+        rounds = timed_in_turn(forced, texts, events, 3)
+        shared, alone = _terms(texts, events, reads, window if granularity == EVENT else 0)
         terms += [shared, alone]
         seconds += np.median(rounds, axis=0).tolist()
     weights = 1 / np.array(seconds)  # relative errors count
@@ -171,17 +173,22 @@ def costs() -> None:
     print(f"predicted / measured: {np.quantile(predicted, (0, 0.1, 0.5, 0.9, 1)).round(2).tolist()}")
 
 
-def _calibrated() -> Iterator[tuple[list[str], EventBatch, int]]:
+def event_costs() -> None:
+    """The same at event granularity."""
+    costs(EVENT, (250, 1000))
+
+
+def _calibrated(window: int) -> Iterator[tuple[list[str], EventBatch, int]]:
     """Workloads with other numbers of queries, of sums that an event reads, and of events that only half match."""
-    patterns = ((2, "SEQ({}, B+)"), (4, "SEQ({}?, {}?, {}?, B+)"))
-    for burst, mixed in product((5, 20, 50, 120, 500), (0, 20, 100, 500)):
-        events = bursts(2 * WINDOW, burst)
+    patterns = ((2, "SEQ({}?, B+)"), (4, "SEQ({}?, {}?, {}?, B+)"))
+    for burst, mixed in product((5, 20, 50, 120, 500), (0, 20, 100) if window < WINDOW else (0, 20, 100, 500)):
+        events = bursts(2 * window, burst)
         for queries, (reads, pattern) in product((4, 20, 50), patterns):
             where = ("", f"WHERE B.x >= {mixed}" if mixed else "")
             names = [[f"X{(n + more) % QUERIES}" for more in range(3)] for n in range(queries)]
             yield (
                 [
-                    f"RETURN COUNT(*) PATTERN {pattern.format(*own)} {where[n % 2]} WITHIN {WINDOW} s"
+                    f"RETURN COUNT(*) PATTERN {pattern.format(*own)} {where[n % 2]} WITHIN {window} s"
                     for n, own in enumerate(names)
                 ],
                 events,
@@ -189,20 +196,37 @@ def _calibrated() -> Iterator[tuple[list[str], EventBatch, int]]:
             )
 
 
-def _terms(texts: Sequence[str], events: EventBatch, reads: int) -> tuple[list[float], list[float]]:
+def _terms(texts: Sequence[str], events: EventBatch, reads: int, visited: int) -> tuple[list[float], list[float]]:
     """What the model of `kernels.benefit` counts for half of the queries matching all events, the others some.
 
-    Of sharing all, and of sharing nothing; in the order of `BenefitCosts`.
+    Of sharing all, and of sharing nothing; in the order of `BenefitCosts`. Windows of length `visited` have their
+    events visited; with 0, none is.
     """
     executor = run("hamlet[trace=1000000]", texts, events)[1]
     assert isinstance(executor, HamletExecutor)
     size, mixed = executor.trace()["size"], executor.trace()["mixed"]
     k, b = float(len(texts)), float(len(size))
     propagated = 1 + 0.5 * mixed
-    matched = float((size - mixed / 2).sum()) * k
-    products = float((mixed / 2 * propagated).sum()) * k
-    shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, 0.0, k * float(mixed.sum()), products]
-    alone = [matched * reads, matched, 0.0, 0.0, k * b, 0.0, 0.0]
+    own = (size - mixed / 2) * k
+    matched, products = float(own.sum()), float((mixed / 2 * propagated).sum()) * k
+    shared = [
+        k * reads * b,
+        0.0,
+        float((size * propagated).sum()),
+        k * b,
+        0.0,
+        k * float(mixed.sum()),
+        products,
+        0.0,
+        0.0,
+    ]
+    alone = [matched * reads, matched, 0.0, 0.0, k * b, 0.0, 0.0, 0.0, 0.0]
+    if visited:
+        before = (np.cumsum(size) - size) % visited
+        snapshots = (np.cumsum(1 + mixed) - 1 - mixed) % (float((1 + mixed).sum()) * visited / len(events))
+        shared[-3] += k * float(snapshots.sum())
+        shared[-2:] = float((size * size / 2 * propagated + k * before).sum()), float((k * before / size).sum())
+        alone[-2:] = float((own * (before + size / 2)).sum()), float((own * (before / size + 0.5)).sum())
     return [*shared, float(len(events)), b], [*alone, float(len(events)), b]
 
 
@@ -219,6 +243,13 @@ def _not_negative(terms: NDArray[np.float64], values: NDArray[np.float64]) -> ND
 
 
 if __name__ == "__main__":
-    parts = {"workload": workload, "queries": queries, "choice": choice, "keys": keys, "costs": costs}
+    parts = {
+        "workload": workload,
+        "queries": queries,
+        "choice": choice,
+        "keys": keys,
+        "costs": costs,
+        "event_costs": event_costs,
+    }
     for name in sys.argv[1:] or ("workload", "queries", "choice"):
         parts[name]()

@@ -12,12 +12,18 @@ from cepbench.algorithms.hamlet.kernels.bursts import MOST, BurstRecord
 from cepbench.algorithms.hamlet.kernels.program import TemplateTables
 from cepbench.algorithms.hamlet.kernels.stream import Decisions
 from cepbench.algorithms.kernels.arrays import Flags
+from cepbench.algorithms.online.granularity import COARSEST, EVENT
 from cepbench.queries.records import Records, records_of
 
-COSTS = BenefitCosts(
-    read=0.09, event=0.7, shared_event=0.7, graphlet=10.0, alone=1.2, snapshot=5.2, product=0.2
-)  # fmt: skip
-"""Fitted by `benchmarks/hamlet.py costs` to the times of sharing everything and nothing."""
+COSTS = {
+    COARSEST: BenefitCosts(
+        read=0.09, event=0.7, shared_event=0.7, graphlet=10, alone=1.2, snapshot=5.2, product=0.2, run=0.013, hop=1.4
+    ),
+    EVENT: BenefitCosts(
+        read=0.9, event=12, shared_event=19, graphlet=85, alone=100, snapshot=75, product=0.2, run=0.013, hop=1.4
+    ),
+}  # fmt: skip
+"""By granularity. Fitted by `benchmarks/hamlet.py costs event_costs` to the times of sharing everything and nothing."""
 
 NUMBERS = ("traced_bursts", "traced_shared", "traced_snapshots", "predicted_shared", "predicted_alone")
 """Numbers by size: bursts, those that some queries shared, snapshots at event level, and both predicted costs."""
@@ -36,7 +42,7 @@ class Sharing:
 
     mode: str = "dynamic"
     paper: bool = False
-    costs: BenefitCosts = COSTS
+    costs: BenefitCosts = COSTS[COARSEST]
     decide: Decide | None = None
     traced: int = 0
 

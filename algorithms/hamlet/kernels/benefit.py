@@ -18,7 +18,8 @@ class BenefitCosts(NamedTuple):
     `alone`: beginning a non-shared graphlet; `graphlet`: beginning and ending a shared one, without what its snapshot
     reads; `snapshot`: the value of a snapshot at event level, and its part in what the end evaluates; `product`: a
     further product of a coefficient and a value, for another snapshot at event level. `shared_event`: an event in a
-    shared graphlet, per snapshot.
+    shared graphlet, per snapshot. `run`: visiting an event, or a coefficient, that no predicate selects; `hop`: going
+    from those of one burst to those of the next.
 
     Equation 8 has none of them: it weighs visits of single events, which this executor avoids at the coarsest
     granularity, and a snapshot costs as much as the whole burst.
@@ -31,6 +32,8 @@ class BenefitCosts(NamedTuple):
     alone: float
     snapshot: float
     product: float
+    run: float
+    hop: float
 
 
 @kernel
@@ -70,7 +73,8 @@ def _cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool
         else:
             alone += one.matched * one.reads * costs.read + one.contexts * (costs.alone + one.matched * costs.event)
             if one.visits:
-                alone += one.matched * burst.before * one.contexts
+                each = 1.0 if one.selects else costs.run + costs.hop / b
+                alone += one.matched * one.contexts * (burst.before * each + burst.snapshots * costs.product)
     if sharing == 0:
         return alone
     created = most_created(classes, burst)
@@ -85,12 +89,11 @@ def _cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool
             products += one.contexts * propagated * (one.matched if created == burst.size else valued)
     cost = reads * costs.read + k * (costs.graphlet + created * costs.snapshot)
     cost += products * costs.product + b * propagated * costs.shared_event
-    if visiting:
-        within = burst.before if selecting else burst.size // 2  # those before the graphlet are in its snapshot
-        cost += b * within * (sharing + propagated)
-        if not selecting:
-            cost += k * burst.before
-        cost += created * k * burst.before * (1 + propagated)
+    if selecting:
+        cost += burst.before * (b * (sharing + propagated) + created * k * (1 + propagated))
+    elif visiting:  # those before the graphlet are in its snapshot
+        cost += b * b / 2 * propagated * costs.run + k * burst.before * (costs.run + costs.hop / b)
+        cost += k * burst.snapshots * costs.product
     return cost + alone
 
 

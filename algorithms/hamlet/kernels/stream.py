@@ -149,8 +149,8 @@ def _know(n: int, program: HamletProgram, decisions: Decisions, state: HamletSta
         one.visits = one.selects or template.whole[0].every
         one.separate |= not alike.same_loop or (one.selects and _was_apart(u, state))
         if one.visits:
-            live = max(counts.stored, counts.vertices - counts.oldest_vertex - counts.stored)
-            burst.before = live + burst.size // 2
+            alone = (counts.vertices - counts.oldest_vertex - counts.stored) // (group.unit_end - group.unit)
+            burst.before = max(counts.stored, alone) + burst.size // 2
     state.graphlets.in_window[burst.group] += burst.size
     burst.in_window = state.graphlets.in_window[burst.group]
     burst.snapshots = counts.snapshots - counts.oldest_snapshot
