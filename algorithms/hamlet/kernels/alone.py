@@ -116,8 +116,7 @@ def propagate_alone(
     kind, vertices = events.kind[first], state.vertices
     bound = template.kind[kind]
     whole, after = bound.binding, bound.binding_end
-    apart = bound.apart and counts.touched == 0  # then a position takes the whole burst before the next one
-    for turn in range(whole, after if apart else whole + 1):
+    for turn in range(whole, after if bound.apart else whole + 1):  # each position takes the whole burst, or each event
         begin_at = counts.vertices
         for i in range(first, stop):
             if events.kind[i] != kind:
@@ -125,7 +124,7 @@ def propagate_alone(
             if events.time[i] > counts.now:
                 commit(events.negated[i], template, totals)
                 counts.now = events.time[i]
-            for b in range(turn, turn + 1 if apart else after):
+            for b in range(turn, turn + 1 if bound.apart else after):
                 p = template.lists[b]
                 position = template.position[p]
                 low, high = totals.open[position.window].low, totals.open[position.window].high
@@ -139,7 +138,7 @@ def propagate_alone(
                 append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
                 found = deliver(i, p, 0, low, high, False, events, template, totals, vertices)
                 v = counts.vertices - 1
-                if found and apart and v > begin_at:
+                if found and bound.apart and v > begin_at:
                     vertices.event[v].run += vertices.event[v - 1].run
 
 

@@ -14,7 +14,7 @@ from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference, rows_of
 from cepbench.verification.evaluators import run
-from tests.algorithms.hamlet.decisions import Apart, apart
+from tests.algorithms.hamlet.decisions import Apart, Forced, apart
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -104,6 +104,21 @@ def test_a_negated_event_does_not_forbid_trends_that_end_at_its_time(mode: str, 
     algorithm = Apart() if mode == "apart" else make(f"hamlet[sharing={mode}]")
     rows = {row["query"]: row["COUNT(*)"] for row in rows_of(run(algorithm, queries, [batch(stream(text))]))}
     assert [rows.get(f"q{n}") for n in range(2)] == [count, count]
+
+
+@pytest.mark.parametrize("granularity", ["coarsest", "event"])
+def test_a_negated_event_of_the_same_type_forbids_a_part_of_a_run(granularity: str) -> None:
+    patterns = ("SEQ(B+, NOT B n, D, E+)", "SEQ(A?, B+, NOT B n, D, E+)")  # which share E+
+    queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN {p} WHERE n.x = 5") for n, p in enumerate(patterns)]
+    events = batch(stream("A0/0 B1/1 B2/2 B3/5 B4/1 B4/5 B5/1 B6/2 D9/0 E10/0 E11/0"))
+    algorithms = [make(f"hamlet[sharing={mode}, granularity={granularity}]") for mode in MODES] + [
+        Apart(granularity=granularity),
+        *(Forced(seed, granularity) for seed in range(5)),
+    ]
+    expected = rows_of(run(make("greta"), queries, [events]))
+    assert [row["COUNT(*)"] for row in expected] == [264, 528]
+    for algorithm in algorithms:
+        assert rows_of(run(algorithm, queries, [events])) == expected
 
 
 def test_what_overflows_for_one_query_does_not_for_another() -> None:
