@@ -9,7 +9,6 @@ from cepbench.algorithms.gloria.kernels.state import Expressions, GroupState
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells, begin
 from cepbench.algorithms.kernels.cells import clear as empty
-from cepbench.algorithms.kernels.cells import copy as put
 from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.snapshots.kernels import cells as runs
 from cepbench.algorithms.snapshots.kernels.cells import Index
@@ -17,7 +16,7 @@ from cepbench.algorithms.snapshots.kernels.template import SetTotals
 from cepbench.queries.records import Records
 
 add_run, clear_run = inner(in_python(runs.add_run)), inner(in_python(runs.clear_run))
-append_run = inner(in_python(runs.append_run))
+append_run, copy_run = inner(in_python(runs.append_run)), inner(in_python(runs.copy_run))
 """Compiled once each, and not into their callers, of which there are many."""
 
 
@@ -31,13 +30,6 @@ def cell_of(group: GroupState, row: Index, snapshot: Index) -> int:
 def time_of(group: GroupState, snapshot: Index, times: Ints) -> int:
     """The time of a snapshot of a group."""
     return int(times[group.times + snapshot - group.shift])
-
-
-@inner
-def copy_run(cells: Cells, i: int, other: Cells, j: int, count: Index) -> None:
-    """Sets `count` cells from cell i on to those of `other` from cell j on."""
-    for n in range(count):
-        put(cells, i + n, other, j + n)
 
 
 @inner

@@ -13,7 +13,7 @@ from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import add_run, append_run, clear, clear_run, copy, copy_run, follows
+from cepbench.algorithms.snapshots.kernels.cells import add_run, append_run, clear, clear_run, copy_run, follows
 from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, has_space, keep
 from cepbench.queries.records import Records
 
@@ -71,7 +71,7 @@ def propagate_shared(
         if not (alike and selects) and every:
             _visit_graphlet(begin_at, oldest, events.time[i], state)
         elif not (alike and selects):
-            copy_run(cells, row, sums, length)
+            copy_run(cells, row, cells, sums, length)
         if alike:
             begin(cells, ROW * most + x)
             append_run(cells, row, length, program.weights, bound, events.ints, events.reals, i)
@@ -91,8 +91,7 @@ def propagate_shared(
             if v > begin_at and state.vertices.event[v - 1].size == length:
                 event.run += state.vertices.event[v - 1].run
             counts.stored += 1
-            for n in range(length):
-                copy(state.vertices.cells, event.cell + n, cells, row + n)
+            copy_run(state.vertices.cells, event.cell, cells, row, length)
     counts.event_snapshots += burst.created
     end_graphlet(burst.group, oldest, waits, program, totals, graphlets)
 

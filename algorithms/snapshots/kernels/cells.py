@@ -99,10 +99,10 @@ def clear_run(cells: Cells, i: int, count: int) -> None:
 
 
 @inlined
-def copy_run(cells: Cells, i: int, j: int, count: int) -> None:
-    """Sets `count` cells from cell i on to those from cell j on."""
+def copy_run(cells: Cells, i: int, other: Cells, j: int, count: Index) -> None:
+    """Sets `count` cells from cell i on to those of `other` from cell j on."""
     for n in range(count):
-        _copy(cells, i + n, cells, j + n)
+        _copy(cells, i + n, other, j + n)
 
 
 @inlined
