@@ -77,7 +77,7 @@ class GraphGrained(CellLanes):
             is_sorted = bool(np.any(position["sort_column"] >= 0))
             kept_bytes = 8 * (1 + len(query.ints) + len(query.reals) + is_sorted)
             sizes = replace(sizes, kept_cells=window.overlap, kept_bytes=kept_bytes)
-        fixed = Windowed(part.tables, slots, semantics, self.keeps, sliding(window))
+        fixed = Windowed(part.tables, slots, semantics, (True,) * self.keeps, sliding(window))
         windows = new_state(window.overlap, slots, query.layout, query.arithmetic, sizes.clock())
         own = KeyGraph(position, np.zeros(2, np.int64), windows)
         super().__init__(query, window, fixed, own, sizes)

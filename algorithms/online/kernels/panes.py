@@ -21,11 +21,12 @@ def advance_graph(
 ) -> int:
     """Ends the current time stamp, closes windows that end by `now` and drops their panes; returns rows in `out`."""
     clock, semantics = state.clock, fixed.semantics
+    positions = len(graph.position) if fixed.keeps else 0
     waiting = clock[TOUCHED] * (clock[HIGH] - clock[LOW] + 1)  # cells with trends of the time stamp that ends
     note(graph.counters[LIVE] if fixed.keeps else waiting, clock)
     if semantics != ANY:
         passed = semantics == CONTIGUOUS and clock[OCCUPIED] == 1
-        for p in range(len(graph.position)):
+        for p in range(positions):
             if passed or state.consumed[p]:
                 _leave(p, passed, clock[NOW], graph)
     commit(negated, fixed.slots, semantics, state)
@@ -33,7 +34,7 @@ def advance_graph(
     moved = now >= next_boundary(clock[LOW], clock[HIGH], fixed.window)
     if moved:
         size = _move_windows(now, negated, fixed, graph, state, out, size)
-    for p in range(len(graph.position)):
+    for p in range(positions):
         show(p, graph)
         if moved or semantics != ANY or graph.position[p].prunable:
             _purge(p, negated, fixed.tables, semantics, graph, clock[LOW])
@@ -48,7 +49,7 @@ def _move_windows(
     clock = state.clock
     while has_ended(clock[LOW], clock[HIGH], now, fixed.window):
         for p in range(len(graph.position)):
-            if graph.position[p].late:
+            if fixed.keeps and graph.position[p].late:
                 _add_valid_ends(p, negated, fixed.tables, graph, state)
         size = close_window(fixed.slots, state, out, size)
     clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, fixed.window)

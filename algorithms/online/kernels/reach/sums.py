@@ -1,6 +1,6 @@
 """Type-grained aggregation: one cell per position and window (dissertation Section 15.1, Algorithm 7).
 
-Serves all aggregates, local predicates, a type at several positions, and all three semantics; `waiting` serves
+Serves all aggregates, local predicates, a type at several positions, and all three semantics; `visits` serves
 negation. An event that is alone at its time stamp updates the cells at once; only simultaneous events, which never
 precede one another, wait for the time to move on.
 """

@@ -57,7 +57,7 @@ def propagate(
         if i == n:
             break
         clock[OCCUPIED] = 1
-        if graph.left[0] < tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]:
+        if fixed.keeps and graph.left[0] < tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]:
             return i, size, ROOM
         low, high = clock[LOW], clock[HIGH]
         if low > high:
@@ -91,7 +91,7 @@ def _insert(
         q = tables.source[e]
         if fixed.semantics == NEXT:
             state.consumed[q] = True
-        if graph.position[q].kept:
+        if fixed.keeps and graph.position[q].kept:
             floor = np.int64(-1)
             for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
                 floor = max(floor, events.negated[i, tables.between[k]])
@@ -100,7 +100,7 @@ def _insert(
             for k in range(low, high + 1):
                 add(state.reached, k - low, state.cells, (k % span) * size + slots.read[e])
     found = append(i, p, low, high, events, tables, slots, fixed.window, state)
-    if found and graph.position[p].kept:
+    if fixed.keeps and found and graph.position[p].kept:
         block = _block_for(p, events.time[i] // fixed.window.pane, low, high, graph)
         v = graph.block[block].size
         graph.block[block].size = v + 1
