@@ -118,7 +118,7 @@ def aggregate_trends(
                 occupied = False
             elif occupied:
                 clock[OCCUPIED] = 1
-                _show(shape, count, template, state)
+                _show(shape, count, state)
                 shown = ALL
                 occupied = False
             now = time
@@ -240,8 +240,11 @@ def _wait(p: np.uint64, shape: Shape, template: TypeTables, state: TypeCells) ->
 
 
 @inner
-def _show(shape: Shape, span: np.uint64, template: TypeTables, state: TypeCells) -> None:
-    """Lets later events see the trends that ended at the current time stamp, and drops those that they do not."""
+def _show(shape: Shape, span: np.uint64, state: TypeCells) -> None:
+    """Lets later events see the trends that ended at the current time stamp, and drops those that they do not.
+
+    With more arguments than it reads, and `clear` in place of `_empty`, simultaneous events took up to twice as long.
+    """
     cells, clock = state.cells, state.clock
     positions = np.uint64(len(state.waiting))
     stride = positions + ONE
@@ -251,14 +254,14 @@ def _show(shape: Shape, span: np.uint64, template: TypeTables, state: TypeCells)
         for p in range(positions):
             if state.consumed[p] or (len(shape.semantics) == CONTIGUOUS and clock[OCCUPIED] == 1):
                 for r in range(span):
-                    clear(cells, r * stride + p)
+                    _empty(r * stride + p, shape, cells)
                 state.consumed[p] = False
     row = np.uint64(clock[LOW]) % span
     for _ in range(clock[HIGH] - clock[LOW] + 1):
         for k in range(clock[TOUCHED]):
             at = row * stride + np.uint64(state.waiting[k])
             add(cells, at, cells, at + half)
-            clear(cells, at + half)
+            _empty(at + half, shape, cells)
         row += ONE
         if row == span:
             row = ZERO
@@ -281,7 +284,7 @@ def _advance(
     cells, clock = state.cells, state.clock
     positions = np.uint64(len(state.waiting))
     stride = positions + ONE
-    _show(shape, span, template, state)
+    _show(shape, span, state)
     clock[NOW] = now
     while has_ended(clock[LOW], clock[HIGH], now, window):
         row = np.uint64(clock[LOW]) % span
