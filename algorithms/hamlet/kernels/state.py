@@ -12,7 +12,7 @@ from cepbench.algorithms.snapshots.kernels.records import ProgressRecord, Vertex
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
 from cepbench.queries.records import Records
 
-SUMS, FRESH, ROW, VALUES = range(4)
+SUMS, FRESH, ROW, VISITED, VALUES = range(5)
 """Rows of `GraphletStore.cells`."""
 
 
@@ -67,8 +67,8 @@ class GraphletStore(NamedTuple):
     """Shared graphlets: the expression of an event over snapshots, and values of the snapshots.
 
     - `cells`: row r has cell `r * N + s` for snapshot s of N. Coefficients of an expression: SUMS, the running sum over
-      the events of the graphlet before the current time; FRESH, that of the events at it; ROW, one event. From VALUES
-      on: values, a row per context.
+      the events of the graphlet before the current time; FRESH, that of the events at it; ROW, one event; VISITED, what
+      one query visits. From VALUES on: values, a row per context.
     - `snapshot[N]`. `unit[U]`. `in_window[G]`: about how many events of a group the longest window has.
     - `among[U, N]`: units of the graphlet that begins with each snapshot.
     """

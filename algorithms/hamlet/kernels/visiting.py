@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
-from cepbench.algorithms.hamlet.kernels.state import ROW, HamletState
+from cepbench.algorithms.hamlet.kernels.state import VISITED, HamletState
 from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.snapshots.kernels.cells import clear_run, follows
@@ -33,7 +33,7 @@ def visit_all(
     unit, counts, cells = template.unit[u], totals.counts[0], graphlets.cells
     most, now, floor = len(graphlets.snapshot), events.time[i], floor_of(i, e, low, events, template)
     first, stop = counts.oldest_snapshot, np.int64(0)
-    to = ROW * most + first
+    to = VISITED * most + first
     v = vertices.last[len(template.position) + unit.group]
     while v >= counts.oldest_vertex and vertices.event[v].time >= floor:
         vertex, begin = vertices.event[v], first_alike(v, now, floor, which, adjacent, vertices)

@@ -121,6 +121,15 @@ def test_a_negated_event_of_the_same_type_forbids_a_part_of_a_run(granularity: s
         assert rows_of(run(algorithm, queries, [events])) == expected
 
 
+@pytest.mark.parametrize("granularity", ["coarsest", "event"])
+def test_queries_with_and_without_predicates_share_events_that_they_extend_differently(granularity: str) -> None:
+    texts = ("", "WHERE B.x <= NEXT(B).x", "")
+    queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN B+ {where}") for n, where in enumerate(texts)]
+    algorithm = make(f"hamlet[sharing=static, granularity={granularity}]")
+    rows = rows_of(run(algorithm, queries, [batch(stream("B1/5 B2/1 B3/3"))]))
+    assert [row["COUNT(*)"] for row in rows] == [7, 4, 7]
+
+
 def test_what_overflows_for_one_query_does_not_for_another() -> None:
     """The coefficients that both share exceed 2^64, but the second query begins no trend before them."""
     queries = [parse_query(f"q{n}: RETURN COUNT(*), COUNT(B) PATTERN SEQ({t}, B+)") for n, t in enumerate("AC")]
