@@ -20,7 +20,7 @@ from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import add_counts, clear, copy
+from cepbench.algorithms.snapshots.kernels.cells import clear, copy
 from cepbench.algorithms.snapshots.kernels.template import SetTotals
 from cepbench.algorithms.snapshots.kernels.vertices import keep
 
@@ -99,7 +99,7 @@ def reuse(
     reached, sums = cell_of(group, row, group.oldest), cell_of(group, to, group.oldest)
     totals.counts[0].additions += size
     if only:
-        add_counts(cells, sums, reached, size)
+        add_run(cells, sums, reached, size)
         if outlet.start:
             begin(cells, cell_of(group, to, one))
         return size

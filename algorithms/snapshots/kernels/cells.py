@@ -14,7 +14,7 @@ import numpy as np
 from cepbench.algorithms.kernels import cells as shared
 from cepbench.algorithms.kernels import predicates
 from cepbench.algorithms.kernels.arrays import Ints, Reals
-from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add_ring, counts_only, is_empty, sum_exceeds
+from cepbench.algorithms.kernels.cells import ZERO, Cells, add_ring, counts_only, is_empty
 from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
 from cepbench.queries.tables import Predicates, Weights
 
@@ -69,19 +69,6 @@ def copy(cells: Cells, i: Index, other: Cells, j: Index) -> None:
         cells.over[i] = other.over[j]
     else:
         _copy_all(cells, int(i), other, int(j))
-
-
-@inner
-def add_counts(cells: Cells, i: int, j: int, count: int) -> None:
-    """Adds the counts of `count` cells from cell j on to those from cell i on."""
-    for n in range(count):
-        more = cells.ring[j + n, 0]
-        total = cells.ring[i + n, 0] + more
-        cells.ring[i + n, 0] = total
-        over = cells.over[j + n]
-        if sum_exceeds(total, more):
-            over |= ONE
-        cells.over[i + n] |= over
 
 
 @inlined
