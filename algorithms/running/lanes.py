@@ -95,8 +95,8 @@ class Lanes(ABC):
         """Room for rows, which evaluators may share."""
 
     @abstractmethod
-    def taken(self, size: int, owner: Ints) -> KeyedRows:
-        """Copies of the first rows that were written (at least one), by query; `owner` are their keys."""
+    def taken(self, rows: Any, size: int, owner: Ints) -> KeyedRows:
+        """Copies of the first of `rows` (at least one), by query; `owner` are their keys."""
 
     @abstractmethod
     def live(self) -> StateSize:
@@ -166,7 +166,7 @@ class Lanes(ABC):
         while at < len(keys):
             at, done, size, why = self.over(at, done, calls, self.fixed, self.arena, self.lanes, rows)
             if size:
-                parts.append(self.taken(size, owner[:size].copy()))
+                parts.append(self.taken(rows, size, owner[:size].copy()))
             if why == ROOM:
                 self.grow(int(keys[at]))
         return parts
@@ -200,10 +200,8 @@ class CellLanes(Lanes):
     def rows(self) -> RowCells:
         return new_rows(max(ROOM_FOR_ROWS, 2 * self.timed.overlap), self.query.layout, self.query.arithmetic)
 
-    def taken(self, size: int, owner: Ints) -> KeyedRows:
-        rows = self.rows
-        found = aggregate_rows(rows.window[:size].copy(), rows.cells, size)
-        return {self.query.index: RowsOfKeys(owner, found)}
+    def taken(self, rows: RowCells, size: int, owner: Ints) -> KeyedRows:
+        return {self.query.index: RowsOfKeys(owner, aggregate_rows(rows.window[:size].copy(), rows.cells, size))}
 
     @property
     def clocks(self) -> Ints:
@@ -287,8 +285,8 @@ def mapped(function: Callable[..., Any], *states: Any) -> Any:
 def copies(fresh: Any, states: Any = None, size: int = 0) -> Any:
     """So many copies of a named tuple of arrays, as arrays with a first axis; the first are `states`."""
     if states is None:
-        states = mapped(lambda array: np.empty((0, *array.shape), array.dtype), fresh)
-    return mapped(lambda array, known: _more(array, known, size), fresh, states)
+        states = mapped(lambda array: array[np.newaxis][:0], fresh)
+    return mapped(lambda array, known: _more(array, known, size), fresh, states) if size else states
 
 
 def _more(fresh: NDArray[Any], known: NDArray[Any], size: int) -> NDArray[Any]:

@@ -84,8 +84,7 @@ class SequenceCounter(Lanes):
         """The state of a key as views of the arrays."""
         return in_python(counters.state_of)(self.arena, mapped(lambda array: array[key], self.lanes))
 
-    def taken(self, size: int, owner: Ints) -> KeyedRows:
-        rows = self.rows
+    def taken(self, rows: SequenceRows, size: int, owner: Ints) -> KeyedRows:
         found = rows_by_query(rows, size, self.program.chains)
         owner = owner[np.argsort(rows.query[:size], kind="stable")]
         first = np.cumsum([0, *map(len, found.values())])
