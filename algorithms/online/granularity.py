@@ -29,12 +29,12 @@ def kept_positions(automaton: Automaton, granularity: str) -> NDArray[np.bool_]:
     At the coarsest granularity those are the event types T_e of Theorem 15.3, whose events predicates compare with
     later ones, and those from which a match of a negated sequence selects: it leaves valid what came after it began.
     """
-    kept = np.full(len(automaton.positions), granularity == EVENT)
+    kept = [granularity == EVENT] * len(automaton.positions)
     for t in automaton.transitions:
         kept[t.source] |= bool(t.predicates) or not only_single_events(t.negations, automaton)
     for p, position in enumerate(automaton.positions):
         kept[p] |= not only_single_events(position.end or frozenset(), automaton)
-    return kept
+    return np.array(kept)
 
 
 def only_single_events(negations: Negations, automaton: Automaton) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from cepbench.algorithms.kernels.arrays import Index, Ints
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.events import Sliding
 from cepbench.algorithms.online.kernels.lifecycle import ANY
-from cepbench.algorithms.online.kernels.type_tables import END, Shape, TypeTables, template_of
+from cepbench.algorithms.online.kernels.type_tables import END, Shape, TypeTables, lists_of, template_of, terminated
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Predicates, Tables, Weights, csr
 
@@ -100,9 +99,9 @@ class PaneCells(NamedTuple):
 
 def pane_tables_of(tables: Tables) -> PaneTables:
     """The tables of an automaton without predicates on adjacent events, with negations of single events."""
-    between = _lists(tables.between_ptr, tables.between)
-    leading = _lists(tables.leading_ptr, tables.leading)
-    trailing = _lists(tables.trailing_ptr, tables.trailing)
+    between = lists_of(tables.between_ptr, tables.between)
+    leading = lists_of(tables.leading_ptr, tables.leading)
+    trailing = lists_of(tables.trailing_ptr, tables.trailing)
     ends = {(p, trailing[p]) for p in np.flatnonzero(tables.end).tolist()}
     columns = [*sorted(ends), *sorted(set(zip(tables.source.tolist(), between, strict=True)) - ends)]
     number = {column: c for c, column in enumerate(columns)}
@@ -132,8 +131,7 @@ def pane_tables_of(tables: Tables) -> PaneTables:
     bars = np.where(follows, stopped[:, np.newaxis], ALWAYS)
     return PaneTables(
         template_of(_of_columns(tables, [p for p, _ in columns], sources, len(ends)), ANY, EMPTY * follows.size),
-        np.cumsum([0, *(len(some) + 1 for some in rows)])[:-1].astype(np.uint64),
-        np.array([cell for some in rows for cell in (*(some * len(columns)).tolist(), END)], np.uint64),
+        *terminated([tuple(some * len(columns)) for some in rows]),
         np.array([bar for p, some in enumerate(rows) for bar in (*bars[some, p], ALWAYS)], np.int64),
         PaneMaps(
             np.array(after, np.uint64),
@@ -149,7 +147,7 @@ def _of_columns(tables: Tables, positions: list[int], sources: list[list[int]], 
     """What `template_of` reads of the tables, for the columns of `positions`; the first `ends` are END positions."""
     binding_ptr, binding = csr(
         [c for p in some for c, position in enumerate(positions) if position == p]
-        for some in _lists(tables.binding_ptr, tables.binding)
+        for some in lists_of(tables.binding_ptr, tables.binding)
     )
     enter_ptr, source = csr(sources)
     at = np.array(positions, np.int64)
@@ -172,11 +170,6 @@ def _of_columns(tables: Tables, positions: list[int], sources: list[list[int]], 
 def _at(positions: Ints, weights: Weights) -> Weights:
     """The weights of some positions."""
     return Weights(np.take(weights.bound, positions, axis=1), weights.column)
-
-
-def _lists(ptr: Ints, items: Ints) -> list[tuple[int, ...]]:
-    """The lists of a CSR."""
-    return [tuple(items[first:last].tolist()) for first, last in pairwise(ptr.tolist())]
 
 
 def _bits(negations: tuple[int, ...]) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
 from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, NEXT
 from cepbench.queries.aggregates import Layout
-from cepbench.queries.tables import Predicates, Tables, Weights
+from cepbench.queries.tables import Predicates, Tables, Weights, csr
 
 END = np.uint64(2**64 - 1)
 """Behind the last item of a list. A loop to it is not vectorized, which would cost more than these short lists take."""
@@ -30,10 +32,10 @@ OFTEN = (
 class TypeTables(NamedTuple):
     """What is read of the `Tables` of an automaton without negation: every array costs time at each call.
 
-    - The positions `binding` of a type, and the positions `source` before a position, are lists that end with END; they
-      begin where `first_binding` of the type, or `first_source` of the position, says. Behind short lists of sources is
-      the number of an empty cell, as often as makes them as long as the others: their length need not be predicted.
     - `sole`: the position of a type, the number of the empty cell if it has none, END if it has several.
+    - The positions `source` before a position, and the positions `binding` of a type, are lists that end with END; they
+      begin where `first_source` of the position, or `first_binding` of the type, says. Behind short lists of sources is
+      the number of an empty cell, as often as makes them as long as the others: their length need not be predicted.
     - `held`: the position whose cell an event that is alone at its time adds its trends to: its own, or the empty one
       if they replace what was there.
     """
@@ -71,20 +73,19 @@ class Shape(NamedTuple):
 
 def template_of(tables: Tables, semantics: int, empty: int) -> TypeTables:
     """The part of the tables that type-grained aggregation reads; cell `empty` of a window stays empty."""
-    positions = len(tables.start)
-    bindings = np.diff(tables.binding_ptr)
+    begins, sources = tables.binding_ptr, lists_of(tables.enter_ptr, tables.source)
+    bindings = np.diff(begins)
     sole = np.where(bindings == 0, np.uint64(empty), END)
-    sole[bindings == 1] = tables.binding[tables.binding_ptr[:-1][bindings == 1]]
-    held = np.full(positions, empty, np.uint64)
-    for p in range(positions):
-        repeats = p in tables.source[tables.enter_ptr[p] : tables.enter_ptr[p + 1]]
-        if semantics == ANY or (semantics == NEXT and not repeats):
-            held[p] = p
+    sole[bindings == 1] = tables.binding[begins[:-1][bindings == 1]]
+    longest = max([PAIR, *(len(some) for some in sources if len(some) <= EVEN)])
+    evened = [some + (empty,) * (longest - len(some)) for some in sources]
+    keeps = [semantics == ANY or (semantics == NEXT and p not in some) for p, some in enumerate(sources)]
     return TypeTables(
-        *_terminated(tables.binding_ptr, tables.binding),
+        (begins + np.arange(len(begins)))[:-1].astype(np.uint64),
+        np.insert(tables.binding.astype(np.uint64), begins[1:], END),
         sole,
-        *_terminated(*_evened(tables.enter_ptr, tables.source, empty)),
-        held,
+        *terminated(evened),
+        np.array([p if kept else empty for p, kept in enumerate(keeps)], np.uint64),
         tables.start,
         tables.end,
         tables.local,
@@ -94,29 +95,20 @@ def template_of(tables: Tables, semantics: int, empty: int) -> TypeTables:
     )
 
 
-def _evened(ptr: Ints, items: Ints, empty: int) -> tuple[Ints, Index]:
-    """A CSR with `empty` behind short lists, which are as long as the longest of them then."""
-    lengths = np.diff(ptr)
-    short = lengths <= EVEN
-    more = np.where(short, lengths.max(where=short, initial=PAIR) - lengths, 0)
-    evened = np.insert(items.astype(np.uint64), ptr[1:].repeat(more), np.uint64(empty))
-    return np.concatenate(([0], np.cumsum(lengths + more))), evened
+def lists_of(ptr: Ints, items: Ints) -> list[tuple[int, ...]]:
+    """The lists of a CSR."""
+    return [tuple(items[first:last].tolist()) for first, last in pairwise(ptr.tolist())]
 
 
-def _terminated(ptr: Ints, items: Ints | Index) -> tuple[Index, Index]:
-    """Where each list of a CSR begins, and all lists, with END behind each."""
-    begins = ptr[:-1] + np.arange(len(ptr) - 1)
-    return begins.astype(np.uint64), np.insert(items.astype(np.uint64), ptr[1:], END)
+def terminated(lists: Sequence[tuple[int, ...]]) -> tuple[Index, Index]:
+    """Where each list begins, and all lists, with END behind each."""
+    ptr, items = csr((*some, -1) for some in lists)
+    return ptr[:-1].astype(np.uint64), items.astype(np.uint64)  # -1 becomes END
 
 
 def shape_of(semantics: int, layout: Layout, tables: Tables, arithmetic: str) -> Shape:
-    """The shape of a query; its kernel is compiled for it alone if such queries come OFTEN, in modular arithmetic."""
+    """The shape of a query; its kernel is compiled for it alone if it comes OFTEN, and lists of sources have a PAIR."""
     sizes = (semantics, len(layout.ring), len(layout.real), len(layout.least))
-    known = arithmetic == "modular" and sizes in OFTEN and has_pairs(tables)
+    known = arithmetic == "modular" and sizes in OFTEN and np.diff(tables.enter_ptr).max(initial=0) <= PAIR
     matching, ring, real, least = ((False,) * size if known else np.zeros(size, np.bool_) for size in sizes)
     return Shape(matching, ring, real, least, (False,) * PAIR if known else ())
-
-
-def has_pairs(tables: Tables) -> bool:
-    """Whether no position has more predecessors than the kernels for what comes OFTEN know of."""
-    return bool(np.diff(tables.enter_ptr).max(initial=0) <= PAIR)
