@@ -16,7 +16,8 @@ NOW, LOW, HIGH, TOUCHED, OCCUPIED = range(5)
 @inlined
 def next_boundary(low: int, high: int, window: Sliding) -> int:
     """The time at which one of the windows low..high ends or the next one begins: until then they stay as they are."""
-    return min(low * window.slide + window.within, (high + 1) * window.slide)
+    end, begin = low * window.slide + window.within, (high + 1) * window.slide
+    return end if end < begin else begin  # Numba compiles `min` and `max` anew for each kernel that calls them
 
 
 @inlined
@@ -28,4 +29,5 @@ def has_ended(low: int, high: int, now: int, window: Sliding) -> bool:
 @inlined
 def opened(low: int, high: int, now: int, window: Sliding) -> tuple[int, int]:
     """The lowest and the highest window opened by `now`, once those of low..high that end by `now` are closed."""
-    return max(low, (now - window.within) // window.slide + 1, 0), max(high, now // window.slide)
+    lowest, highest = (now - window.within) // window.slide + 1, now // window.slide
+    return lowest if lowest > low else low, highest if highest > high else high

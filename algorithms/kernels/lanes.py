@@ -16,7 +16,7 @@ disk that was handed another one.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numba import types
@@ -43,7 +43,7 @@ def lane(states: _States, key: int) -> _States:
     raise NotImplementedError
 
 
-@overload(lane, inline="always")
+@overload(lane, inline="always", jit_options=cast(Any, {"_nrt": False, "no_cfunc_wrapper": True}))
 def _lane(states: Any, key: Any) -> Any:
     """Writes the views out for a type of named tuple, which Numba does not loop over."""
     scope: dict[str, Any] = {}
@@ -95,7 +95,7 @@ def over_keys(
     for j in range(at, len(keys)):
         key, begin, stop, before = keys[j], offsets[j], offsets[j + 1], written
         given = KernelEvents(events.time[:stop], events.kind, events.ints, events.reals, events.negated)
-        done, written, why = advance(max(done, begin), until, given, fixed, arena, lane(lanes, key), rows, written)
+        done, written, why = advance(done, until, given, fixed, arena, lane(lanes, key), rows, written)
         for row in range(before, written):
             calls.owner[row] = key
         if why != DONE:
