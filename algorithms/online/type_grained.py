@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.online.granularity import SEMANTICS
 from cepbench.algorithms.online.kernels.lifecycle import ANY
-from cepbench.algorithms.online.kernels.reach.counts import count_keys
-from cepbench.algorithms.online.kernels.reach.sums import TypeCells, Typed, aggregate_keys, new_cells
+from cepbench.algorithms.online.kernels.reach.counts import count_keys, new_counts
+from cepbench.algorithms.online.kernels.reach.sums import Typed, aggregate_keys, new_cells
 from cepbench.algorithms.online.kernels.type_tables import shape_of, template_of
 from cepbench.algorithms.running.batches import sliding
 from cepbench.algorithms.running.lanes import CellLanes
@@ -30,19 +31,18 @@ class TypeGrained(CellLanes):
     when the time moves on (contiguous), so space stays O(l) and time O(n * l).
     """
 
-    over = staticmethod(aggregate_keys)
-    lanes: TypeCells
+    over: ClassVar[Callable[..., tuple[int, int, int, int]]] = staticmethod(aggregate_keys)
+    cells: ClassVar[Callable[..., Any]] = staticmethod(new_cells)
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         semantics, positions = SEMANTICS[query.query.semantics], len(part.tables.start)
         template = template_of(part.tables, semantics, positions)
         shape = shape_of(semantics, query.layout, part.tables, query.arithmetic)
-        finished = 0 if semantics == ANY else 1  # under skip-till-any-match they are summed when a window closes
-        sizes = Sizes(cell_bytes(part.tables), positions + finished)
-        fresh = new_cells(window.overlap, positions, query.layout, query.arithmetic, sizes.clock())
+        sizes = Sizes(cell_bytes(part.tables), positions + (semantics != ANY))  # a cell of finished trends
+        fresh = self.cells(window.overlap, positions, query.layout, query.arithmetic, sizes.clock())
         super().__init__(query, window, Typed(template, shape, window.overlap, sliding(window)), fresh, sizes)
 
-    def work(self, lanes: TypeCells) -> Mapping[str, float]:
+    def work(self, lanes: Any) -> Mapping[str, float]:
         """No edges: no event is kept that could be visited."""
         return {"edges": 0.0}
 
@@ -50,7 +50,7 @@ class TypeGrained(CellLanes):
 class TypeGrainedCount(TypeGrained):
     """COUNT(*) under skip-till-any-match without predicates, negation and repeated types: Algorithm 7 itself."""
 
-    over = staticmethod(count_keys)
+    over, cells = staticmethod(count_keys), staticmethod(new_counts)
 
     @staticmethod
     def suits(query: CompiledQuery, part: Part) -> bool:

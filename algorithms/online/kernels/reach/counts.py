@@ -6,16 +6,36 @@ time stamp updates the counts at once; only simultaneous events, which never pre
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import ONE, ZERO
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, TOUCHED, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells
 from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.peak import note
-from cepbench.algorithms.online.kernels.reach.sums import TypeCells, Typed
+from cepbench.algorithms.online.kernels.reach.sums import Typed, new_cells
 from cepbench.algorithms.online.kernels.type_tables import END
+from cepbench.queries.aggregates import Layout
+
+
+class Counts(NamedTuple):
+    """As `TypeCells`, with what is read of one channel."""
+
+    trends: NDArray[Any]
+    over: NDArray[np.uint64]
+    waiting: Ints
+    clock: Ints
+
+
+def new_counts(span: int, positions: int, layout: Layout, arithmetic: str, clock: Ints) -> Counts:
+    """Counts of `span` windows before the first event."""
+    cells, waiting, _, _ = new_cells(span, positions, layout, arithmetic, clock)
+    return Counts(cells.ring[0], cells.over, waiting, clock)
 
 
 @inner
@@ -25,100 +45,91 @@ def count_trends(
     events: KernelEvents,
     fixed: Typed,
     arena: tuple[()],
-    state: TypeCells,
+    state: Counts,
     rows: RowCells,
     written: int,
 ) -> tuple[int, int, int]:
     """Counts trends of one key (`kernels.lanes`): O(w * l) per event of w windows and l predecessor positions."""
-    time, kind, template, window, clock = events.time, events.kind, fixed.template, fixed.window, state.clock
-    trends, over = state.cells.ring[0], state.cells.over
+    time, kind, template, window = events.time, events.kind, fixed.template, fixed.window
+    trends, over, _, clock = state
     positions, span = np.uint64(len(state.waiting)), np.uint64(fixed.span)
     size = positions + ONE
     half = span * size
-    now, waiting = clock[NOW], clock[TOUCHED]
-    most = 1  # that waited at once in these windows; an event that is alone would if a batch ended there
-    low, high = clock[LOW], clock[HIGH]
-    boundary = next_boundary(low, high, window)  # divisions are left to the boundaries of panes
-    row = np.uint64(low) % span * size
-    windows = np.uint64(high - low + 1)
-    last = len(time) - 1
-    for i in range(first, len(time)):
-        alone = False
-        if time[i] != now:
-            if time[i] >= boundary:
-                clock[NOW], clock[TOUCHED] = now, waiting
-                note(max(most, waiting) * np.int64(windows), clock)
-                if written + fixed.span > len(rows.window):
-                    return i, written, ROWS
-                written = close(time[i], fixed, state, rows, written)
-                most = 1
-                low, high = clock[LOW], clock[HIGH]
-                boundary = next_boundary(low, high, window)
-                row = np.uint64(low) % span * size
-                windows = np.uint64(high - low + 1)
-            elif waiting > 0:
-                most = max(most, waiting)
-                _show(waiting, row, windows, size, half, state)
-            waiting = 0
-            now = time[i]
-            alone = i < last and time[i + 1] != now
-        p, waits = template.sole[np.uint64(kind[i])], ZERO
-        if p == positions:
-            continue
-        if not alone:
-            waits = half
-            listed = False
-            for k in range(waiting):
-                listed |= state.waiting[k] == p
-            if not listed:
-                state.waiting[waiting] = p
-                waiting += 1
-        base = row
-        for _ in range(windows):
-            count = trends.dtype.type(template.start[p])
-            beyond = ZERO
-            e = template.first_source[p]
-            while template.source[e] != END:
-                q = base + template.source[e]
-                more = trends[q]
-                count += more
-                beyond |= over[q] | np.uint64(count < more)
-                e += ONE
-            q = base + p + waits
-            total = trends[q] + count
-            over[q] |= beyond | np.uint64(total < count)
-            trends[q] = total
-            base += size
-            if base == half:
-                base = ZERO
-    if first < len(time):
+    now, i, number = clock[NOW], first, len(time)
+    while True:
+        low, high, waiting = clock[LOW], clock[HIGH], clock[TOUCHED]
+        most = waiting or 1  # that waited at once in these windows; an event that is alone would if a batch ended there
+        boundary = next_boundary(low, high, window)  # divisions are left to the boundaries of panes
+        row = np.uint64(low) % span * size
+        windows = np.uint64(high - low + 1)
+        while i < number and time[i] < boundary:
+            alone = False
+            if time[i] != now:
+                if waiting > 0:
+                    _show(waiting, row, windows, size, half, state)
+                    waiting = 0
+                now = time[i]
+                alone = i + 1 < number and time[i + 1] != now
+            p, waits = template.sole[np.uint64(kind[i])], ZERO
+            i += 1
+            if p == positions:
+                continue
+            if not alone:
+                waits = half
+                listed = False
+                for k in range(waiting):
+                    listed |= state.waiting[k] == p
+                if not listed:
+                    state.waiting[waiting] = p
+                    waiting += 1
+                    if waiting > most:
+                        most = waiting
+            base = row
+            for _ in range(windows):
+                count = trends.dtype.type(template.start[p])
+                beyond = ZERO
+                e = template.first_source[p]
+                while template.source[e] != END:
+                    q = base + template.source[e]
+                    more = trends[q]
+                    count += more
+                    beyond |= over[q] | np.uint64(count < more)
+                    e += ONE
+                q = base + p + waits
+                total = trends[q] + count
+                over[q] |= beyond | np.uint64(total < count)
+                trends[q] = total
+                base += size
+                if base == half:
+                    base = ZERO
         clock[NOW], clock[TOUCHED] = now, waiting
-        note(max(most, waiting) * np.int64(windows), clock)
-    if has_ended(low, high, until, window):
+        if first < number:
+            note(int(most * (high - low + 1)), clock)
+        if i == number and not has_ended(low, high, until, window):
+            return i, written, DONE
         if written + fixed.span > len(rows.window):
-            return len(time), written, ROWS
-        written = close(until, fixed, state, rows, written)
-    return len(time), written, DONE
+            return i, written, ROWS
+        _show(waiting, row, windows, size, half, state)
+        written = close(until if i == number else time[i], fixed, state, rows, written)
+        if i == number:
+            return i, written, DONE
 
 
 @kernel
 def count_keys(
-    at: int, done: int, calls: Calls, fixed: Typed, arena: tuple[()], lanes: TypeCells, rows: RowCells
+    at: int, done: int, calls: Calls, fixed: Typed, arena: tuple[()], lanes: Counts, rows: RowCells
 ) -> tuple[int, int, int, int]:
     """`count_trends` over keys."""
     return over_keys(count_trends, at, done, calls, fixed, arena, lanes, rows)
 
 
 @inner
-def close(now: int, fixed: Typed, state: TypeCells, rows: RowCells, written: int) -> int:
-    """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; needs room for K rows."""
-    trends, over, clock = state.cells.ring[0], state.cells.over, state.clock
+def close(now: int, fixed: Typed, state: Counts, rows: RowCells, written: int) -> int:
+    """Closes windows that end by `now` and opens those of `now`; no counts may wait, and K rows need room."""
+    trends, over, _, clock = state
     positions, span = np.uint64(len(state.waiting)), np.uint64(fixed.span)
     size = positions + ONE
-    row = np.uint64(clock[LOW]) % span * size
-    _show(clock[TOUCHED], row, np.uint64(clock[HIGH] - clock[LOW] + 1), size, span * size, state)
-    clock[TOUCHED] = 0
-    clock[NOW] = now
+    clock[NOW], clock[TOUCHED] = now, 0
     while has_ended(clock[LOW], clock[HIGH], now, fixed.window):
         base = np.uint64(clock[LOW]) % span * size
         count = trends.dtype.type(0)
@@ -141,9 +152,9 @@ def close(now: int, fixed: Typed, state: TypeCells, rows: RowCells, written: int
 
 
 @inner
-def _show(waiting: int, row: np.uint64, windows: np.uint64, size: np.uint64, half: np.uint64, state: TypeCells) -> None:
+def _show(waiting: int, row: np.uint64, windows: np.uint64, size: np.uint64, half: np.uint64, state: Counts) -> None:
     """Moves counts that wait to where later events see them, in the windows from cell `row` on."""
-    trends, over = state.cells.ring[0], state.cells.over
+    trends, over, _, _ = state
     for _ in range(windows):
         for k in range(waiting):
             q = row + np.uint64(state.waiting[k])
