@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from cepbench.events.conditions import written
 from cepbench.events.errors import InputError
+from cepbench.events.place import Place
 from cepbench.events.reading import AUTO, EPOCHS, ISO
 from cepbench.events.schema import Kind
 from cepbench.events.time_formats import timestamps
@@ -30,28 +30,6 @@ _NOTATIONS = (
     (_NAIVE, pa.timestamp("ns")),
     (_ZONED, pa.timestamp("ns", "UTC")),
 )
-
-
-@dataclass(frozen=True)
-class Place:
-    """The origin of a block of rows: `before` rows of `file` precede it; `called`: the file's names of columns.
-
-    `rows`: which rows of the block were kept, if not all.
-    """
-
-    file: str
-    before: int = 0
-    called: Mapping[str, str] = field(default_factory=dict)
-    rows: NDArray[np.int64] | None = field(default=None, compare=False)
-
-    def name(self, column: str) -> str:
-        """The input's name of a column."""
-        return self.called.get(column, column)
-
-    def error(self, index: int, column: str, problem: str) -> InputError:
-        """An error in row `index` (from 0) of the block; users count data rows from 1."""
-        row = self.before + (index if self.rows is None else int(self.rows[index])) + 1
-        return InputError(f"{self.file}, row {row}, column {self.name(column)!r}: {problem}")
 
 
 def times(column: pa.Array, unit: str, place: Place, form: str = AUTO) -> NDArray[np.int64]:

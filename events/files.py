@@ -19,7 +19,6 @@ from cepbench.events import csv_files, sources
 from cepbench.events.batch import EventBatch
 from cepbench.events.columns import (
     ARROW,
-    Place,
     are_times,
     attribute,
     check_notations,
@@ -32,6 +31,7 @@ from cepbench.events.columns import (
 from cepbench.events.conditions import chosen, written
 from cepbench.events.csv_spans import WHOLE, ByteRange
 from cepbench.events.errors import InputError
+from cepbench.events.place import Place
 from cepbench.events.reading import AUTO, EPOCHS, EXPECTED, Reading, reading_of
 from cepbench.events.schema import RESERVED, Attribute, Kind, Schema, check_attributes
 from cepbench.events.time_formats import by_pattern

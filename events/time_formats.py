@@ -1,7 +1,6 @@
 """Times in a given format, as exact timestamps."""
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -9,11 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepbench.events.errors import InputError
+from cepbench.events.place import Place
 from cepbench.events.reading import EPOCHS, ISO
 from cepbench.events.units import NANOSECONDS
-
-if TYPE_CHECKING:
-    from cepbench.events.columns import Place
 
 _FRACTIONS = {"s": 9, "ms": 6, "us": 3, "ns": 0}
 """Decimal places of a number of the unit down to nanoseconds."""
@@ -21,7 +18,7 @@ _BOUND = float(2**63)
 _DIGITS = r"[+-]?\d{4}"
 
 
-def timestamps(column: pa.Array, form: str, place: "Place") -> pa.Array:
+def timestamps(column: pa.Array, form: str, place: Place) -> pa.Array:
     """Times without nulls, written in `form` (one of `EPOCHS`, `ISO` or a pattern), as timestamps of nanoseconds, UTC.
 
     Timestamps stay what they are. Raises `InputError` for the first row in another format.
@@ -54,7 +51,7 @@ def _parsed(texts: "pd.Series[str]", form: str) -> "pd.Series[pd.Timestamp]":
         raise InputError(f"time format {form!r} is not a pattern: {str(error).splitlines()[0]}") from None
 
 
-def _epochs(column: pa.Array, unit: str, form: str, place: "Place") -> pa.Array:
+def _epochs(column: pa.Array, unit: str, form: str, place: Place) -> pa.Array:
     """Numbers of `unit` since 1970. Texts are exact to the nanosecond, floats as exact as floats are."""
     if pa.types.is_integer(column.type):
         found = _scaled(pc.cast(column, pa.decimal128(20, 0)), unit)

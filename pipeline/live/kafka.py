@@ -15,9 +15,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
-from cepbench.events.columns import ARROW, Place
+from cepbench.events.columns import ARROW
 from cepbench.events.errors import InputError
 from cepbench.events.files import FileLayout, InputEvents, batches_layout, checked
+from cepbench.events.place import Place
 from cepbench.events.reading import Reading
 from cepbench.events.schema import Schema
 from cepbench.pipeline.live.broker import Topic, limited
