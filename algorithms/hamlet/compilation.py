@@ -111,7 +111,7 @@ class _Merger(SetCompiler):
         beside = any(edge["source"] in set(own) - {p} for p in own for edge in self._into(p))
         visited = any(edge["visited"] for p in own for edge in self._into(p))
         feeding = any(self.rows["position"][p]["feed"] < self.rows["position"][p]["feed_end"] for p in own)
-        row["apart"] = not beside and not feeding
+        row["in_turn"] = not beside and not feeding
         row["summed"] = kept == 0 and code not in self.negated and not beside and not visited
         return row | self.run("binding", own)
 

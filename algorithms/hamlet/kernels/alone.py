@@ -30,6 +30,7 @@ MORE = 2
 cell that stays empty."""
 
 _visit_all = inlined(in_python(visit_all))
+"""Compiled in: a call for each event and transition takes longer than its visits of a run."""
 
 
 class Predecessors(NamedTuple):
@@ -111,12 +112,13 @@ def propagate_alone(
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
     O(l) per event and window for l transitions into its position, whose sums are kept; O(n) for one that is visited.
+    Positions take the burst one after another if they may, so that the events that each keeps are a run.
     """
     template, totals, counts = program.template, state.totals, state.totals.counts[0]
     kind, vertices = events.kind[first], state.vertices
     bound = template.kind[kind]
-    whole, after = bound.binding, bound.binding_end
-    for turn in range(whole, after if bound.apart else whole + 1):  # each position takes the whole burst, or each event
+    begin, end = bound.binding, bound.binding_end
+    for turn in range(begin, end if bound.in_turn else begin + 1):
         begin_at = counts.vertices
         for i in range(first, stop):
             if events.kind[i] != kind:
@@ -124,7 +126,7 @@ def propagate_alone(
             if events.time[i] > counts.now:
                 commit(events.negated[i], template, totals)
                 counts.now = events.time[i]
-            for b in range(turn, turn + 1 if bound.apart else after):
+            for b in range(turn, turn + 1 if bound.in_turn else end):
                 p = template.lists[b]
                 position = template.position[p]
                 low, high = totals.open[position.window].low, totals.open[position.window].high
@@ -138,7 +140,7 @@ def propagate_alone(
                 append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
                 found = deliver(i, p, 0, low, high, False, events, template, totals, vertices)
                 v = counts.vertices - 1
-                if found and bound.apart and v > begin_at:
+                if found and bound.in_turn and v > begin_at:
                     vertices.event[v].run += vertices.event[v - 1].run
 
 

@@ -18,8 +18,8 @@ class BenefitCosts(NamedTuple):
     `alone`: beginning a non-shared graphlet; `graphlet`: beginning and ending a shared one, without what its snapshot
     reads; `snapshot`: the value of a snapshot at event level, and its part in what the end evaluates; `product`: a
     further product of a coefficient and a value, for another snapshot at event level. `shared_event`: an event in a
-    shared graphlet, per snapshot. `run`: visiting an event, or a coefficient, that no predicate selects; `hop`: going
-    from those of one burst to those of the next.
+    shared graphlet, per snapshot. At event granularity, `run`: visiting an event, or a coefficient, that no predicate
+    selects; `hop`: going from those of one burst to those of the next.
 
     Equation 8 has none of them: it weighs visits of single events, which this executor avoids at the coarsest
     granularity, and a snapshot costs as much as the whole burst.
@@ -32,8 +32,8 @@ class BenefitCosts(NamedTuple):
     alone: float
     snapshot: float
     product: float
-    run: float
-    hop: float
+    run: float = 0.0
+    hop: float = 0.0
 
 
 @kernel

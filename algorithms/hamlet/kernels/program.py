@@ -30,8 +30,9 @@ class TypeRecord:
 
     - `binding` to `binding_end` in `lists`: the positions that its events may match.
     - `relevant`: whether its events end bursts of other types; `group`: the group of its sub-pattern E+, or NONE.
-    - `kept`: vertices that one of its events may become. `apart`: positions that its events may match feed no sums, and
-      none precedes another one of them. `summed`: the same, but its events extend sums (`alone.propagate_sums`).
+    - `kept`: vertices that one of its events may become. No position that its events may match precedes another one of
+      them if they take a burst `in_turn`, and feed no sums, or if its events are `summed`, and extend sums only
+      (`kernels.alone`).
     """
 
     binding: int
@@ -39,7 +40,7 @@ class TypeRecord:
     group: int
     kept: int
     relevant: np.bool_
-    apart: np.bool_
+    in_turn: np.bool_
     summed: np.bool_
 
 

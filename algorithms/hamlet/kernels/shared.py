@@ -48,6 +48,9 @@ def propagate_shared(
     oldest = counts.oldest_snapshot if selects else x
     sums, fresh, row = SUMS * most + oldest, FRESH * most + oldest, ROW * most + oldest
     length, bound = counts.snapshots - oldest, len(template.position)
+    plain = False  # whether some of those that share extend all events of the graphlet
+    for c in range(group.alike, group.alike_end):
+        plain |= classes[c - group.alike].chosen and template.alike[c].loop == NONE
     for s in range(oldest, x):
         clear(cells, SUMS * most + s)
         clear(cells, FRESH * most + s)
@@ -68,10 +71,11 @@ def propagate_shared(
         alike = matched == ALL and not apart
         if alike and selects:
             alike = _alike_before(i, burst.group, begin_at, oldest, classes, events, program, state)
-        if not (alike and selects) and every:
-            _visit_graphlet(begin_at, oldest, events.time[i], state)
-        elif not (alike and selects):
-            copy_run(cells, row, cells, sums, length)
+        if plain and not (alike and selects):
+            if every:
+                _visit_graphlet(begin_at, oldest, events.time[i], state)
+            else:
+                copy_run(cells, row, cells, sums, length)
         if alike:
             begin(cells, ROW * most + x)
             append_run(cells, row, length, program.weights, bound, events.ints, events.reals, i)

@@ -13,6 +13,7 @@ from cepbench.algorithms.snapshots.kernels.products import evaluate
 from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, first_alike, floor_of, visit
 
 _visit = inlined(in_python(visit))
+"""Compiled in, as `alone` has this part itself."""
 
 
 @inner

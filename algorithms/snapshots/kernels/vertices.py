@@ -5,7 +5,7 @@ from __future__ import annotations
 from cepbench.algorithms.kernels.cells import Cells, add_all
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
-from cepbench.algorithms.snapshots.kernels.cells import Index, follows
+from cepbench.algorithms.snapshots.kernels.cells import Index, add, follows
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
 from cepbench.queries.tables import Predicates
 
@@ -73,9 +73,9 @@ def visit(
 
 @inlined
 def first_alike(v: int, now: int, floor: int, which: int, predicates: Predicates, vertices: VertexQueue) -> int:
-    """The first vertex of the run that v ends, or v, unless all of them may be followed by an event at `now`.
+    """The first vertex of the run that v ends, if an event at `now` may follow all of them; otherwise v.
 
-    Their times must be in floor..now - 1, and list `which` of predicates is empty.
+    It may if their times are in floor..now - 1 and list `which` of predicates is empty.
     """
     first = v - vertices.event[v].run + 1
     checked = predicates.ptr[which + 1] > predicates.ptr[which]
@@ -91,4 +91,7 @@ def add_expressions(begin: int, v: int, cells: Cells, to: int, oldest: int, vert
     vertex = vertices.event[begin]
     for s in range(max(oldest, vertex.first), vertex.first + vertex.size):
         cell = vertex.cell + s - vertex.first
-        add_all(cells, to + s - oldest, vertices.cells, cell, vertex.size, v - begin + 1, None)
+        if begin == v:
+            add(cells, to + s - oldest, vertices.cells, cell)
+        else:
+            add_all(cells, to + s - oldest, vertices.cells, cell, vertex.size, v - begin + 1, None)

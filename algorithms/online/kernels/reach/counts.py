@@ -24,7 +24,7 @@ from cepbench.queries.aggregates import Layout
 
 
 class Counts(NamedTuple):
-    """As `TypeCells`, with what is read of one channel."""
+    """What `TypeCells` has of one channel: `trends[C]` and `over[C]` for C cells, `waiting[P]` and `clock`."""
 
     trends: NDArray[Any]
     over: NDArray[np.uint64]

@@ -154,10 +154,11 @@ def _visit(
                     graph.time[block, graph.selected[s]] = events.time[i]  # they leave when this time ends
             graph.counters[EDGES] += found
             first, last = max(low, graph.block[block].low), graph.block[block].high
-            for k in range(first, last + 1 if found > 0 else first):
-                base = (block * span + k % span) * width
-                if whole:
-                    add_all(state.reached, k - low, graph.cells, base, 1, found, None)
-                else:
-                    add_all(state.reached, k - low, graph.cells, base, 1, found, graph.selected)
+            if found > 0:
+                for k in range(first, last + 1):
+                    base = (block * span + k % span) * width
+                    if whole:
+                        add_all(state.reached, k - low, graph.cells, base, 1, found, None)
+                    else:
+                        add_all(state.reached, k - low, graph.cells, base, 1, found, graph.selected)
         block = graph.block[block].next
