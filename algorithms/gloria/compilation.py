@@ -92,8 +92,7 @@ class _Compiler(SetCompiler):
                 self.value |= {(q, m): start for m, start in zip(members, starts, strict=True)}
                 self.rows["group"].append({"rows": fresh, "fresh": fresh})
             if key not in self.leaving:
-                vertices = len(self.place) + len(self.leaving)
-                self.leaving[key] = {"sums": self._take(q, 2), "vertices": vertices, "kept": False}
+                self.leaving[key] = {"sums": self._take(q, 2), "vertices": len(self.leaving), "kept": False}
             self.leaving[key]["kept"] |= self._visits(passing)
 
     def _take(self, q: QSet, count: int) -> int:
@@ -141,8 +140,7 @@ class _Compiler(SetCompiler):
         for place, value in zip(places, offsets(map(self._span, members)), strict=False):
             place["value"] = value
         row |= self.add("position", places, "place")
-        kept = [self._span(m) for m, place in zip(members, places, strict=True) if place["kept"]]
-        row |= {"kept": len(kept), "kept_cells": sum(kept), "plain": any(place["plain"] for place in places)}
+        row |= {"kept": sum(place["kept"] for place in places), "plain": any(place["plain"] for place in places)}
         self.rows["state"].append(row)
 
     def _add_tests(self, state: TypeState) -> Row:

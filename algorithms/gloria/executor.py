@@ -81,8 +81,7 @@ class PlanState(SetState):
 
     def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
         tables = compiled.program.tables
-        lists = len(tables.position) + len(tables.outlet)
-        super().__init__(compiled, arithmetic, tables, WorkRecord, VertexRecord, lists)
+        super().__init__(compiled, arithmetic, tables, WorkRecord, VertexRecord, len(tables.outlet))
         groups = np.zeros(len(tables.group), records_of(GroupState))
         groups["one"] = -1
         outlets = np.zeros(len(tables.outlet), records_of(OutletState))
@@ -102,7 +101,7 @@ class PlanState(SetState):
     @property
     def arrays(self) -> GloriaState:
         """The state as kernels know it."""
-        return GloriaState(self.totals, self.vertices, self.shared)
+        return GloriaState(self.totals, self.graph, self.vertices, self.shared)
 
     def make_room(self) -> None:
         """Makes room for all that the next event may leave behind; groups with too many snapshots get twice as much."""
@@ -132,7 +131,8 @@ class PlanState(SetState):
     def note(self, buffered: int = 0) -> None:
         """As `SetState.note`."""
         tables, totals = self.compiled.program.tables, self.totals
-        note_state(tables.whole, tables.window, tables.group, totals.open, self.shared.group, totals.counts)
+        group = self.shared.group
+        note_state(tables.whole, tables.window, tables.group, totals.open, group, totals.counts, self.counters)
 
 
 class PlanExecutor(SetRunner):

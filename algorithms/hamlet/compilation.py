@@ -90,7 +90,7 @@ class _Merger(SetCompiler):
     def template(self, weights: Weighing) -> TemplateTables:
         """The records of members, once all are known."""
         most = max(member.window.overlap for member in self.members)
-        whole = {"most": most} | self.place_cells(most + MORE, cell_bytes_of(weights))
+        whole = self.place_cells(most + MORE, cell_bytes_of(weights))
         whole |= {"contexts": self.contexts, "event_bytes": 16 + self.attribute_bytes}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
         self.rows["whole"].append(whole | {"every": self.granularity == EVENT})
@@ -110,8 +110,6 @@ class _Merger(SetCompiler):
         row = {"group": self.group_of.get(code, NONE), "kept": kept, "relevant": bool(own) or code in self.negated}
         beside = any(edge["source"] in set(own) - {p} for p in own for edge in self._into(p))
         visited = any(edge["visited"] for p in own for edge in self._into(p))
-        feeding = any(self.rows["position"][p]["feed"] < self.rows["position"][p]["feed_end"] for p in own)
-        row["in_turn"] = not beside and not feeding
         row["summed"] = kept == 0 and code not in self.negated and not beside and not visited
         return row | self.run("binding", own)
 

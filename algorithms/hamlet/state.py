@@ -30,8 +30,7 @@ class HamletSetState(SetState):
 
     def __init__(self, compiled: CompiledSet, arithmetic: str) -> None:
         template = compiled.program.template
-        lists = len(template.position) + len(template.group)
-        super().__init__(compiled, arithmetic, template, CountRecord, StoredRecord, lists)
+        super().__init__(compiled, arithmetic, template, CountRecord, StoredRecord, len(template.group))
         self.counts["last"] = -1
         units = np.zeros(len(template.unit), records_of(SharingRecord))
         units["apart"] = -1
@@ -46,7 +45,7 @@ class HamletSetState(SetState):
     @property
     def arrays(self) -> HamletState:
         """The state as kernels know it."""
-        return HamletState(self.totals, self.vertices, self.graphlets)
+        return HamletState(self.totals, self.graph, self.vertices, self.graphlets)
 
     def make_room(self) -> None:
         """As `SetState.make_room`; for snapshots, too, to which the kept events refer."""
@@ -65,4 +64,4 @@ class HamletSetState(SetState):
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
-        note_state(buffered, self.compiled.program.template, self.totals)
+        note_state(buffered, self.compiled.program.template, self.totals, self.counters)

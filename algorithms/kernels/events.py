@@ -26,11 +26,10 @@ class KernelEvents(NamedTuple):
 
 
 class Sliding(NamedTuple):
-    """Window k covers [k * slide, k * slide + within); every window is made of whole panes."""
+    """Window k covers [k * slide, k * slide + within)."""
 
     within: int
     slide: int
-    pane: int
 
 
 class RowCells(NamedTuple):

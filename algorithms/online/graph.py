@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import cell_bytes, empty_cells
+from cepbench.algorithms.kernels.cells import cell_bytes
+from cepbench.algorithms.online.blocks import BlockShape, empty_positions
 from cepbench.algorithms.online.granularity import SEMANTICS
 from cepbench.algorithms.online.kernels.lifecycle import (
     ANY,
@@ -23,35 +24,16 @@ from cepbench.algorithms.online.kernels.lifecycle import (
     slot_count,
 )
 from cepbench.algorithms.online.kernels.reach.visits import propagate_keys
-from cepbench.algorithms.online.kernels.store import (
-    EDGES,
-    LIVE,
-    NO_BLOCK,
-    BlockRecord,
-    Blocks,
-    GraphPositionRecord,
-    KeyGraph,
-)
+from cepbench.algorithms.online.kernels.store import EDGES, LIVE, Blocks, KeyGraph
 from cepbench.algorithms.running.batches import sliding
 from cepbench.algorithms.running.lanes import CellLanes
 from cepbench.algorithms.running.negation import negations_of
 from cepbench.algorithms.running.peak import Sizes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
-from cepbench.queries.model import Op
-from cepbench.queries.records import Records, records_of
-from cepbench.queries.tables import OPERATORS, Tables
+from cepbench.queries.records import Records
+from cepbench.queries.tables import Tables
 
-VERTICES = 256
-"""Vertices per block: a sorted insertion moves at most this many; larger blocks were not faster to sum."""
-FEWEST_VERTICES = 8
-OF_MANY_KEYS = 32
-"""The same where there are many keys: one with an event has a block for each of its positions; and where vertices leave
-one by one, since a block goes with the last of them.
-"""
-BLOCK_CELLS = 4096
-"""Cells per block, about: a pane needs a block per position even if it has one vertex, so blocks that lie in many
-windows hold fewer vertices (measured: 3.5 GB for 6 MB of cells at 600 windows per event without this)."""
 FIRST_BLOCKS = 8
 
 
@@ -82,9 +64,9 @@ class GraphGrained(CellLanes):
         own = KeyGraph(position, np.zeros(2, np.int64), windows)
         super().__init__(query, window, fixed, own, sizes)
         self.negations = negations_of(part.negations, window, query.columns)
-        vertices = OF_MANY_KEYS if query.partition or semantics != ANY else VERTICES
-        self.width = min(vertices, max(FEWEST_VERTICES, BLOCK_CELLS // window.overlap))
-        self.arena = self._new_arena(FIRST_BLOCKS + 2 * len(position))
+        small = bool(query.partition) or semantics != ANY
+        self.shape = BlockShape(query.columns, window.overlap, query.layout, query.arithmetic, small)
+        self.arena = self.shape.empty(FIRST_BLOCKS + 2 * len(position))
 
     @property
     def clocks(self) -> Ints:
@@ -101,47 +83,17 @@ class GraphGrained(CellLanes):
 
     def grow(self, key: int) -> None:
         """Doubles the number of blocks."""
-        blocks, free = len(self.arena.free), self.arena.free[: self.arena.left[0]]
-        self._move(2 * blocks, slice(blocks), self._by_block(), np.append(free, np.arange(blocks, 2 * blocks)))
+        self.arena = self.shape.wider(self.arena, len(self.arena.free))
 
     def packed(self, live: Ints) -> Any:
         blocks = len(self.arena.free)
         used = np.setdiff1d(np.arange(blocks), self.arena.free[: self.arena.left[0]])
-        return blocks, used, [array[used] for array in self._by_block()]
+        return blocks, used, [array[used] for array in self.shape.by_block(self.arena)]
 
     def unpacked(self, live: Ints, packed: Any) -> Any:
         blocks, used, kept = packed
-        self._move(blocks, used, kept, np.setdiff1d(np.arange(blocks), used))
+        self.arena = self.shape.filled(blocks, used, kept, np.setdiff1d(np.arange(blocks), used))
         return self.arena
-
-    def _new_arena(self, blocks: int) -> Blocks:
-        query, vertices = self.query, blocks * self.width
-        return Blocks(
-            block=np.zeros(blocks, records_of(BlockRecord)),
-            free=np.arange(blocks, dtype=np.int64),
-            left=np.array([blocks], np.int64),
-            time=np.zeros((blocks, self.width), np.int64),
-            order=np.zeros((blocks, self.width), np.int64),
-            ints=np.zeros((len(query.ints), vertices), np.int64),
-            reals=np.zeros((len(query.reals), vertices), np.float64),
-            cells=empty_cells(vertices * self.timed.overlap, query.layout, query.arithmetic),
-            selected=np.zeros(self.width, np.int64),
-        )
-
-    def _move(self, blocks: int, to: Ints | slice, kept: Sequence[NDArray[Any]], free: Ints) -> None:
-        """Allocates an arena of `blocks`, and copies the kept contents to the blocks `to`."""
-        self.arena = self._new_arena(blocks)
-        for array, some in zip(self._by_block(), kept, strict=True):
-            array[to] = some
-        self.arena.left[0] = len(free)
-        self.arena.free[: len(free)] = free
-
-    def _by_block(self) -> list[NDArray[Any]]:
-        """Views of the arrays with blocks as their first axis."""
-        arena, blocks = self.arena, len(self.arena.free)
-        cells = [array.reshape(blocks, len(array) // blocks, array[0].size) for array in arena.cells]
-        columns = [array.reshape(len(array), blocks, self.width).swapaxes(0, 1) for array in (arena.ints, arena.reals)]
-        return [arena.block, arena.time, arena.order, *cells, *columns]
 
 
 @lru_cache(maxsize=256)
@@ -152,11 +104,8 @@ def _template(part: Part, semantics: int, kept_positions: bytes) -> tuple[Slots,
     """
     tables, kept = part.tables, np.frombuffer(kept_positions, np.bool_)
     late = kept & tables.end & (np.diff(tables.trailing_ptr) > 0) & (semantics == ANY)
-    position = np.zeros(len(kept), records_of(GraphPositionRecord))
-    position["kept"], position["late"] = kept, late
-    position["prunable"] = kept & ~late & _leads_over_negation(tables)
-    position["sort_column"], position["sort_real"] = _sort_columns(tables)
-    position["head"] = position["tail"] = NO_BLOCK
+    position = empty_positions(kept, tables.source, np.arange(len(tables.source)), tables.adjacent)
+    position["late"], position["prunable"] = late, kept & ~late & _leads_over_negation(tables)
     return make_slots(tables, len(part.negations), ~kept, ~late, semantics == CONTIGUOUS), position
 
 
@@ -167,16 +116,3 @@ def _leads_over_negation(tables: Tables) -> NDArray[np.bool_]:
     leads[tables.source] = True
     leads[tables.source[~negated]] = False
     return leads
-
-
-def _sort_columns(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Per position the attribute, and its family, by which its first indexable edge predicate compares it."""
-    column = np.full(len(tables.start), -1, np.int64)
-    real = np.zeros(len(tables.start), np.bool_)
-    adjacent = tables.adjacent
-    for e, source in enumerate(tables.source):
-        for k in range(adjacent.ptr[e], adjacent.ptr[e + 1]):
-            one = adjacent.one[k]
-            if column[source] < 0 and one["op"] != OPERATORS[Op.NE] and one["left_factor"] > 0:
-                column[source], real[source] = one["left_column"], one["real"]
-    return column, real

@@ -48,7 +48,7 @@ def no_events(ints: int, reals: int) -> KernelEvents:
 
 def sliding(window: Window) -> Sliding:
     """A window as kernels read it."""
-    return Sliding(window.within, window.slide, window.pane)
+    return Sliding(window.within, window.slide)
 
 
 @lru_cache(maxsize=64)

@@ -192,7 +192,7 @@ class SetCompiler:
             cells = sum(2 * self.slots[m].count + 1 for m in own)
             row = {"within": window.within, "slide": window.slide, "span": window.overlap, "bytes": cells * cell_bytes}
             self.rows["window"].append(row | self.run("member", own))
-        return {"open": sum(spans), "cells": final + sum(spans), "cell_bytes": cell_bytes}
+        return {"most": max(spans), "open": sum(spans), "cells": final + sum(spans), "cell_bytes": cell_bytes}
 
     def arrays(self) -> dict[str, Any]:
         """The tables and `lists`, once all records are known."""

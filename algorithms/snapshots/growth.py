@@ -10,6 +10,8 @@ import numpy as np
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import wider
+from cepbench.algorithms.online.blocks import BlockShape, empty_positions
+from cepbench.algorithms.online.kernels.store import Graph
 from cepbench.algorithms.snapshots.compilation import CompiledMembers
 from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
@@ -22,7 +24,8 @@ FIRST_ROOM = 64
 class SetState(ABC):
     """What the kernels of a sharable set write; there is made room for more between their calls.
 
-    At first with one record of `counts`, and an empty queue of vertices with so many lists, of records of `vertex`.
+    At first with one record of `counts`, an empty graph of the events at each position, and an empty queue of shared
+    vertices with so many lists, of records of `vertex`.
     """
 
     def __init__(
@@ -39,6 +42,22 @@ class SetState(ABC):
         ints, reals = np.zeros((len(columns.ints), 0), np.int64), np.zeros((len(columns.reals), 0), np.float64)
         last = np.full(lists, -1, np.int64)
         self.vertices = VertexQueue(np.zeros(0, records_of(vertex)), last, ints, reals, self.cells(0))
+        edges, kept = template.transition[template.transition["visited"]], template.position["kept"]
+        small = any(member.query.partition for member in compiled.members)
+        most = int(template.whole["most"][0])
+        self.shape = BlockShape(columns, most, compiled.channels.layout, arithmetic, small)
+        self.blocks = self.shape.empty(int(kept.sum()))
+        self.position = empty_positions(kept, edges["source"], edges["predicates"], compiled.program.predicates)
+        self.counters = np.zeros(2, np.int64)
+
+    @property
+    def graph(self) -> Graph:
+        """Kept events of each position."""
+        blocks = self.blocks
+        return Graph(
+            self.position, blocks.block, blocks.free, blocks.left, blocks.time, blocks.order, blocks.ints, blocks.reals,
+            blocks.cells, self.counters, blocks.selected,
+        )  # fmt: skip
 
     @property
     def counts(self) -> Any:
@@ -70,6 +89,8 @@ class SetState(ABC):
     def make_room(self) -> None:
         """Drops vertices that have left all windows, and makes room for those that a kernel stopped for."""
         counts, old = self.counts, self.vertices
+        if counts["more_blocks"] > self.blocks.left[0]:
+            self.blocks = self.shape.wider(self.blocks, len(self.blocks.free) + int(counts["more_blocks"]))
         first, stop = int(counts["oldest_vertex"]), int(counts["vertices"])
         more = free_room(len(old.event), stop - first, int(counts["more_vertices"]))
         event = wider(old.event[first:stop], more)

@@ -77,7 +77,7 @@ def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: G
         _add_values(n, p, program, totals, state.shared, only)
     for e in range(place.enter, place.enter_end):
         if tables.transition[e].visited:
-            visit(i, e, place.value, low, high, events, tables, program.predicates, totals, state.vertices)
+            visit(i, e, place.value, low, events, tables, program.predicates, totals, state.graph)
 
 
 @inlined

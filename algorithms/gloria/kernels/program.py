@@ -48,8 +48,8 @@ class StateRecord:
 
     - `test` to `test_end` in `lists`: the different local predicates of its members, `NONE` if there are none. `place`,
       `inlet`, `outlet`: its records, final outlets first. `before` in `lists`: states that transitions come from.
-    - `plain`: some place needs aggregates of its own of every event. `kept`, `kept_cells`: vertices of places that one
-      event may become, and their cells.
+    - `plain`: some place needs aggregates of its own of every event. `kept`: vertices of places that one event may
+      become.
     """
 
     test: int
@@ -63,7 +63,6 @@ class StateRecord:
     before: int
     before_end: int
     kept: int
-    kept_cells: int
     plain: np.bool_
 
 
@@ -160,10 +159,11 @@ class QSetRecord:
 
 
 class TemplateRecord:
-    """The set as a whole: windows that may be open, over all members; cells of `SetTotals`; bytes of a vertex without
-    cells, and of a cell.
+    """The set as a whole: the most windows that hold an event, of one member; windows that may be open, over all
+    members; cells of `SetTotals`; bytes of a vertex without cells, and of a cell.
     """
 
+    most: int
     open: int
     cells: int
     vertex_bytes: int

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.online.kernels.store import Graph
 from cepbench.algorithms.snapshots.kernels.records import ProgressRecord
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
 from cepbench.queries.records import Records
@@ -74,8 +75,9 @@ class Expressions(NamedTuple):
 
 
 class GloriaState(NamedTuple):
-    """The state of a sharable set; `vertices` has the lists of places, then of outlets."""
+    """The state of a sharable set: `graph` has the kept events of places, `vertices` those of outlets, by list."""
 
     totals: SetTotals
+    graph: Graph
     vertices: VertexQueue
     shared: Expressions

@@ -99,7 +99,7 @@ def _extend(
                     append_run(
                         totals.cells, place.value, high - low + 1, program.weights, s, events.ints, events.reals, i
                     )
-                deliver(i, p, place.value, low, high, at_once, events, tables, totals, state.vertices)
+                deliver(i, p, place.value, low, high, at_once, events, tables, totals, state.graph)
 
 
 @inlined
@@ -107,11 +107,10 @@ def _fits(kind: KindRecord, tables: GloriaTables, state: GloriaState) -> bool:
     """Whether there is room for all that an event of a type may leave behind."""
     shared = state.shared
     most = np.int64(2 * (kind.state_end - kind.state))  # snapshots: one for the event, one for those that start
-    kept, cells = np.int64(0), np.int64(0)
+    kept, cells, blocks = np.int64(0), np.int64(0), np.int64(0)
     for s in range(kind.state, kind.state_end):
         known = tables.state[s]
-        kept += known.kept
-        cells += known.kept_cells
+        blocks += known.kept
         for o in range(known.outlet, known.outlet_end):
             g = tables.outlet[o].group
             if not has_room(g, most, tables, shared):
@@ -119,4 +118,4 @@ def _fits(kind: KindRecord, tables: GloriaTables, state: GloriaState) -> bool:
             if tables.outlet[o].kept:
                 kept += 1
                 cells += shared.group[g].count - shared.group[g].oldest + most
-    return has_space(kept, cells, state.totals, state.vertices)
+    return has_space(kept, cells, blocks, state.totals, state.vertices, state.graph)

@@ -9,6 +9,7 @@ from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTabl
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inner, kernel
+from cepbench.algorithms.online.kernels.store import LIVE
 from cepbench.algorithms.snapshots.kernels.products import evaluate
 from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals
 from cepbench.algorithms.snapshots.kernels.windows import (
@@ -26,20 +27,20 @@ from cepbench.queries.records import Records
 
 @kernel
 def note_state(
-    whole: Records, window: Records, known: Records, opened: Records, group: Records, count: Records
+    whole: Records, window: Records, known: Records, opened: Records, group: Records, count: Records, counters: Ints
 ) -> None:
     """Notes the state if it is the largest since the last report.
 
     `whole`, `window` and `known` as `whole`, `window` and `group` in `GloriaTables`, `opened` and `count` as `open` and
-    `counts` in `SetTotals`, `group` as in `Expressions`.
+    `counts` in `SetTotals`, `group` as in `Expressions`, `counters` as in `Graph`.
     """
     sizes, counts = whole[0], count[0]
-    snapshots, coefficients = np.int64(0), counts.vertex_cells
+    snapshots, coefficients = np.int64(0), counts.own_cells + counts.vertex_cells - counts.oldest_cell
     for g in range(len(group)):
         live = group[g].count - group[g].oldest
         snapshots += live
         coefficients += live * known[g].rows
-    vertices = counts.vertices - counts.oldest_vertex
+    vertices = counters[LIVE] + counts.vertices - counts.oldest_vertex
     size = vertices * sizes.vertex_bytes + coefficients * sizes.cell_bytes + snapshots * 8
     note_size(size, vertices, coefficients, snapshots, sizes.cell_bytes, window, opened, count)
 
@@ -82,7 +83,8 @@ def close_until(
     opened = totals.open
     if not any_ends(now, tables.window, opened):
         return size
-    note_state(tables.whole, tables.window, tables.group, opened, state.shared.group, totals.counts)
+    group, counters = state.shared.group, state.graph.counters
+    note_state(tables.whole, tables.window, tables.group, opened, group, totals.counts, counters)
     move_on(now, negated, tables, totals, state.shared)
     for w in range(len(opened)):
         window = tables.window[w]
@@ -92,9 +94,9 @@ def close_until(
                 if tables.outlet[o].final:
                     _finish(o, w, k, program, totals, state.shared)
             for n in range(window.member, window.member_end):
-                size = close_member(tables.lists[n], k, negated, tables, totals, state.vertices, rows, size)
+                size = close_member(tables.lists[n], k, negated, tables, totals, state.graph, rows, size)
             opened[w].low += 1
-    forget_vertices(tables, totals, state.vertices)
+    forget_vertices(tables, totals, state.vertices, state.graph)
     for g in range(len(state.shared.group)):
         forget_before(g, tables, opened, state.shared)
     return size

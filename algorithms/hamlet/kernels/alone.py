@@ -112,36 +112,28 @@ def propagate_alone(
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
     O(l) per event and window for l transitions into its position, whose sums are kept; O(n) for one that is visited.
-    Positions take the burst one after another if they may, so that the events that each keeps are a run.
     """
     template, totals, counts = program.template, state.totals, state.totals.counts[0]
-    kind, vertices = events.kind[first], state.vertices
-    bound = template.kind[kind]
-    begin, end = bound.binding, bound.binding_end
-    for turn in range(begin, end if bound.in_turn else begin + 1):
-        begin_at = counts.vertices
-        for i in range(first, stop):
-            if events.kind[i] != kind:
+    kind = events.kind[first]
+    for i in range(first, stop):
+        if events.kind[i] != kind:
+            continue
+        if events.time[i] > counts.now:
+            commit(events.negated[i], template, totals)
+            counts.now = events.time[i]
+        for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
+            p = template.lists[b]
+            position = template.position[p]
+            low, high = totals.open[position.window].low, totals.open[position.window].high
+            if low > high or _shares(p, program, state) or not _matched(i, p, events, matches, program):
                 continue
-            if events.time[i] > counts.now:
-                commit(events.negated[i], template, totals)
-                counts.now = events.time[i]
-            for b in range(turn, turn + 1 if bound.in_turn else end):
-                p = template.lists[b]
-                position = template.position[p]
-                low, high = totals.open[position.window].low, totals.open[position.window].high
-                if low > high or _shares(p, program, state) or not _matched(i, p, events, matches, program):
-                    continue
-                counts.visits += 1
-                reach(i, p, 0, low, high, events, template, totals)
-                for e in range(position.enter, position.enter_end):
-                    if template.transition[e].visited:
-                        _visit_all(i, e, low, high, events, program, state)
-                append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-                found = deliver(i, p, 0, low, high, False, events, template, totals, vertices)
-                v = counts.vertices - 1
-                if found and bound.in_turn and v > begin_at:
-                    vertices.event[v].run += vertices.event[v - 1].run
+            counts.visits += 1
+            reach(i, p, 0, low, high, events, template, totals)
+            for e in range(position.enter, position.enter_end):
+                if template.transition[e].visited:
+                    _visit_all(i, e, low, high, events, program, state)
+            append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+            deliver(i, p, 0, low, high, False, events, template, totals, state.graph)
 
 
 @inlined

@@ -30,9 +30,8 @@ class TypeRecord:
 
     - `binding` to `binding_end` in `lists`: the positions that its events may match.
     - `relevant`: whether its events end bursts of other types; `group`: the group of its sub-pattern E+, or NONE.
-    - `kept`: vertices that one of its events may become. No position that its events may match precedes another one of
-      them if they take a burst `in_turn`, and feed no sums, or if its events are `summed`, and extend sums only
-      (`kernels.alone`).
+    - `kept`: vertices that one of its events may become. `summed`: its events extend sums only, and no position that
+      they may match precedes another one of them (`alone.propagate_sums`).
     """
 
     binding: int
@@ -40,7 +39,6 @@ class TypeRecord:
     group: int
     kept: int
     relevant: np.bool_
-    in_turn: np.bool_
     summed: np.bool_
 
 

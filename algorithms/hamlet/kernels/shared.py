@@ -89,12 +89,11 @@ def propagate_shared(
         waits |= not alone
         add_run(cells, sums if alone else fresh, row, length)
         if stored:  # for those that visit it
-            v = keep(i, bound + burst.group, length, events, totals, state.vertices)
+            v = keep(i, burst.group, length, events, totals, state.vertices)
             event = state.vertices.event[v]
             event.graphlet, event.first, event.size = x, oldest, length
             if v > begin_at and state.vertices.event[v - 1].size == length:
                 event.run += state.vertices.event[v - 1].run
-            counts.stored += 1
             copy_run(state.vertices.cells, event.cell, cells, row, length)
     counts.event_snapshots += burst.created
     end_graphlet(burst.group, oldest, waits, program, totals, graphlets)
@@ -109,8 +108,9 @@ def fits_burst(
     Each event has a coefficient for each snapshot before it.
     """
     template, counts, size = program.template, state.totals.counts[0], burst.size
-    kept = size * template.kind[events.kind[burst.begin]].kept
-    cells = kept * template.whole[0].most
+    width = state.graph.time.shape[1]
+    blocks = template.kind[events.kind[burst.begin]].kept * ((size + width - 1) // width)
+    kept = cells = int(np.int64(0))
     counts.more_snapshots = 0
     if burst.queries > 0:
         group = template.group[burst.group]
@@ -118,10 +118,10 @@ def fits_burst(
         counts.more_snapshots = 1 + created
         if burst.stored:
             before = counts.snapshots - (counts.oldest_snapshot if burst.selects else counts.snapshots) + 1
-            kept += size
-            cells += size * before + created * size - created * (created - 1) // 2
+            kept = size
+            cells = size * before + created * size - created * (created - 1) // 2
     fits = counts.snapshots + counts.more_snapshots <= len(state.graphlets.snapshot)
-    return has_space(kept, cells, state.totals, state.vertices) and fits
+    return has_space(kept, cells, blocks, state.totals, state.vertices, state.graph) and fits
 
 
 @inner
@@ -148,7 +148,7 @@ def _alike_before(
     counts, cells, now = state.totals.counts[0], graphlets.cells, events.time[i]
     row, first = ROW * len(graphlets.snapshot) + oldest, template.group[g].alike
     clear_run(cells, row, counts.snapshots - oldest)
-    v = vertices.last[len(template.position) + g]
+    v = vertices.last[g]
     while v >= counts.oldest_vertex:
         if vertices.event[v].time < now:
             yes, no = False, False

@@ -8,6 +8,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Reals
 from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.online.kernels.store import Graph
 from cepbench.algorithms.snapshots.kernels.records import ProgressRecord, VertexRecord
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
 from cepbench.queries.records import Records
@@ -19,7 +20,7 @@ SUMS, FRESH, ROW, VISITED, VALUES = range(5)
 class CountRecord(ProgressRecord):
     """Where the state is, and work that is counted.
 
-    - `last`: time of the last relevant event; `stored`: kept events that have expressions.
+    - `last`: time of the last relevant event.
     - Ends of the queue of snapshots, which leaves at its oldest end; `more_snapshots`: those that a burst may need.
     - `bursts` of sharable types, the `shared_bursts` of them, which have a shared graphlet each, and the graphlets that
       single queries have of them; snapshots; and bursts at which a query left the others (`splits`) or joined them
@@ -27,7 +28,6 @@ class CountRecord(ProgressRecord):
     """
 
     last: int
-    stored: int
     snapshots: int
     oldest_snapshot: int
     more_snapshots: int
@@ -41,7 +41,7 @@ class CountRecord(ProgressRecord):
 
 
 class StoredRecord(VertexRecord):
-    """A kept event; if it has an expression, it is in the shared graphlet that begins with the snapshot `graphlet`."""
+    """A kept event of the shared graphlet that begins with the snapshot `graphlet`."""
 
     graphlet: int
 
@@ -81,8 +81,11 @@ class GraphletStore(NamedTuple):
 
 
 class HamletState(NamedTuple):
-    """The state of a sharable set; `vertices` has the lists of positions, then of groups."""
+    """The state of a sharable set: `graph` has the kept events of non-shared graphlets, by position, `vertices` those
+    of shared ones, a list for each group.
+    """
 
     totals: SetTotals
+    graph: Graph
     vertices: VertexQueue
     graphlets: GraphletStore

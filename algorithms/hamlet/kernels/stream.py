@@ -15,6 +15,7 @@ from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, note
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK
 from cepbench.algorithms.snapshots.kernels.template import DONE, OUTPUT, ROOM, MemberRows
 from cepbench.algorithms.snapshots.kernels.windows import commit, void
 from cepbench.queries.records import Records
@@ -82,7 +83,8 @@ def run_bursts(
             counts.shared_bursts += 1
             for u in range(template.group[burst.group].unit, template.group[burst.group].unit_end):
                 state.graphlets.unit[u].now = False
-        note_state(np.int64(0 if burst.group == NONE else burst.size), template, state.totals)
+        buffered = np.int64(0 if burst.group == NONE else burst.size)
+        note_state(buffered, template, state.totals, state.graph.counters)
         if not burst.stored:  # nothing refers to its snapshots later
             counts.snapshots = x
         counts.now = counts.last = events.time[end - 1]
@@ -126,7 +128,7 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
             burst.stored |= template.position[template.unit[u].position].kept
             burst.selects |= one.selects
             burst.partial |= one.matched < burst.size
-            burst.apart |= one.selects and _was_apart(u, state)
+            burst.apart |= one.selects and _was_apart(u, program, state)
         else:
             unit.apart = counts.now
     counts.splits += split
@@ -147,17 +149,19 @@ def _know(n: int, program: HamletProgram, decisions: Decisions, state: HamletSta
         one.reads += windows * (template.position[p].enter_end - template.position[p].enter)
         one.selects = alike.loop != NONE
         one.visits = one.selects or template.whole[0].every
-        one.separate |= not alike.same_loop or (one.selects and _was_apart(u, state))
+        one.separate |= not alike.same_loop or (one.selects and _was_apart(u, program, state))
         if one.visits:
-            alone = (counts.vertices - counts.oldest_vertex - counts.stored) // (group.unit_end - group.unit)
-            burst.before = max(counts.stored, alone) + burst.size // 2
+            alone = state.graph.counters[LIVE] // (group.unit_end - group.unit)
+            burst.before = max(counts.vertices - counts.oldest_vertex, alone) + burst.size // 2
     state.graphlets.in_window[burst.group] += burst.size
     burst.in_window = state.graphlets.in_window[burst.group]
     burst.snapshots = counts.snapshots - counts.oldest_snapshot
 
 
 @inlined
-def _was_apart(u: int, state: HamletState) -> bool:
-    """Whether unit u has not shared a burst whose events may still be visited."""
+def _was_apart(u: int, program: HamletProgram, state: HamletState) -> bool:
+    """Whether unit u has events of its own that may still be visited, or has no part in a burst whose events may."""
     first, vertices = state.totals.counts[0].oldest_vertex, state.vertices.event
+    if state.graph.position[program.template.unit[u].position].head != NO_BLOCK:
+        return True
     return bool(first < state.totals.counts[0].vertices and vertices[first].time <= state.graphlets.unit[u].apart)

@@ -26,7 +26,7 @@ def visit_all(
     O(n) for n live events of the position, and O(n s + w s) for those of shared graphlets over s snapshots.
     """
     template, totals, vertices, graphlets = program.template, state.totals, state.vertices, state.graphlets
-    _visit(i, e, 0, low, high, events, template, program.predicates, totals, vertices)
+    _visit(i, e, 0, low, events, template, program.predicates, totals, state.graph)
     adjacent = program.predicates
     u, which = template.position[template.transition[e].source].unit, template.transition[e].predicates
     if u == NONE:
@@ -35,7 +35,7 @@ def visit_all(
     most, now, floor = len(graphlets.snapshot), events.time[i], floor_of(i, e, low, events, template)
     first, stop = counts.oldest_snapshot, np.int64(0)
     to = VISITED * most + first
-    v = vertices.last[len(template.position) + unit.group]
+    v = vertices.last[unit.group]
     while v >= counts.oldest_vertex and vertices.event[v].time >= floor:
         vertex, begin = vertices.event[v], first_alike(v, now, floor, which, adjacent, vertices)
         if (

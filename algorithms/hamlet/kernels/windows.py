@@ -8,6 +8,7 @@ from cepbench.algorithms.hamlet.kernels.program import TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.compilation import inner, kernel
+from cepbench.algorithms.online.kernels.store import LIVE
 from cepbench.algorithms.snapshots.kernels.cells import Index, clear
 from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals
 from cepbench.algorithms.snapshots.kernels.windows import (
@@ -26,12 +27,13 @@ STORED_BYTES = 32
 
 
 @kernel
-def note_state(buffered: Index, template: TemplateTables, totals: SetTotals) -> None:
-    """Notes the state if it is the largest since the last report."""
+def note_state(buffered: Index, template: TemplateTables, totals: SetTotals, counters: Ints) -> None:
+    """Notes the state if it is the largest since the last report; `counters` as in `Graph`."""
     sizes, counts = template.whole[0], totals.counts[0]
-    snapshots, events = counts.snapshots - counts.oldest_snapshot, counts.vertices - counts.oldest_vertex + buffered
-    aggregates = counts.vertex_cells - counts.oldest_cell + snapshots * sizes.contexts
-    size = events * sizes.event_bytes + counts.stored * STORED_BYTES + aggregates * sizes.cell_bytes
+    snapshots, stored = counts.snapshots - counts.oldest_snapshot, counts.vertices - counts.oldest_vertex
+    events = counters[LIVE] + stored + buffered
+    aggregates = counts.own_cells + counts.vertex_cells - counts.oldest_cell + snapshots * sizes.contexts
+    size = events * sizes.event_bytes + stored * STORED_BYTES + aggregates * sizes.cell_bytes
     note_size(size, events, aggregates, snapshots, sizes.cell_bytes, template.window, totals.open, totals.counts)
 
 
@@ -44,11 +46,11 @@ def close_until(
     There must be room for a row per open window. Kept events and snapshots that have left all windows are dropped; the
     events of a graphlet leave together, since bursts are cut where windows begin.
     """
-    totals, vertices, snapshot = state.totals, state.vertices, state.graphlets.snapshot
+    totals, graph, snapshot = state.totals, state.graph, state.graphlets.snapshot
     opened, counts = totals.open, totals.counts[0]
     if not any_ends(now, template.window, opened):
         return size
-    note_state(np.int64(0), template, totals)
+    note_state(np.int64(0), template, totals, graph.counters)
     if now > counts.now:
         commit(negated, template, totals)
         counts.now = now
@@ -57,14 +59,12 @@ def close_until(
         while ends(w, now, template.window, opened):
             for n in range(window.member, window.member_end):
                 m, k = template.lists[n], opened[w].low
-                size = close_member(m, k, negated, template, totals, vertices, rows, size)
+                size = close_member(m, k, negated, template, totals, graph, rows, size)
             opened[w].low += 1
             if w == template.whole[0].longest:
                 for g in range(len(state.graphlets.in_window)):
                     state.graphlets.in_window[g] *= max(0.0, 1.0 - window.slide / window.within)
-    first, oldest = counts.oldest_vertex, forget_vertices(template, totals, vertices)
-    for v in range(first, counts.oldest_vertex):
-        counts.stored -= vertices.event[v].size > 0
+    oldest = forget_vertices(template, totals, state.vertices, graph)
     while counts.oldest_snapshot < counts.snapshots and snapshot[counts.oldest_snapshot].time < oldest:
         counts.oldest_snapshot += 1
     return size

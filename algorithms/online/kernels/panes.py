@@ -5,13 +5,12 @@ wait leave (dissertation Sections 11.2, 11.4 and 16.2).
 from __future__ import annotations
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import add
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import RowCells
 from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, OpenWindows, Windowed, close_window, commit
-from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK, Graph, show
+from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK, Graph, add_window, release, show
 from cepbench.queries.tables import Tables
 
 
@@ -75,19 +74,10 @@ def _leave(p: int, passed: bool, ended: int, graph: Graph) -> None:
 @inlined
 def _add_valid_ends(p: int, negated: Ints, tables: Tables, graph: Graph, state: OpenWindows) -> None:
     """Adds the END events of position p that no trailing negation invalidates to the lowest open window's result."""
-    span = len(state.final.over)
-    width = graph.time.shape[1]
-    k = state.clock[LOW]
-    floor = -1
+    span, k, floor = len(state.final.over), state.clock[LOW], -1
     for n in range(tables.trailing_ptr[p], tables.trailing_ptr[p + 1]):
         floor = max(floor, negated[tables.trailing[n]])
-    block = graph.position[p].head
-    while block != NO_BLOCK:
-        if graph.block[block].low <= k <= graph.block[block].high:
-            for v in range(graph.block[block].size):
-                if graph.time[block, v] >= floor:
-                    add(state.final, k % span, graph.cells, (block * span + k % span) * width + v)
-        block = graph.block[block].next
+    add_window(p, k, floor, span, state.final, k % span, graph)
 
 
 @inlined
@@ -107,19 +97,10 @@ def _purge(p: int, negated: Ints, tables: Tables, semantics: int, graph: Graph, 
                 floor = min(floor, latest)
     before, block = NO_BLOCK, graph.position[p].head
     while block != NO_BLOCK:
-        following, live = graph.block[block].next, graph.block[block].live
-        if graph.block[block].high >= low and live > 0 and graph.time[block, graph.block[block].size - 1] >= floor:
+        last, live = graph.block[block].size - 1, graph.block[block].live
+        if graph.block[block].high >= low and live > 0 and graph.time[block, last] >= floor:
             if semantics == ANY:
                 break
-            before = block
+            before, block = block, graph.block[block].next
         else:
-            graph.counters[LIVE] -= live
-            graph.free[graph.left[0]] = block
-            graph.left[0] += 1
-            if before == NO_BLOCK:
-                graph.position[p].head = following
-            else:
-                graph.block[before].next = following
-            if following == NO_BLOCK:
-                graph.position[p].tail = before
-        block = following
+            block = release(p, before, graph)

@@ -1,7 +1,7 @@
 """Vertices of the GRETA graph in blocks, and the sorted index for edge predicates (dissertation Section 11.4).
 
-Vertices of one position and one pane lie in blocks of `B` slots; a position's blocks form a chain in time order. For
-edge predicates a block keeps the `order` of its vertices by one attribute, so that a range predicate finds its
+Vertices of one position in the same windows lie in blocks of `B` slots; a position's blocks form a chain in time order.
+For edge predicates a block keeps the `order` of its vertices by one attribute, so that a range predicate finds its
 vertices in O(log B + found).
 
 Vertices of the current time stamp are in their blocks but not yet visible (`shown` < `size`): a stream transaction ends
@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
-from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.cells import Cells, add, copy
 from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.online.kernels.lifecycle import OpenWindows
 from cepbench.queries.records import Records
@@ -30,7 +30,7 @@ from cepbench.queries.tables import (
     LESS_OR_EQUAL,
     UNEQUAL,
     PredicateRecord,
-    Tables,
+    Predicates,
 )
 
 NO_BLOCK = -1
@@ -57,9 +57,7 @@ class GraphPositionRecord:
 
 class BlockRecord:
     """A block: the `next` one of its chain; its vertices (`size`), those before the current time (`shown`), and those
-    of them that have not left (`live`).
-
-    `pane` is the number of its pane, which lies in windows `low` to `high`.
+    of them that have not left (`live`). All are in windows `low` to `high`.
     """
 
     next: int
@@ -68,7 +66,6 @@ class BlockRecord:
     live: int
     low: int
     high: int
-    pane: int
 
 
 class Blocks(NamedTuple):
@@ -131,24 +128,99 @@ def graph_of(blocks: Blocks, own: KeyGraph) -> Graph:
     )  # fmt: skip
 
 
+@inlined
+def keep_vertex(
+    i: int, p: int, low: int, high: int, span: int, reached: Cells, at: int, events: KernelEvents, graph: Graph
+) -> None:
+    """Makes event i a vertex of position p in windows low..high, whose cells begin with `at` of `reached`."""
+    width, block = graph.time.shape[1], _block_for(p, low, high, graph)
+    v = graph.block[block].size
+    graph.block[block].size = v + 1
+    graph.counters[LIVE] += 1
+    graph.time[block, v] = events.time[i]
+    keep_columns(i, events, graph.ints, graph.reals, block * width + v)
+    for k in range(low, high + 1):
+        copy(graph.cells, (block * span + k % span) * width + v, reached, at + k - low)
+
+
+@inlined
+def _block_for(p: int, low: int, high: int, graph: Graph) -> int:
+    """The last block of position p if it is of these windows and has room, else a new one."""
+    width = graph.time.shape[1]
+    block = graph.position[p].tail
+    fresh = block == NO_BLOCK or graph.block[block].size == width
+    if fresh or graph.block[block].low != low or graph.block[block].high != high:
+        last = block
+        graph.left[0] -= 1
+        block = graph.free[graph.left[0]]
+        graph.block[block].size, graph.block[block].shown, graph.block[block].live = 0, 0, 0
+        graph.block[block].low, graph.block[block].high = low, high
+        graph.block[block].next = NO_BLOCK
+        graph.position[p].tail = block
+        if last == NO_BLOCK:
+            graph.position[p].head = block
+        else:
+            graph.block[last].next = block
+    return block
+
+
+@inlined
+def release(p: int, before: int, graph: Graph) -> int:
+    """Frees the block of position p behind block `before`, or the first one if there is none; returns the next."""
+    block = graph.position[p].head if before == NO_BLOCK else graph.block[before].next
+    following = graph.block[block].next
+    graph.counters[LIVE] -= graph.block[block].live
+    graph.free[graph.left[0]] = block
+    graph.left[0] += 1
+    if before == NO_BLOCK:
+        graph.position[p].head = following
+    else:
+        graph.block[before].next = following
+    if following == NO_BLOCK:
+        graph.position[p].tail = before
+    return following
+
+
+@inlined
+def add_window(p: int, k: int, floor: int | np.int64, span: int, cells: Cells, to: int, graph: Graph) -> None:
+    """Adds the vertices of position p in window k, from time `floor` on, to cell `to`."""
+    width = graph.time.shape[1]
+    block = graph.position[p].head
+    while block != NO_BLOCK:
+        if graph.block[block].low <= k <= graph.block[block].high:
+            for v in range(graph.block[block].size):
+                if graph.time[block, v] >= floor:
+                    add(cells, to, graph.cells, (block * span + k % span) * width + v)
+        block = graph.block[block].next
+
+
 @inner
-def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, tables: Tables, graph: Graph) -> int:
-    """Writes to `graph.selected` the vertices of a block that event i may follow over e; returns how many."""
-    adjacent = tables.adjacent
-    q = tables.source[e]
+def select(
+    i: int,
+    q: int,
+    which: int,
+    block: int,
+    floor: int | np.int64,
+    events: KernelEvents,
+    adjacent: Predicates,
+    graph: Graph,
+) -> int:
+    """Writes to `graph.selected` the vertices of a block of position q that event i may follow, by list `which` of
+    predicates; returns how many.
+    """
     width = graph.time.shape[1]
     base = block * width
     begin_at, end_at = 0, graph.block[block].live
     sorted_by = -1
     if graph.position[q].sort_column >= 0:
-        for k in range(adjacent.ptr[e], adjacent.ptr[e + 1]):
+        for k in range(adjacent.ptr[which], adjacent.ptr[which + 1]):
             one = adjacent.one[k]
             same = one.left_column == graph.position[q].sort_column and one.real == graph.position[q].sort_real
             if same and one.op != UNEQUAL and (not one.real or one.left_factor > 0.0):
                 sorted_by = k
                 begin_at, end_at = _range(one, block, i, events, graph)
                 break
-    if sorted_by >= 0 and adjacent.ptr[e + 1] - adjacent.ptr[e] == 1 and graph.time[block, 0] >= floor:
+    if sorted_by >= 0 and adjacent.ptr[which + 1] - adjacent.ptr[which] == 1 and graph.time[block, 0] >= floor:
         chosen = graph.order[block, begin_at:end_at]
         for s in range(len(chosen)):  # the range decides alone
             graph.selected[s] = chosen[s]
@@ -157,7 +229,7 @@ def select(i: int, e: int, block: int, floor: np.int64, events: KernelEvents, ta
     for s in range(begin_at, end_at):
         v = graph.order[block, s]
         if graph.time[block, v] >= floor and hold(
-            adjacent, e, graph.ints, graph.reals, base + v, events.ints, events.reals, i
+            adjacent, which, graph.ints, graph.reals, base + v, events.ints, events.reals, i
         ):
             graph.selected[found] = v
             found += 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 from cepbench.algorithms.kernels.cells import begin, is_empty
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy
-from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
-from cepbench.algorithms.snapshots.kernels.vertices import keep
+from cepbench.algorithms.online.kernels.store import Graph
+from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear
+from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template
+from cepbench.algorithms.snapshots.kernels.vertices import keep_own
 
 
 @inlined
@@ -46,10 +47,10 @@ def first_free(i: int, p: int, low: int, high: int, events: KernelEvents, templa
 @inlined
 def deliver(
     i: int, p: int, at: int, low: int, high: int, at_once: bool, events: KernelEvents, template: Template,
-    totals: SetTotals, vertices: VertexQueue,
-) -> bool:  # fmt: skip
+    totals: SetTotals, graph: Graph,
+) -> None:  # fmt: skip
     """Adds the trends that end with event i at a position, cell `at + k - low` for window k, to what windows keep, and
-    keeps the event if it is visited later; False if there is no trend. `at_once` if no other event has its time.
+    keeps the event if it is visited later. `at_once` if no other event has its time.
     """
     position, cells = template.position[p], totals.cells
     span, found = template.window[position.window].span, False
@@ -60,11 +61,7 @@ def deliver(
     if found and not at_once:
         mark(p, template, totals)
     if found and position.kept:
-        v = keep(i, p, span, events, totals, vertices)
-        vertices.event[v].size = 0
-        for k in range(low, high + 1):
-            copy(vertices.cells, vertices.event[v].cell + k % span, cells, at + k - low)
-    return found
+        keep_own(i, p, at, low, high, events, template, totals, graph)
 
 
 @inlined

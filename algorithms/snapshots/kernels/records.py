@@ -93,11 +93,10 @@ class SlotRecord:
 
 
 class VertexRecord:
-    """An event that later ones visit, the vertex `before` it in its list (below the oldest: none), and its cells.
+    """A shared event that later ones visit, and the vertex `before` it in its list (below the oldest: none).
 
-    At a position its trends in window k are cell `cell + k % span`, and `size` is 0. Where an event is shared, cell
-    `cell + s - first` is its coefficient of snapshot s, for `size` snapshots from `first` on. It ends a `run` of
-    vertices of its list whose cells lie one behind the other, of the same windows and snapshots.
+    Cell `cell + s - first` is its coefficient of snapshot s, for `size` snapshots from `first` on. It ends a `run` of
+    vertices of its list whose cells lie one behind the other, of the same snapshots.
     """
 
     time: int
@@ -112,8 +111,8 @@ class ProgressRecord:
     """Where the state of a set is, and its largest size.
 
     - `now`: current time; `edge`: the next time at which a window begins or ends; `touched`: slots with pending cells.
-    - Ends of the queue of `vertices` and of their cells; the queue leaves at its oldest end. `more_vertices`,
-      `more_vertex_cells`: those that the next step may need.
+    - Ends of the queue of `vertices` and of their cells; the queue leaves at its oldest end. `own_cells`: those of the
+      graph. `more_vertices`, `more_vertex_cells`, `more_blocks`: those that the next step may need.
     - `peak`: the most bytes since the last report, with the events, aggregates and snapshots of that time.
     - `visits`: events times what they are put into; `edges`: events before that are visited.
     """
@@ -125,8 +124,10 @@ class ProgressRecord:
     oldest_vertex: int
     vertex_cells: int
     oldest_cell: int
+    own_cells: int
     more_vertices: int
     more_vertex_cells: int
+    more_blocks: int
     peak: int
     peak_events: int
     peak_aggregates: int

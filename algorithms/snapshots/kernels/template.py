@@ -49,7 +49,7 @@ class SetTotals(NamedTuple):
 
 
 class VertexQueue(NamedTuple):
-    """Events that later ones visit, in time order of each list: one per position, behind those what a system shares.
+    """Events of shared graphlets or outlets that later ones visit, in time order of each list.
 
     `event[V]` with attributes `ints[I, V]`, `reals[F, V]`, linked by list from `last[L]` on; `cells` as `event` says.
     """

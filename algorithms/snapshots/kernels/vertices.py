@@ -1,18 +1,77 @@
-"""Events that later ones visit one by one: where predicates select some of them, or a negated sequence does."""
+"""Events that later ones visit: those of each query in the GRETA graph, shared ones in a queue."""
 
 from __future__ import annotations
 
 from cepbench.algorithms.kernels.cells import Cells, add_all
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
-from cepbench.algorithms.snapshots.kernels.cells import Index, add, follows
+from cepbench.algorithms.online.kernels import store
+from cepbench.algorithms.online.kernels.lifecycle import ANY
+from cepbench.algorithms.online.kernels.reach import visits
+from cepbench.algorithms.online.kernels.store import EDGES, LIVE, NO_BLOCK, Graph, keep_vertex, release
+from cepbench.algorithms.snapshots.kernels.cells import Index, add
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
 from cepbench.queries.tables import Predicates
 
 
 @inlined
+def keep_own(
+    i: int, p: int, at: int, low: int, high: int, events: KernelEvents, template: Template, totals: SetTotals,
+    graph: Graph,
+) -> None:  # fmt: skip
+    """Makes event i, whose trends in window k are cell `at + k - low`, a vertex of position p."""
+    _show(p, events.time[i], graph)
+    keep_vertex(i, p, low, high, template.whole[0].most, totals.cells, at, events, graph)
+    totals.counts[0].own_cells += template.window[template.position[p].window].span
+
+
+@inlined
+def _show(p: int, now: int, graph: Graph) -> None:
+    """Makes the vertices of position p before `now` visible."""
+    block = graph.position[p].tail
+    if block != NO_BLOCK:
+        v = graph.block[block].size
+        if graph.block[block].shown < v and graph.time[block, v - 1] < now:
+            store.show(p, graph)
+
+
+@inner
+def visit(
+    i: int, e: int, at: int, low: int, events: KernelEvents, template: Template, predicates: Predicates,
+    totals: SetTotals, graph: Graph,
+) -> None:  # fmt: skip
+    """Adds the trends that event i extends over transition e to those that reach it, cell `at + k - low` for window k.
+
+    As GRETA does, O(n) for n live events of the position.
+    """
+    edge = template.transition[e]
+    q, floor = edge.source, floor_of(i, e, low, events, template)
+    _show(q, events.time[i], graph)
+    visits.visit(
+        i, q, edge.predicates, low, floor, ANY, events, predicates, graph, template.whole[0].most, totals.cells, at
+    )
+    totals.counts[0].edges += graph.counters[EDGES]
+    graph.counters[EDGES] = 0
+
+
+@inlined
+def forget_own(template: Template, totals: SetTotals, graph: Graph) -> None:
+    """Drops vertices of positions that have left all windows."""
+    if graph.counters[LIVE] == 0:
+        return
+    for p in range(len(graph.position)):
+        w = template.position[p].window
+        block, low = graph.position[p].head, totals.open[w].low
+        if block != NO_BLOCK and graph.block[block].high < low:
+            store.show(p, graph)
+        while block != NO_BLOCK and graph.block[block].high < low:
+            totals.counts[0].own_cells -= graph.block[block].live * template.window[w].span
+            block = release(p, NO_BLOCK, graph)
+
+
+@inlined
 def keep(i: int, n: int, cells: int, events: KernelEvents, totals: SetTotals, vertices: VertexQueue) -> int:
-    """Keeps event i as the last of list n, with so many cells, which the caller sets; returns its vertex."""
+    """Keeps shared event i as the last of list n, with so many cells, which the caller sets; returns its vertex."""
     counts = totals.counts[0]
     v = counts.vertices
     vertex = vertices.event[v]
@@ -25,11 +84,13 @@ def keep(i: int, n: int, cells: int, events: KernelEvents, totals: SetTotals, ve
 
 
 @inlined
-def has_space(more: Index, cells: Index, totals: SetTotals, vertices: VertexQueue) -> bool:
-    """Whether there is room for `more` vertices with so many cells; otherwise `SetState.make_room` makes it."""
+def has_space(more: Index, cells: Index, blocks: Index, totals: SetTotals, vertices: VertexQueue, graph: Graph) -> bool:
+    """Whether there is room for `more` shared vertices with so many cells, and for `blocks` of those of positions;
+    otherwise `SetState.make_room` makes it.
+    """
     counts = totals.counts[0]
-    counts.more_vertices, counts.more_vertex_cells = more, cells
-    fits: bool = counts.vertices + more <= len(vertices.event)
+    counts.more_vertices, counts.more_vertex_cells, counts.more_blocks = more, cells, blocks
+    fits: bool = counts.vertices + more <= len(vertices.event) and blocks <= graph.left[0]
     return fits and bool(counts.vertex_cells + cells <= len(vertices.cells.over))
 
 
@@ -43,32 +104,6 @@ def floor_of(i: int, e: int, low: int, events: KernelEvents, template: Template)
     for n in range(edge.between, edge.between_end):
         floor = max(floor, events.negated[i, template.lists[n]])
     return floor
-
-
-@inner
-def visit(
-    i: int, e: int, at: int, low: int, high: int, events: KernelEvents, template: Template, predicates: Predicates,
-    totals: SetTotals, vertices: VertexQueue,
-) -> None:  # fmt: skip
-    """Adds the trends that event i extends over transition e to those that reach it, cell `at + k - low` for window k.
-
-    O(n) for n live events of the position, of which runs are summed window by window.
-    """
-    edge, counts = template.transition[e], totals.counts[0]
-    window = template.window[template.position[edge.source].window]
-    span, slide = window.span, window.slide
-    now, floor = events.time[i], floor_of(i, e, low, events, template)
-    v = vertices.last[edge.source]
-    while v >= counts.oldest_vertex and vertices.event[v].time >= floor:
-        first, time = first_alike(v, now, floor, edge.predicates, predicates, vertices), vertices.event[v].time
-        if time < now and follows(
-            predicates, edge.predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i
-        ):
-            counts.edges += v - first + 1
-            for k in range(low, min(high, time // slide) + 1):
-                cell = vertices.event[first].cell + k % span
-                add_all(totals.cells, at + k - low, vertices.cells, cell, span, v - first + 1, None)
-        v = vertices.event[first].before
 
 
 @inlined

@@ -9,8 +9,10 @@ from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.cells import is_empty
 from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.online.kernels.store import Graph, add_window
 from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy
 from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals, Template, VertexQueue
+from cepbench.algorithms.snapshots.kernels.vertices import forget_own
 from cepbench.queries.records import Records
 
 
@@ -88,9 +90,8 @@ def opened_at(w: int, now: int, window: Records, opened: Records) -> tuple[int, 
 
 @inner
 def close_member(
-    m: int, k: int, negated: Ints, template: Template, totals: SetTotals, vertices: VertexQueue, rows: MemberRows,
-    size: int,
-) -> int:  # fmt: skip
+    m: int, k: int, negated: Ints, template: Template, totals: SetTotals, graph: Graph, rows: MemberRows, size: int
+) -> int:
     """Writes the row of a member's window k, if it has a trend, and forgets the window; returns how many rows."""
     member, cells = template.member[m], totals.cells
     row = k % template.window[member.window].span
@@ -98,15 +99,10 @@ def close_member(
     for n in range(member.late, member.late_end):
         add(cells, final, cells, template.slot[template.lists[n]].cell + row)
     for n in range(member.place, member.place_end):  # END events that no trailing negated sequence invalidates
-        position, v = template.position[template.lists[n]], vertices.last[template.lists[n]]
-        slide = template.window[position.window].slide
-        floor = k * slide
+        position, floor = template.position[template.lists[n]], np.int64(0)
         for j in range(position.trailing, position.trailing_end):
             floor = max(floor, negated[template.lists[j]])
-        while v >= totals.counts[0].oldest_vertex and vertices.event[v].time >= floor:
-            if vertices.event[v].time // slide >= k:
-                add(cells, final, vertices.cells, vertices.event[v].cell + row)
-            v = vertices.event[v].before
+        add_window(template.lists[n], k, floor, template.whole[0].most, cells, final, graph)
     if not is_empty(cells, final):
         rows.closed[size].member, rows.closed[size].window = m, k
         copy(rows.cells, size, cells, final)
@@ -132,8 +128,9 @@ def note_size(
 
 
 @inlined
-def forget_vertices(template: Template, totals: SetTotals, vertices: VertexQueue) -> np.int64:
+def forget_vertices(template: Template, totals: SetTotals, vertices: VertexQueue, graph: Graph) -> np.int64:
     """Drops vertices that have left all windows; returns the time at which the oldest open window begins."""
+    forget_own(template, totals, graph)
     counts = totals.counts[0]
     oldest = np.int64(2**62)
     for w in range(len(totals.open)):

@@ -13,14 +13,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.kernels.cells import add, add_all, clear, copy
+from cepbench.algorithms.kernels.cells import Cells, add, add_all, clear
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.online.kernels.lifecycle import NEXT, OpenWindows, Windowed, append
 from cepbench.algorithms.online.kernels.panes import advance_graph
-from cepbench.algorithms.online.kernels.store import EDGES, LIVE, NO_BLOCK, Blocks, Graph, KeyGraph, graph_of, select
+from cepbench.algorithms.online.kernels.store import (
+    EDGES,
+    NO_BLOCK,
+    Blocks,
+    Graph,
+    KeyGraph,
+    graph_of,
+    keep_vertex,
+    select,
+)
+from cepbench.queries.tables import Predicates
 
 
 @inner
@@ -95,60 +105,32 @@ def _insert(
             floor = np.int64(-1)
             for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
                 floor = max(floor, events.negated[i, tables.between[k]])
-            _visit(i, e, low, floor, events, fixed, graph, state)
+            visit(i, q, e, low, floor, fixed.semantics, events, tables.adjacent, graph, span, state.reached, 0)
         else:
             for k in range(low, high + 1):
                 add(state.reached, k - low, state.cells, (k % span) * size + slots.read[e])
     found = append(i, p, low, high, events, tables, slots, fixed.window, state)
     if fixed.keeps and found and graph.position[p].kept:
-        block = _block_for(p, events.time[i] // fixed.window.pane, low, high, graph)
-        v = graph.block[block].size
-        graph.block[block].size = v + 1
-        graph.counters[LIVE] += 1
-        width = graph.time.shape[1]
-        graph.time[block, v] = events.time[i]
-        keep_columns(i, events, graph.ints, graph.reals, block * width + v)
-        for k in range(low, high + 1):
-            copy(graph.cells, (block * span + k % span) * width + v, state.reached, k - low)
+        keep_vertex(i, p, low, high, span, state.reached, 0, events, graph)
 
 
 @inlined
-def _block_for(p: int, pane: int, low: int, high: int, graph: Graph) -> int:
-    """The last block of position p if it is of this pane and has room, else a new one."""
+def visit(
+    i: int, q: int, which: int, low: int, floor: int | np.int64, semantics: int, events: KernelEvents,
+    adjacent: Predicates, graph: Graph, span: int, cells: Cells, at: int,
+) -> None:  # fmt: skip
+    """Adds the vertices of position q that event i may follow, by list `which` of predicates and from time `floor` on,
+    to cells: those in window k to cell `at + k - low`.
+    """
     width = graph.time.shape[1]
-    block = graph.position[p].tail
-    fresh = block == NO_BLOCK or graph.block[block].pane != pane or graph.block[block].size == width
-    if fresh:
-        last = block
-        graph.left[0] -= 1
-        block = graph.free[graph.left[0]]
-        graph.block[block].size, graph.block[block].shown, graph.block[block].live = 0, 0, 0
-        graph.block[block].low, graph.block[block].high, graph.block[block].pane = low, high, pane
-        graph.block[block].next = NO_BLOCK
-        graph.position[p].tail = block
-        if last == NO_BLOCK:
-            graph.position[p].head = block
-        else:
-            graph.block[last].next = block
-    return block
-
-
-@inlined
-def _visit(
-    i: int, e: int, low: int, floor: np.int64, events: KernelEvents, fixed: Windowed, graph: Graph, state: OpenWindows
-) -> None:
-    """Adds the cells of all predecessors of event i over transition e to `state.reached`."""
-    tables, semantics = fixed.tables, fixed.semantics
-    span = len(state.final.over)
-    width = graph.time.shape[1]
-    checked = tables.adjacent.ptr[e + 1] > tables.adjacent.ptr[e]
-    block = graph.position[tables.source[e]].head
+    checked = adjacent.ptr[which + 1] > adjacent.ptr[which]
+    block = graph.position[q].head
     while block != NO_BLOCK:
         shown, found = graph.block[block].shown, graph.block[block].live
         if found > 0 and graph.block[block].high >= low and graph.time[block, shown - 1] >= floor:
             whole = found == shown and not checked and graph.time[block, 0] >= floor and semantics != NEXT
             if not whole:
-                found = select(i, e, block, floor, events, tables, graph)
+                found = select(i, q, which, block, floor, events, adjacent, graph)
             if semantics == NEXT:
                 for s in range(found):
                     graph.time[block, graph.selected[s]] = events.time[i]  # they leave when this time ends
@@ -158,7 +140,7 @@ def _visit(
                 for k in range(first, last + 1):
                     base = (block * span + k % span) * width
                     if whole:
-                        add_all(state.reached, k - low, graph.cells, base, 1, found, None)
+                        add_all(cells, at + k - low, graph.cells, base, 1, found, None)
                     else:
-                        add_all(state.reached, k - low, graph.cells, base, 1, found, graph.selected)
+                        add_all(cells, at + k - low, graph.cells, base, 1, found, graph.selected)
         block = graph.block[block].next
