@@ -1,6 +1,6 @@
 """Hamlet: throughput of a shared workload beside GRETA and COGRA, costs by number of queries, and its decisions.
 
-Run by hand: python benchmarks/hamlet.py [workload | queries | choice | keys | costs | event_costs]
+Run by hand: python benchmarks/hamlet.py [workload | queries | choice | keys | costs | event_costs | predicate_costs]
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ QUERIES, WINDOW, BURST = 50, 10_000, 120
 SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "cogra")
 FORCED = {"shared": {"alone": 1e18}, "apart": {"graphlet": 1e18}}
 """Costs by which dynamic decisions share all bursts, or none: both test predicates once, as all such decisions do."""
-VISIT = 15e-9
-"""Seconds of visiting an event, the unit of costs; about those of 10 queries with a predicate on adjacent events."""
+UNIT = 15e-9
+"""Seconds that costs are measured in."""
+ADJACENT = "WHERE B.x < NEXT(B).x"
 
 
 def bursts(events: int, burst: int, kinds: int = QUERIES, seed: int = 0) -> EventBatch:
@@ -57,7 +58,7 @@ def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple
     executor = algorithm.executor(plan)
     if name in FORCED:
         assert isinstance(plan, HamletPlan)
-        executor = HamletExecutor(plan, Sharing(costs=COSTS[COARSEST]._replace(**FORCED[name])))
+        executor = HamletExecutor(plan, Sharing(costs=tuple(one._replace(**FORCED[name]) for one in COSTS)))
     started = time.process_time()
     for first in range(0, len(events), 1 << 16):
         executor.process(events.slice(first, min(first + (1 << 16), len(events))))
@@ -155,21 +156,28 @@ def timed_in_turn(
     return [[run(name, queries, events)[0] for name in specifications] for _ in range(rounds)]
 
 
-def costs(granularity: str = COARSEST, windows: Sequence[int] = (WINDOW,)) -> None:
-    """Fits `BenefitCosts` to times of sharing everything and nothing."""
+def costs(granularity: str = COARSEST, windows: Sequence[int] = (WINDOW,), adjacent: bool = False) -> None:
+    """Fits `BenefitCosts` to times of sharing everything and nothing; perhaps with predicates on adjacent events."""
     terms, seconds = [], []
     forced = [f"{name}[granularity={granularity}]" for name in FORCED]
-    for window, (texts, events, reads) in ((one, found) for one in windows for found in _calibrated(granularity, one)):
+    for window, (texts, events, reads) in (
+        (one, found) for one in windows for found in _calibrated(granularity, one, adjacent)
+    ):
         rounds = timed_in_turn(forced, texts, events, 3)
-        shared, alone = _terms(texts, events, reads, window if granularity == EVENT else 0)
+        shared, alone = _terms(texts, events, reads, window if adjacent or granularity == EVENT else 0, adjacent)
         terms += [shared, alone]
         seconds += np.median(rounds, axis=0).tolist()
     weights = 1 / np.array(seconds)  # relative errors count
-    found = _not_negative(np.array(terms) * weights[:, None], np.ones(len(terms)))
-    predicted = np.array(terms) @ found * weights
-    names = (*BenefitCosts._fields, "besides, per event", "besides, per burst")
+    names, relative = (
+        (*BenefitCosts._fields, "besides, per event", "besides, per burst"),
+        np.array(terms) * weights[:, None],
+    )
+    found = np.array([*COSTS[1], 0.0, 0.0]) * UNIT * adjacent
+    fitted = [not adjacent or name in ("select", "test", "coefficient") for name in names]
+    found[fitted] = _not_negative(relative[:, fitted], 1.0 - relative @ np.where(fitted, 0.0, found))
+    predicted = relative @ found
     for name, cost in zip(names, found, strict=True):
-        print(f"{name:<20} {cost * 1e9:>8.2f} ns {cost / VISIT:>8.2f}")
+        print(f"{name:<20} {cost * 1e9:>8.2f} ns {cost / UNIT:>8.2f}")
     print(f"predicted / measured: {np.quantile(predicted, (0, 0.1, 0.5, 0.9, 1)).round(2).tolist()}")
 
 
@@ -178,20 +186,25 @@ def event_costs() -> None:
     costs(EVENT, (250, 1000))
 
 
-def _calibrated(granularity: str, window: int) -> Iterator[tuple[list[str], EventBatch, int]]:
+def predicate_costs() -> None:
+    """`select`, `test` and `coefficient`, where predicates select adjacent events, given the other costs of visits."""
+    costs(COARSEST, (250, 1000), adjacent=True)
+
+
+def _calibrated(granularity: str, window: int, adjacent: bool) -> Iterator[tuple[list[str], EventBatch, int]]:
     """Workloads with other numbers of queries, of sums that an event reads, and of events that only half match.
 
-    At event granularity all queries have trends from the first event on, as events of others are not visited, and
-    sharing half of the events would take minutes.
+    Where events are visited all queries have trends from the first event on, as events of others are not visited, and
+    sharing half of the events would take minutes; all match the same ones if predicates select some of the visited.
     """
     patterns = ((2, "SEQ({}, B+)"), (4, "SEQ({}?, {}?, {}?, B+)"))
     shares = (0, 20, 100, 500)
-    if granularity == EVENT:
-        patterns, shares = ((2, "SEQ({}?, B+)"), patterns[1]), shares[:3]
+    if adjacent or granularity == EVENT:
+        patterns, shares = ((2, "SEQ({}?, B+)"), patterns[1]), shares[: 1 if adjacent else 3]
     for burst, mixed in product((5, 20, 50, 120, 500), shares):
         events = bursts(2 * window, burst)
         for queries, (reads, pattern) in product((4, 20, 50), patterns):
-            where = ("", f"WHERE B.x >= {mixed}" if mixed else "")
+            where = ("", f"WHERE B.x >= {mixed}" if mixed else "") if not adjacent else (ADJACENT, ADJACENT)
             names = [[f"X{(n + more) % QUERIES}" for more in range(3)] for n in range(queries)]
             yield (
                 [
@@ -203,7 +216,9 @@ def _calibrated(granularity: str, window: int) -> Iterator[tuple[list[str], Even
             )
 
 
-def _terms(texts: Sequence[str], events: EventBatch, reads: int, visited: int) -> tuple[list[float], list[float]]:
+def _terms(
+    texts: Sequence[str], events: EventBatch, reads: int, visited: int, adjacent: bool
+) -> tuple[list[float], list[float]]:
     """What the model of `kernels.benefit` counts for half of the queries matching all events, the others some.
 
     Of sharing all, and of sharing nothing; in the order of `BenefitCosts`. Windows of length `visited` have their
@@ -217,14 +232,20 @@ def _terms(texts: Sequence[str], events: EventBatch, reads: int, visited: int) -
     own = (size - mixed / 2) * k
     matched, products = float(own.sum()), float((mixed / 2 * propagated).sum()) * k
     created = k * float(mixed.sum())
-    shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, 0.0, created, products, 0.0, 0.0]
-    alone = [matched * reads, matched, 0.0, 0.0, k * b, 0.0, 0.0, 0.0, 0.0]
+    shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, 0.0, created, products, *[0.0] * 4]
+    alone = [matched * reads, matched, 0.0, 0.0, k * b, *[0.0] * 6]
     if visited:
         before = (np.cumsum(size) - size) % visited
         snapshots = (np.cumsum(1 + mixed) - 1 - mixed) % (float((1 + mixed).sum()) * visited / len(events))
-        shared[-3] += k * float(snapshots.sum())
-        shared[-2:] = float((size * size / 2 * propagated + k * before).sum()), float((k * before / size).sum())
-        alone[-2:] = float((own * (before + size / 2)).sum()), float((own * (before / size + 0.5)).sum())
+        visits = before + size / 2
+        if adjacent:
+            alone[7] = float((own * visits).sum())
+            shared[2] = float((size * (1 + snapshots)).sum())
+            shared[8:10] = float((size * visits).sum()), float((size * visits * (1 + snapshots)).sum())
+        else:
+            alone[10] = float((own * visits).sum())
+            shared[6] += k * float(snapshots.sum())
+            shared[10] = float((size * size / 2 * propagated + k * before).sum())
     return [*shared, float(len(events)), b], [*alone, float(len(events)), b]
 
 
@@ -248,6 +269,7 @@ if __name__ == "__main__":
         "keys": keys,
         "costs": costs,
         "event_costs": event_costs,
+        "predicate_costs": predicate_costs,
     }
     for name in sys.argv[1:] or ("workload", "queries", "choice"):
         parts[name]()

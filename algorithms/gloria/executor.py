@@ -132,7 +132,7 @@ class PlanState(SetState):
         """As `SetState.note`."""
         tables, totals = self.compiled.program.tables, self.totals
         group = self.shared.group
-        note_state(tables.whole, tables.window, tables.group, totals.open, group, totals.counts, self.counters)
+        note_state(tables.whole, tables.window, tables.group, totals.open, group, totals.counts, self.graph.counters)
 
 
 class PlanExecutor(SetRunner):

@@ -8,7 +8,7 @@ from typing import ClassVar
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
-from cepbench.algorithms.hamlet.sharing import COSTS, Sharing
+from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
 from cepbench.algorithms.online.trends import unsupported_under_any
 from cepbench.algorithms.options import Option
@@ -81,5 +81,4 @@ class Hamlet(Algorithm):
     def executor(self, plan: Plan) -> Executor:
         """Decides burst by burst which queries share it."""
         assert isinstance(plan, HamletPlan)
-        paper, costs = self.benefit == "paper", COSTS[self.granularity]
-        return HamletExecutor(plan, Sharing(self.sharing, paper, costs, traced=self.trace))
+        return HamletExecutor(plan, Sharing(self.sharing, self.benefit == "paper", traced=self.trace))

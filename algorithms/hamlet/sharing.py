@@ -12,20 +12,17 @@ from cepbench.algorithms.hamlet.kernels.bursts import MOST, BurstRecord
 from cepbench.algorithms.hamlet.kernels.program import TemplateTables
 from cepbench.algorithms.hamlet.kernels.stream import Decisions
 from cepbench.algorithms.kernels.arrays import Flags
-from cepbench.algorithms.online.granularity import COARSEST, EVENT
 from cepbench.queries.records import Records, records_of
 
-COSTS = {
-    COARSEST: BenefitCosts(
-        read=0.09, event=0.7, shared_event=0.7, graphlet=10.0, alone=1.2, snapshot=5.2, product=0.2
+COSTS = (
+    BenefitCosts(read=0.09, event=0.7, shared_event=0.7, graphlet=10.0, alone=1.2, snapshot=5.2, product=0.2),
+    BenefitCosts(
+        read=1.0, event=21.0, shared_event=39.0, graphlet=229.0, alone=23.0, snapshot=106.0, product=1.9,
+        select=0.15, test=1.18, coefficient=0.08, run=0.009,
     ),
-    EVENT: BenefitCosts(
-        read=0.83, event=15.0, shared_event=18.0, graphlet=75.0, alone=250.0, snapshot=75.0, product=0.2, run=0.009,
-        hop=1.2,
-    ),
-}  # fmt: skip
-"""By granularity. Fitted by `benchmarks/hamlet.py costs event_costs` to the times of sharing everything and nothing; at
-event granularity but for `product`, which is the same loop, and too little of these times to be found.
+)  # fmt: skip
+"""Where events extend sums, and where some are visited. Fitted by `benchmarks/hamlet.py costs event_costs` and
+`predicate_costs` to the times of sharing everything and nothing.
 """
 
 NUMBERS = ("traced_bursts", "traced_shared", "traced_snapshots", "predicted_shared", "predicted_alone")
@@ -45,7 +42,7 @@ class Sharing:
 
     mode: str = "dynamic"
     paper: bool = False
-    costs: BenefitCosts = COSTS[COARSEST]
+    costs: tuple[BenefitCosts, BenefitCosts] = COSTS
     decide: Decide | None = None
     traced: int = 0
 

@@ -25,6 +25,15 @@ class KernelEvents(NamedTuple):
     negated: Ints
 
 
+class Attributes(Protocol):
+    """Columns of events: `ints[I, n]` and `reals[F, n]`."""
+
+    @property
+    def ints(self) -> Ints: ...
+    @property
+    def reals(self) -> Reals: ...
+
+
 class Sliding(NamedTuple):
     """Window k covers [k * slide, k * slide + within)."""
 
@@ -54,7 +63,7 @@ def fits(p: Place, i: int, events: KernelEvents, tables: Localized) -> bool:
 
 
 @inlined
-def keep_columns(i: int, events: KernelEvents, ints: Ints, reals: Reals, at: int) -> None:
+def keep_columns(i: int, events: Attributes, ints: Ints, reals: Reals, at: int) -> None:
     """Copies the columns of event i to place `at` of `ints[I, V]` and `reals[F, V]`."""
     for c in range(events.ints.shape[0]):
         ints[c, at] = events.ints[c, i]

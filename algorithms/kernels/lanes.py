@@ -78,15 +78,8 @@ class Calls(NamedTuple):
 
 @written_out
 def over_keys(
-    advance: Any,
-    at: int,
-    done: int,
-    calls: Calls,
-    fixed: Any,
-    arena: Any,
-    lanes: Any,
-    rows: Any,
-) -> tuple[int, int, int, int]:
+    advance: Any, at: int, done: int, calls: Calls, fixed: Any, arena: Any, lanes: Any, rows: Any,
+) -> tuple[int, int, int, int]:  # fmt: skip
     """Processes keys `at..`, the first of them from event `done` on; returns (next key, next event, rows written, why
     it stopped). O(1) per key in addition to its events.
     """

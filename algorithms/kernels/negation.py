@@ -49,15 +49,9 @@ def _commit(best: Ints, clock: Ints, now: int) -> None:
 
 @kernel
 def starts_by_event(
-    events: KernelEvents,
-    tables: Tables,
-    vertex: Ints,
-    vertex_ints: Ints,
-    vertex_reals: Reals,
-    live: int,
-    clock: Ints,
+    events: KernelEvents, tables: Tables, vertex: Ints, vertex_ints: Ints, vertex_reals: Reals, live: int, clock: Ints,
     seen: Ints,
-) -> int:
+) -> int:  # fmt: skip
     """One greatest start per vertex; returns the number of vertices. Those of the current time are skipped."""
     for i in range(len(events.time)):
         now = events.time[i]

@@ -27,15 +27,9 @@ def compare(op: int | np.int64, left: float, right: float) -> bool:
 
 @inlined
 def hold(
-    predicates: Predicates,
-    which: Place,
-    left_ints: Ints,
-    left_reals: Reals,
-    left: int,
-    right_ints: Ints,
-    right_reals: Reals,
-    right: int,
-) -> bool:
+    predicates: Predicates, which: Place, left_ints: Ints, left_reals: Reals, left: int, right_ints: Ints,
+    right_reals: Reals, right: int,
+) -> bool:  # fmt: skip
     """Whether all predicates of list `which` hold for columns of event `left` and, if binary, of event `right`."""
     for k in range(predicates.ptr[which], predicates.ptr[which + 1]):
         predicate = predicates.one[k]

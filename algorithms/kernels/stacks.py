@@ -55,15 +55,9 @@ class Stacks(NamedTuple):
 
 @kernel
 def push_events(
-    first: int,
-    last: int,
-    events: KernelEvents,
-    place: Ints,
-    tables: Tables,
-    semantics: int,
-    oldest: int,
+    first: int, last: int, events: KernelEvents, place: Ints, tables: Tables, semantics: int, oldest: int,
     stacks: Stacks,
-) -> int:
+) -> int:  # fmt: skip
     """Pushes events first..last-1; returns the next event: less than `last` when `stacks` is out of room.
 
     Events before `oldest` are in no open window. O(n) per event with predicates, O(l) without; O(V + E) for complete

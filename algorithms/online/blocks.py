@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import empty_cells
-from cepbench.algorithms.online.kernels.store import NO_BLOCK, BlockRecord, Blocks, GraphPositionRecord
+from cepbench.algorithms.online.kernels.store import NO_BLOCK, BlockRecord, Blocks, Graph, GraphPositionRecord
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.model import Op
@@ -60,7 +60,7 @@ class BlockShape:
             selected=np.zeros(width, np.int64),
         )
 
-    def wider(self, blocks: Blocks, more: int) -> Blocks:
+    def wider(self, blocks: Blocks | Graph, more: int) -> Blocks:
         """A copy with `more` free blocks."""
         count, free = len(blocks.free), blocks.free[: blocks.left[0]]
         free = np.append(free, np.arange(count, count + more))
@@ -75,7 +75,7 @@ class BlockShape:
         found.free[: len(free)] = free
         return found
 
-    def by_block(self, blocks: Blocks) -> list[NDArray[Any]]:
+    def by_block(self, blocks: Blocks | Graph) -> list[NDArray[Any]]:
         """Views of the arrays with blocks, of which there are some, as their first axis."""
         count = len(blocks.free)
         cells = [array.reshape(count, len(array) // count, array[0].size) for array in blocks.cells]

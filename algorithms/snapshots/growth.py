@@ -46,18 +46,9 @@ class SetState(ABC):
         small = any(member.query.partition for member in compiled.members)
         most = int(template.whole["most"][0])
         self.shape = BlockShape(columns, most, compiled.channels.layout, arithmetic, small)
-        self.blocks = self.shape.empty(int(kept.sum()))
-        self.position = empty_positions(kept, edges["source"], edges["predicates"], compiled.program.predicates)
-        self.counters = np.zeros(2, np.int64)
-
-    @property
-    def graph(self) -> Graph:
-        """Kept events of each position."""
-        blocks = self.blocks
-        return Graph(
-            self.position, blocks.block, blocks.free, blocks.left, blocks.time, blocks.order, blocks.ints, blocks.reals,
-            blocks.cells, self.counters, blocks.selected,
-        )  # fmt: skip
+        position = empty_positions(kept, edges["source"], edges["predicates"], compiled.program.predicates)
+        blocks = self.shape.empty(int(kept.sum()))
+        self.graph = Graph(position=position, counters=np.zeros(2, np.int64), **blocks._asdict())
 
     @property
     def counts(self) -> Any:
@@ -89,8 +80,9 @@ class SetState(ABC):
     def make_room(self) -> None:
         """Drops vertices that have left all windows, and makes room for those that a kernel stopped for."""
         counts, old = self.counts, self.vertices
-        if counts["more_blocks"] > self.blocks.left[0]:
-            self.blocks = self.shape.wider(self.blocks, len(self.blocks.free) + int(counts["more_blocks"]))
+        if counts["more_blocks"] > self.graph.left[0]:
+            blocks = self.shape.wider(self.graph, len(self.graph.free) + int(counts["more_blocks"]))
+            self.graph = self.graph._replace(**blocks._asdict())
         first, stop = int(counts["oldest_vertex"]), int(counts["vertices"])
         more = free_room(len(old.event), stop - first, int(counts["more_vertices"]))
         event = wider(old.event[first:stop], more)

@@ -136,16 +136,9 @@ def window_result(out: Cells, i: int, maps: PaneMaps, state: PaneCells) -> None:
 
 @inner
 def _concatenate(
-    cells: Cells,
-    at: np.uint64,
-    a: np.uint64,
-    b: np.uint64,
-    rows: np.uint64,
-    columns: np.uint64,
-    before: int,
-    later: int,
-    maps: PaneMaps,
-) -> None:
+    cells: Cells, at: np.uint64, a: np.uint64, b: np.uint64, rows: np.uint64, columns: np.uint64, before: int,
+    later: int, maps: PaneMaps,
+) -> None:  # fmt: skip
     """Sets the first rows and columns of the map from cell `at` on to those of the map from cell a on, in whose events
     the negations `before` match, followed by that from cell b on, with those of `later`. O(P) products each.
     """

@@ -47,15 +47,9 @@ from cepbench.algorithms.online.kernels.type_tables import END
 
 @inner
 def aggregate_panes(
-    first: int,
-    until: int,
-    events: KernelEvents,
-    fixed: Panes,
-    arena: tuple[()],
-    state: PaneCells,
-    out: RowCells,
+    first: int, until: int, events: KernelEvents, fixed: Panes, arena: tuple[()], state: PaneCells, out: RowCells,
     size: int,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int]:  # fmt: skip
     """Aggregates the trends of one key (`kernels.lanes`).
 
     Stops before an event, or the end, at which `out` might not have room for the windows that close (`span` at most)
@@ -116,15 +110,9 @@ def aggregate_panes_keys(
 
 @inner
 def join_panes(
-    first: int,
-    until: int,
-    events: KernelEvents,
-    fixed: Panes,
-    arena: PaneCells,
-    state: PaneCells,
-    out: RowCells,
+    first: int, until: int, events: KernelEvents, fixed: Panes, arena: PaneCells, state: PaneCells, out: RowCells,
     size: int,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int]:  # fmt: skip
     """As `aggregate_panes`, of the panes at the back of the only key in `arena` in place of events."""
     maps, window, clock = fixed.tables.maps, fixed.window, state.clock
     panes = lane(arena, 0)

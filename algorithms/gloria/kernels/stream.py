@@ -21,14 +21,9 @@ from cepbench.algorithms.snapshots.kernels.vertices import has_space
 
 @kernel
 def run_events(
-    first: int,
-    now: int,
-    negated: Ints,
-    events: KernelEvents,
-    program: GloriaProgram,
-    state: GloriaState,
+    first: int, now: int, negated: Ints, events: KernelEvents, program: GloriaProgram, state: GloriaState,
     rows: MemberRows,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int]:  # fmt: skip
     """Processes events from number `first` on; then closes the windows that end by `now`, as `negated` says.
 
     Returns (next event, number of `rows`, why it stopped: DONE, OUTPUT or ROOM).

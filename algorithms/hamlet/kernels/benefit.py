@@ -12,14 +12,17 @@ from cepbench.queries.records import Records
 
 
 class BenefitCosts(NamedTuple):
-    """What the executor does, in units of visiting an event before, or of adding one of its coefficients.
+    """What the executor does, in units of 15 ns.
 
     Per query and window, `read`: reading a sum; `event`: an event in a non-shared graphlet, without what it reads;
     `alone`: beginning a non-shared graphlet; `graphlet`: beginning and ending a shared one, without what its snapshot
     reads; `snapshot`: the value of a snapshot at event level, and its part in what the end evaluates; `product`: a
     further product of a coefficient and a value, for another snapshot at event level. `shared_event`: an event in a
-    shared graphlet, per snapshot. At event granularity, `run`: visiting an event, or a coefficient, that no predicate
-    selects; `hop`: going from those of one burst to those of the next.
+    shared graphlet, per snapshot.
+
+    Of events that are visited, `select`: one of the query's own, of which predicates select some; `test`: a shared one,
+    for each class of predicates, and `coefficient`: per snapshot, whether it is selected or not. Where none selects,
+    `run`: an event, or a coefficient.
 
     Equation 8 has none of them: it weighs visits of single events, which this executor avoids at the coarsest
     granularity, and a snapshot costs as much as the whole burst.
@@ -32,8 +35,10 @@ class BenefitCosts(NamedTuple):
     alone: float
     snapshot: float
     product: float
+    select: float = 0.0
+    test: float = 0.0
+    coefficient: float = 0.0
     run: float = 0.0
-    hop: float = 0.0
 
 
 @kernel
@@ -63,7 +68,7 @@ def _cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool
     for c in range(len(classes)):
         one = classes[c]
         if one.chosen:
-            k += one.contexts
+            k += one.active if one.visits and not paper else one.contexts
             reads += one.reads
             sharing += 1
             visiting |= one.visits
@@ -71,10 +76,12 @@ def _cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool
         elif paper:
             alone += non_shared_cost(float(one.matched), n, one.contexts, search)
         else:
-            alone += one.matched * one.reads * costs.read + one.contexts * (costs.alone + one.matched * costs.event)
+            alone += one.matched * one.reads * costs.read + one.contexts * costs.alone
             if one.visits:
-                each = 1.0 if one.selects else costs.run + costs.hop / b
-                alone += one.matched * one.contexts * (burst.before * each + burst.snapshots * costs.product)
+                each = costs.select if one.selects else costs.run
+                alone += one.active * one.matched * (costs.event + burst.before * each)
+            else:
+                alone += one.contexts * one.matched * costs.event
     if sharing == 0:
         return alone
     created = most_created(classes, burst)
@@ -90,9 +97,10 @@ def _cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool
     cost = reads * costs.read + k * (costs.graphlet + created * costs.snapshot)
     cost += products * costs.product + b * propagated * costs.shared_event
     if selecting:
-        cost += burst.before * (b * (sharing + propagated) + created * k * (1 + propagated))
+        each = propagated * costs.coefficient
+        cost += burst.before * (b * (sharing * costs.test + each) + created * k * (costs.test + each))
     elif visiting:  # those before the graphlet are in its snapshot
-        cost += b * b / 2 * propagated * costs.run + k * burst.before * (costs.run + costs.hop / b)
+        cost += b * b / 2 * propagated * costs.run + k * burst.before * costs.run
         cost += k * burst.snapshots * costs.product
     return cost + alone
 

@@ -25,7 +25,8 @@ class BurstRecord:
     - `time`: that of its first event. `before`: events that are visited per event; `in_window`: events n of the type in
       a window so far, about; `snapshots`: those propagated in addition to the new ones.
     - `shared`, `alone`: costs of the best plan that shares, and of sharing nothing; 0 where costs are not weighed.
-      `queries`: units that share, or NONE before the decision; `created`: snapshots at event level.
+      `queries`: units that share, or NONE before the decision; `created`: snapshots at event level; `splits`: units
+      that leave shared graphlets whose events they visit.
     - Whether some units that share visit its events later (`stored`), `selects` adjacent events of it, match it only in
       part (`partial`), or visit events of their own, since they were `apart` in an earlier burst.
     """
@@ -43,6 +44,7 @@ class BurstRecord:
     alone: float
     queries: int
     created: int
+    splits: int
     stored: bool
     selects: bool
     partial: bool
@@ -54,14 +56,15 @@ class ClassRecord:
 
     - Events that they match (`matched`); that only one of them and the reference match (`differs`); and those where no
       other class differs (`alone`).
-    - `contexts`: queries times windows k; `reads`: the sums that an event at their positions reads, over all of them
-      (k p).
+    - `contexts`: queries times windows k; `active`: those of them that visit events and have trends to extend;
+      `reads`: the sums that an event at their positions reads, over all of them (k p).
     - `separate`: each event will be a snapshot if the class shares, since the events before it differ. `visits`: they
       visit the events before; `selects`: some of them, by predicates.
     - `settled`: they share if any do, as the reference, or were tried without.
     """
 
     contexts: float
+    active: float
     reads: float
     matched: int
     differs: int
@@ -108,7 +111,7 @@ def find_bursts(
             return count, i
         burst = bursts[count]
         burst.begin, burst.end, burst.size, burst.group, burst.time, burst.queries = i, end, found, g, time[i], NONE
-        burst.mixed = burst.before = burst.snapshots = burst.created = 0
+        burst.mixed = burst.before = burst.snapshots = burst.created = burst.splits = 0
         burst.in_window = burst.shared = burst.alone = 0.0
         burst.stored = burst.selects = burst.partial = burst.apart = False
         count += 1

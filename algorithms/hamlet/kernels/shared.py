@@ -108,8 +108,9 @@ def fits_burst(
     Each event has a coefficient for each snapshot before it.
     """
     template, counts, size = program.template, state.totals.counts[0], burst.size
-    width = state.graph.time.shape[1]
+    width, stored = state.graph.time.shape[1], counts.vertices - counts.oldest_vertex
     blocks = template.kind[events.kind[burst.begin]].kept * ((size + width - 1) // width)
+    blocks += burst.splits * (stored // width + min(stored, 2 * template.whole[0].most))  # of as many sets of windows
     kept = cells = int(np.int64(0))
     counts.more_snapshots = 0
     if burst.queries > 0:

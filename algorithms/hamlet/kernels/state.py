@@ -54,12 +54,13 @@ class SnapshotRecord:
 
 
 class SharingRecord:
-    """Whether a unit shares the graphlet being built, and whether it did the last one of its group; when it was last
-    `apart`, or -1.
+    """Whether a unit shares the graphlet being built, and whether it did the last one of its group; whether it `leaves`
+    the shared ones before, whose events it visits; when it was last `apart`, or -1.
     """
 
     now: np.bool_
     before: np.bool_
+    leaves: np.bool_
     apart: int
 
 

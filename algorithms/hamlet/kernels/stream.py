@@ -8,11 +8,13 @@ import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.alone import propagate_alone, propagate_sums
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, choose
-from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
+from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.hamlet.kernels.shared import fits_burst, propagate_shared
 from cepbench.algorithms.hamlet.kernels.state import HamletState
+from cepbench.algorithms.hamlet.kernels.visiting import split
 from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, note_state
 from cepbench.algorithms.kernels.arrays import Flags, Ints
+from cepbench.algorithms.kernels.cells import is_empty
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK
@@ -26,7 +28,8 @@ class Decisions(NamedTuple):
 
     - `bursts[N]`, and `classes[N, K]`: what is known of each, by number of class within its group (`kernels.bursts`).
     - `matches[n, K]`: which events a class of units matches.
-    - `dynamic`: by their benefit; `paper`: with the costs of Equation 8 instead of `costs`.
+    - `dynamic`: by their benefit; `paper`: with the costs of Equation 8. Otherwise `costs` has those of groups whose
+      events extend sums, and of groups that visit some.
     - `given[N, U]`: otherwise, whether a unit shares a burst, where decisions come from outside; without a row, all do.
     """
 
@@ -35,7 +38,7 @@ class Decisions(NamedTuple):
     matches: Flags
     dynamic: bool
     paper: bool
-    costs: BenefitCosts
+    costs: tuple[BenefitCosts, BenefitCosts]
     given: Flags
 
 
@@ -72,6 +75,11 @@ def run_bursts(
             counts.alone_graphlets += positions - burst.queries
         if not fits_burst(burst, classes, events, program, state):
             return n, written, ROOM
+        if burst.splits > 0:
+            for u in range(template.group[burst.group].unit, template.group[burst.group].unit_end):
+                if state.graphlets.unit[u].leaves:
+                    split(u, program, state)
+                    state.graphlets.unit[u].leaves = False
         if positions > max(burst.queries, 0):
             if kind.summed:
                 propagate_sums(begin, end, events, matches, program, state)
@@ -104,7 +112,11 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
     counts.bursts += 1
     _know(n, program, decisions, state)
     if decisions.dynamic:
-        burst.shared, burst.alone = choose(classes, burst, decisions.costs, decisions.paper)
+        visits = False
+        for c in range(len(classes)):
+            visits |= classes[c].visits
+        costs = decisions.costs[1] if visits else decisions.costs[0]
+        burst.shared, burst.alone = choose(classes, burst, costs, decisions.paper)
     burst.queries = 0
     for u in range(group.unit, group.unit_end):
         shares = len(decisions.given) == 0 or decisions.given[n, u]
@@ -116,11 +128,12 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
         burst.queries = 0
     for c in range(len(classes)):
         classes[c].chosen = False
-    split, merged = False, False
+    splits, merged = False, False
     for u in range(group.unit, group.unit_end):
         unit, one = graphlets.unit[u], classes[template.unit[u].alike - group.alike]
         unit.now = unit.now and burst.queries > 0
-        split |= unit.before and not unit.now
+        leaves = unit.before and not unit.now
+        splits |= leaves
         merged |= unit.now and not unit.before
         unit.before = unit.now
         if unit.now:
@@ -131,7 +144,9 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
             burst.apart |= one.selects and _was_apart(u, program, state)
         else:
             unit.apart = counts.now
-    counts.splits += split
+            unit.leaves = leaves and template.position[template.unit[u].position].kept
+            burst.splits += unit.leaves
+    counts.splits += splits
     counts.merges += merged
 
 
@@ -140,7 +155,7 @@ def _know(n: int, program: HamletProgram, decisions: Decisions, state: HamletSta
     """Sets what is locally known of burst n, and of the classes of its group."""
     template, counts = program.template, state.totals.counts[0]
     burst, classes = decisions.bursts[n], decisions.classes[n]
-    group = template.group[burst.group]
+    group, active = template.group[burst.group], 0
     for u in range(group.unit, group.unit_end):
         p, alike = template.unit[u].position, template.alike[template.unit[u].alike]
         one, opened = classes[template.unit[u].alike - group.alike], state.totals.open[template.position[p].window]
@@ -150,12 +165,30 @@ def _know(n: int, program: HamletProgram, decisions: Decisions, state: HamletSta
         one.selects = alike.loop != NONE
         one.visits = one.selects or template.whole[0].every
         one.separate |= not alike.same_loop or (one.selects and _was_apart(u, program, state))
-        if one.visits:
-            alone = state.graph.counters[LIVE] // (group.unit_end - group.unit)
-            burst.before = max(counts.vertices - counts.oldest_vertex, alone) + burst.size // 2
+        if one.visits and _extends(p, template, state):
+            one.active += windows
+            active += 1
+    own = state.graph.counters[LIVE] // max(active, 1)
+    burst.before = max(counts.vertices - counts.oldest_vertex, own) + burst.size // 2
     state.graphlets.in_window[burst.group] += burst.size
     burst.in_window = state.graphlets.in_window[burst.group]
     burst.snapshots = counts.snapshots - counts.oldest_snapshot
+
+
+@inlined
+def _extends(p: int, template: TemplateTables, state: HamletState) -> bool:
+    """Whether events at position p have trends to extend, or start some."""
+    position, totals = template.position[p], state.totals
+    found = bool(position.start)
+    for e in range(position.enter, position.enter_end):
+        edge = template.transition[e]
+        if edge.visited and edge.source != p:
+            found |= state.graph.position[edge.source].head != NO_BLOCK
+        elif edge.source != p:
+            for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
+                row = k % template.window[position.window].span
+                found |= not is_empty(totals.cells, template.slot[edge.read].cell + row)
+    return found
 
 
 @inlined

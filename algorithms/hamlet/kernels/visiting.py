@@ -1,4 +1,4 @@
-"""Events before an event, visited one by one: where predicates select some of them, or a negated sequence does."""
+"""Kept events, as a query sees them: it visits them, and takes those of shared graphlets along where it leaves them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import VISITED, HamletState
+from cepbench.algorithms.kernels.cells import is_empty
 from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import clear_run, follows
+from cepbench.algorithms.snapshots.kernels.cells import clear, clear_run, copy_run, follows
 from cepbench.algorithms.snapshots.kernels.products import evaluate
-from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, first_alike, floor_of, visit
+from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, first_alike, floor_of, keep_own, visit
 
 _visit = inlined(in_python(visit))
 """Compiled in, as `alone` has this part itself."""
@@ -32,7 +33,8 @@ def visit_all(
     if u == NONE:
         return
     unit, counts, cells = template.unit[u], totals.counts[0], graphlets.cells
-    most, now, floor = len(graphlets.snapshot), events.time[i], floor_of(i, e, low, events, template)
+    most, now = len(graphlets.snapshot), events.time[i]
+    floor = max(floor_of(i, e, low, events, template), graphlets.unit[u].apart)  # those before it has of its own
     first, stop = counts.oldest_snapshot, np.int64(0)
     to = VISITED * most + first
     v = vertices.last[unit.group]
@@ -56,3 +58,34 @@ def visit_all(
                 totals.cells, k - low, cells, to, (unit.value + k % span) * most + first, stop - first,
                 program.weights, unit.position,
             )  # fmt: skip
+
+
+@inner
+def split(u: int, program: HamletProgram, state: HamletState) -> None:
+    """Splits shared graphlets: makes their kept events that unit u has part in vertices of its own (Section 4.2).
+
+    Snapshots are replaced by their values. From now on u visits the events as GRETA does. O(s w) for an event with an
+    expression over s snapshots in w windows.
+    """
+    template, totals, vertices, graphlets = program.template, state.totals, state.vertices, state.graphlets
+    unit, counts, cells, most = template.unit[u], totals.counts[0], graphlets.cells, len(graphlets.snapshot)
+    position = template.position[unit.position]
+    window, low = template.window[position.window], totals.open[position.window].low
+    for v in range(counts.oldest_vertex, counts.vertices):
+        vertex = vertices.event[v]
+        high = vertex.time // window.slide
+        if not graphlets.among[u, vertex.graphlet] or high < low:
+            continue
+        first = max(counts.oldest_snapshot, vertex.first)
+        to, size = VISITED * most + first, vertex.first + vertex.size - first
+        copy_run(cells, to, vertices.cells, vertex.cell + first - vertex.first, size)
+        found = False
+        for k in range(low, high + 1):
+            clear(totals.cells, k - low)
+            value = (unit.value + k % window.span) * most + first
+            evaluate(totals.cells, k - low, cells, to, value, size, program.weights, unit.position)
+            found |= not is_empty(totals.cells, k - low)
+        if found:
+            keep_own(v, vertex.time, unit.position, 0, low, high, vertices, template, totals, state.graph)
+    for x in range(counts.oldest_snapshot, counts.snapshots):
+        graphlets.among[u, x] = False

@@ -39,19 +39,9 @@ def lasts(e: np.uint64, first: np.uint64, tables: TypeTables, shape: Shape) -> b
 
 @inlined
 def append(
-    i: Place,
-    p: np.uint64,
-    begun: Any,
-    base: np.uint64,
-    own: np.uint64,
-    held: np.uint64,
-    finishes: bool,
-    final: np.uint64,
-    events: KernelEvents,
-    tables: Any,
-    shape: Any,
-    cells: Cells,
-) -> None:
+    i: Place, p: np.uint64, begun: Any, base: np.uint64, own: np.uint64, held: np.uint64, finishes: bool,
+    final: np.uint64, events: KernelEvents, tables: Any, shape: Any, cells: Cells,
+) -> None:  # fmt: skip
     """Sets cell `own` to the trends of cell `held` and those that end at event i, bound to position p.
 
     The latter extend the trends of the cells `base + q` of the positions q before p, and `begun` (0 or 1) more; they

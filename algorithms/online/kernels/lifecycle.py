@@ -89,16 +89,9 @@ def first_free_window(
 
 @inlined
 def append(
-    i: int,
-    p: int,
-    low: int,
-    high: int,
-    events: KernelEvents,
-    tables: Tables,
-    slots: Slots,
-    window: Sliding,
+    i: int, p: int, low: int, high: int, events: KernelEvents, tables: Tables, slots: Slots, window: Sliding,
     state: OpenWindows,
-) -> bool:
+) -> bool:  # fmt: skip
     """Appends event i at position p to the trends in `state.reached` (cell k - low for window k), begins those that it
     starts, and feeds them to their windows; returns whether there is any.
     """

@@ -61,7 +61,7 @@ def deliver(
     if found and not at_once:
         mark(p, template, totals)
     if found and position.kept:
-        keep_own(i, p, at, low, high, events, template, totals, graph)
+        keep_own(i, events.time[i], p, at, low, high, events, template, totals, graph)
 
 
 @inlined

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cepbench.algorithms.kernels.cells import Cells, add_all
 from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.kernels.events import Attributes, KernelEvents, keep_columns
 from cepbench.algorithms.online.kernels import store
 from cepbench.algorithms.online.kernels.lifecycle import ANY
 from cepbench.algorithms.online.kernels.reach import visits
@@ -16,12 +16,12 @@ from cepbench.queries.tables import Predicates
 
 @inlined
 def keep_own(
-    i: int, p: int, at: int, low: int, high: int, events: KernelEvents, template: Template, totals: SetTotals,
-    graph: Graph,
+    i: int, time: int, p: int, at: int, low: int, high: int, events: Attributes, template: Template,
+    totals: SetTotals, graph: Graph,
 ) -> None:  # fmt: skip
     """Makes event i, whose trends in window k are cell `at + k - low`, a vertex of position p."""
-    _show(p, events.time[i], graph)
-    keep_vertex(i, p, low, high, template.whole[0].most, totals.cells, at, events, graph)
+    _show(p, time, graph)
+    keep_vertex(i, time, p, low, high, template.whole[0].most, totals.cells, at, events, graph)
     totals.counts[0].own_cells += template.window[template.position[p].window].span
 
 

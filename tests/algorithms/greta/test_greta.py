@@ -6,7 +6,8 @@ from itertools import combinations
 import pytest
 
 from cepbench.algorithms.greta.algorithm import Greta
-from cepbench.algorithms.online.graph import VERTICES, GraphGrained
+from cepbench.algorithms.online.blocks import VERTICES
+from cepbench.algorithms.online.graph import GraphGrained
 from cepbench.algorithms.running.lanes import OneLane
 from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.events.statistics import Statistics

@@ -9,7 +9,6 @@ import pytest
 from cepbench.algorithms.hamlet.kernels.benefit import choose
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ClassRecord
 from cepbench.algorithms.hamlet.sharing import COSTS
-from cepbench.algorithms.online.granularity import COARSEST
 from cepbench.queries.records import Records, records_of
 
 Burst = tuple[Records, Any]
@@ -28,7 +27,7 @@ def burst(size: int = 100, mixed: int = 0, in_window: float = 500.0, snapshots: 
 
 
 def chosen(known: Burst, paper: bool = False) -> tuple[list[bool], float, float]:
-    shared, alone = choose(*known, COSTS[COARSEST], paper)
+    shared, alone = choose(*known, COSTS[0], paper)
     return known[0]["chosen"].tolist(), shared, alone
 
 

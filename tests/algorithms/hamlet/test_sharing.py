@@ -8,6 +8,7 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import plan_of
 from cepbench.algorithms.hamlet.sharing import Sharing
+from cepbench.algorithms.online.granularity import GRANULARITIES
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import make
 from cepbench.queries.compile import compile_workload
@@ -216,26 +217,37 @@ def test_a_window_that_opens_for_one_sub_pattern_leaves_snapshots_of_another_alo
 
 
 class Script:
-    """Decisions burst by burst, a letter per query: `s` shares."""
+    """Decisions burst by burst, a letter per query: `s` shares. The last one is repeated."""
 
     def __init__(self, *bursts: str) -> None:
         self.bursts = list(bursts)
 
     def __call__(self, units: int) -> list[bool]:
-        letters = self.bursts.pop(0)
+        letters = self.bursts.pop(0) if len(self.bursts) > 1 else self.bursts[0]
         assert len(letters) == units
         return [letter == "s" for letter in letters]
 
 
 @pytest.mark.parametrize("script", [("sss", "ss.", "..."), ("sss", "ss.", "sss"), ("...", "ss.", "sss")])
+@pytest.mark.parametrize("granularity", GRANULARITIES)
 @pytest.mark.parametrize("where", ["", "WHERE B.x < NEXT(B).x"])
-def test_a_query_leaves_the_others_and_joins_them_again(script: tuple[str, ...], where: str) -> None:
-    """What it shared, what others shared without it, and what it did alone: it visits the first and the last."""
-    events = stream("A0/0 B1/1 B2/2 A3/0 B4/3 B5/4 A6/0 B7/5 B8/0 B9/7 A10/0")
+@pytest.mark.parametrize(
+    "text",
+    ["B1/1 B2/2 A3/0 B4/3 B5/4 A6/0", "B1/1 B2/2 A2/0 B2/3 A6/0", "B1/1 A2/0 B2/2 A2/0 B2/3 A6/0"],
+    ids=["one after another", "leaving", "leaving and joining"],
+)
+def test_a_query_leaves_the_others_and_joins_them_again(
+    script: tuple[str, ...], granularity: str, where: str, text: str
+) -> None:
+    """What it shared, what others shared without it, and what it did alone: it visits the first and the last.
+
+    It may leave, and join again, within a time stamp.
+    """
+    events = stream(f"A0/0 {text} B7/5 B8/0 B9/7 A10/0")
     queries = [parse_query(f"q{n}: RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) {where}") for n in range(3)]
     batches = batch(events)
     workload = compile_workload(queries, batches.schema)
-    made = HamletExecutor(plan_of(workload), Sharing(decide=Script(*script)))
+    made = HamletExecutor(plan_of(workload, granularity=granularity), Sharing(decide=Script(*script)))
     builder = AnswerBuilder(workload)
     for rows in (made.process(batches), made.finish()):
         for index, found in rows.items():

@@ -40,15 +40,9 @@ def new_counts(span: int, positions: int, layout: Layout, arithmetic: str, clock
 
 @inner
 def count_trends(
-    first: int,
-    until: int,
-    events: KernelEvents,
-    fixed: Typed,
-    arena: tuple[()],
-    state: Counts,
-    rows: RowCells,
+    first: int, until: int, events: KernelEvents, fixed: Typed, arena: tuple[()], state: Counts, rows: RowCells,
     written: int,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int]:  # fmt: skip
     """Counts trends of one key (`kernels.lanes`): O(w * l) per event of w windows and l predecessor positions."""
     time, kind, template, window = events.time, events.kind, fixed.template, fixed.window
     trends, over, _, clock = state

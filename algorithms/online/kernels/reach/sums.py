@@ -70,15 +70,9 @@ def new_cells(span: int, positions: int, layout: Layout, arithmetic: str, clock:
 
 @inner
 def aggregate_trends(
-    first: int,
-    until: int,
-    events: KernelEvents,
-    fixed: Typed,
-    arena: tuple[()],
-    stored: TypeCells,
-    out: RowCells,
+    first: int, until: int, events: KernelEvents, fixed: Typed, arena: tuple[()], stored: TypeCells, out: RowCells,
     written: int,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int]:  # fmt: skip
     """Aggregates trends of one key (`kernels.lanes`): O(w l) per event in w windows, for l transitions into its
     positions.
     """
@@ -271,15 +265,9 @@ def _show(shape: Shape, span: np.uint64, state: TypeCells) -> None:
 
 @inner
 def _advance(
-    now: int,
-    template: TypeTables,
-    shape: Shape,
-    span: np.uint64,
-    window: Sliding,
-    state: TypeCells,
-    out: RowCells,
+    now: int, template: TypeTables, shape: Shape, span: np.uint64, window: Sliding, state: TypeCells, out: RowCells,
     size: int,
-) -> int:
+) -> int:  # fmt: skip
     """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; returns rows in `out`."""
     cells, clock = state.cells, state.clock
     positions = np.uint64(len(state.waiting))

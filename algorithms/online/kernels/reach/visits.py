@@ -35,15 +35,9 @@ from cepbench.queries.tables import Predicates
 
 @inner
 def propagate(
-    first: int,
-    until: int,
-    events: KernelEvents,
-    fixed: Windowed,
-    blocks: Blocks,
-    own: KeyGraph,
-    out: RowCells,
+    first: int, until: int, events: KernelEvents, fixed: Windowed, blocks: Blocks, own: KeyGraph, out: RowCells,
     size: int,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int]:  # fmt: skip
     """Inserts the events of one key into its graph (`kernels.lanes`).
 
     Each event visits every vertex that may precede it, in every window that both share: O(n**2 k) for n events per
@@ -111,7 +105,7 @@ def _insert(
                 add(state.reached, k - low, state.cells, (k % span) * size + slots.read[e])
     found = append(i, p, low, high, events, tables, slots, fixed.window, state)
     if fixed.keeps and found and graph.position[p].kept:
-        keep_vertex(i, p, low, high, span, state.reached, 0, events, graph)
+        keep_vertex(i, events.time[i], p, low, high, span, state.reached, 0, events, graph)
 
 
 @inlined
