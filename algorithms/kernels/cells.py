@@ -140,18 +140,18 @@ def is_modular(cells: Cells) -> bool:
 
 
 @inner
-def add_all(cells: Cells, i: int, other: Cells, j: int, step: int, count: int, selected: Ints | None) -> None:
-    """Adds `count` cells of `other` to cell i: every `step`-th from cell j on, or cell j + n for each n of `selected`.
+def add_all(cells: Cells, i: int, other: Cells, j: int, step: int, count: int) -> None:
+    """Adds `count` cells of `other` to cell i: every `step`-th from cell j on.
 
     Halves of counts modulo 2**64 are summed apart: a sum that may wrap at each cell took twice as long.
     """
     if not counts_only(cells) or not is_modular(cells):
         for n in range(count):
-            add(cells, i, other, j + (n * step if selected is None else selected[n]))
+            add(cells, i, other, j + n * step)
         return
     lower = upper = over = ZERO
     for n in range(np.uint64(count)):
-        v = np.uint64(j) + (n * np.uint64(step) if selected is None else np.uint64(selected[n]))
+        v = np.uint64(j) + n * np.uint64(step)
         one = np.uint64(other.ring[v, 0])
         lower += one & LOWER
         upper += one >> HALF
@@ -162,6 +162,27 @@ def add_all(cells: Cells, i: int, other: Cells, j: int, step: int, count: int, s
         over |= ONE
     cells.ring[i, 0] = total
     cells.over[i] |= over
+
+
+@inlined
+def add_selected(cells: Cells, i: int, other: Cells, j: int, selected: Ints, count: int) -> None:
+    """Adds cell j + n of `other` to cell i, for the first `count` n of `selected`.
+
+    They lie apart, so that halves would win nothing.
+    """
+    if not counts_only(cells):
+        for s in range(count):
+            add(cells, i, other, j + selected[s])
+        return
+    total, over, wrapped = cells.ring[i, 0], cells.over[i], False
+    for s in range(np.uint64(count)):
+        v = np.uint64(j + selected[s])
+        more = other.ring[v, 0]
+        total += more
+        wrapped |= sum_exceeds(total, more)
+        over |= other.over[v]
+    cells.ring[i, 0] = total
+    cells.over[i] = over | np.uint64(wrapped)
 
 
 @inlined

@@ -11,26 +11,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
+from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, UnitPositionRecord
 from cepbench.algorithms.hamlet.kernels.state import HamletState
 from cepbench.algorithms.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.kernels.arrays import Flags, Index
 from cepbench.algorithms.kernels.cells import ONE, ZERO
-from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
+from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
 from cepbench.algorithms.online.kernels.type_tables import Shape
 from cepbench.algorithms.snapshots.kernels.alone import deliver, first_free, mark, reach
 from cepbench.algorithms.snapshots.kernels.cells import add, append_run, fits
 from cepbench.algorithms.snapshots.kernels.windows import commit, show
-from cepbench.queries.tables import Weights
+from cepbench.queries.records import Records
+from cepbench.queries.tables import Predicates, Weights
 
 MORE = 2
 """Cells behind those of `reach`: the trends that end at one event, where a position feeds no slot or several; and a
 cell that stays empty."""
-
-_visit_all = inlined(in_python(visit_all))
-"""Compiled in: a call for each event and transition takes longer than its visits of a run."""
 
 
 class Predecessors(NamedTuple):
@@ -61,7 +59,7 @@ def propagate_sums(
         p = template.lists[b]
         position = template.position[p]
         low, high = totals.open[position.window].low, totals.open[position.window].high
-        if low > high or _shares(p, program, state):
+        if low > high or _shares(position, state.graphlets.unit):
             continue
         span = np.uint64(template.window[position.window].span)
         free = first_free(first, p, low, high, events, template)
@@ -81,7 +79,7 @@ def propagate_sums(
                     for f in range(position.feed, position.feed_end):
                         show(template.lists[f], template, totals)
                 waits = False
-            if not _matched(i, p, events, matches, program):
+            if not _matched(i, p, position, events, matches, template.unit, program.predicates):
                 continue
             counts.visits += 1
             alone = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
@@ -125,31 +123,34 @@ def propagate_alone(
             p = template.lists[b]
             position = template.position[p]
             low, high = totals.open[position.window].low, totals.open[position.window].high
-            if low > high or _shares(p, program, state) or not _matched(i, p, events, matches, program):
+            if low > high or _shares(position, state.graphlets.unit):
+                continue
+            if not _matched(i, p, position, events, matches, template.unit, program.predicates):
                 continue
             counts.visits += 1
             reach(i, p, 0, low, high, events, template, totals)
             for e in range(position.enter, position.enter_end):
                 if template.transition[e].visited:
-                    _visit_all(i, e, low, high, events, program, state)
+                    visit_all(i, e, low, high, events, program, state)
             append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-            deliver(i, p, 0, low, high, False, events, template, totals, state.graph)
+            deliver(i, p, int(np.int64(0)), low, high, False, events, template, totals, state.graph)
 
 
 @inlined
-def _shares(p: int, program: HamletProgram, state: HamletState) -> bool:
-    """Whether position p shares the current burst."""
-    unit = program.template.position[p].unit
-    return bool(unit != NONE and state.graphlets.unit[unit].now)
+def _shares(position: UnitPositionRecord, sharing: Records) -> bool:
+    """Whether a position shares the current burst."""
+    return bool(position.unit != NONE and sharing[position.unit].now)
 
 
 @inlined
-def _matched(i: int, p: int, events: KernelEvents, matches: Flags, program: HamletProgram) -> bool:
+def _matched(
+    i: int, p: int, position: UnitPositionRecord, events: KernelEvents, matches: Flags, unit: Records,
+    predicates: Predicates,
+) -> bool:  # fmt: skip
     """Whether event i passes the local predicates of position p; those of a unit have been tested."""
-    position = program.template.position[p]
     if not position.selective:
         return True
     if position.unit != NONE:
-        known: bool = matches[i, program.template.unit[position.unit].alike]
+        known: bool = matches[i, unit[position.unit].alike]
         return known
-    return fits(program.predicates, p, events.ints, events.reals, i)
+    return fits(predicates, p, events.ints, events.reals, i)

@@ -45,9 +45,6 @@ def new_snapshot(
         loop, selective = template.unit[u].loop, template.alike[c].loop != NONE
         if x == NONE:
             reach(i, p, 0, low, high, events, template, totals)
-            for e in range(template.position[p].enter, template.position[p].enter_end):
-                if template.transition[e].visited and (not selective or e != loop):
-                    visit_all(i, e, low, high, events, program, state)
         else:
             for k in range(low, high + 1):
                 copy(reached, k - low, cells, (value + k % span) * most + x)
@@ -56,8 +53,9 @@ def new_snapshot(
                         reached, k - low, cells, ROW * most + x, (value + k % span) * most + x, s - x,
                         program.weights, p,
                     )  # fmt: skip
-            if selective:
-                visit_all(i, loop, low, high, events, program, state)
+        for e in range(template.position[p].enter, template.position[p].enter_end):
+            if template.transition[e].visited and (e == loop and selective) == (x != NONE):
+                visit_all(i, e, low, high, events, program, state)
         if x != NONE:
             append_run(reached, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
         for k in range(low, high + 1):

@@ -8,9 +8,10 @@ import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.alone import propagate_alone, propagate_sums
 from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, choose
+from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.hamlet.kernels.shared import fits_burst, propagate_shared
-from cepbench.algorithms.hamlet.kernels.state import HamletState
+from cepbench.algorithms.hamlet.kernels.state import CountRecord, HamletState
 from cepbench.algorithms.hamlet.kernels.visiting import split
 from cepbench.algorithms.hamlet.kernels.windows import arrive, close_until, note_state
 from cepbench.algorithms.kernels.arrays import Flags, Ints
@@ -18,7 +19,7 @@ from cepbench.algorithms.kernels.cells import is_empty
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK
-from cepbench.algorithms.snapshots.kernels.template import DONE, OUTPUT, ROOM, MemberRows
+from cepbench.algorithms.snapshots.kernels.template import DONE, OUTPUT, ROOM, MemberRows, SetTotals
 from cepbench.algorithms.snapshots.kernels.windows import commit, void
 from cepbench.queries.records import Records
 
@@ -110,7 +111,7 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
     group = template.group[burst.group]
     classes = decisions.classes[n, : group.alike_end - group.alike]
     counts.bursts += 1
-    _know(n, program, decisions, state)
+    _know(burst, classes, template, state)
     if decisions.dynamic:
         visits = False
         for c in range(len(classes)):
@@ -141,7 +142,8 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
             burst.stored |= template.position[template.unit[u].position].kept
             burst.selects |= one.selects
             burst.partial |= one.matched < burst.size
-            burst.apart |= one.selects and _was_apart(u, program, state)
+            head = state.graph.position[template.unit[u].position].head
+            burst.apart |= one.selects and _was_apart(head, unit.apart, counts, state.vertices.event)
         else:
             unit.apart = counts.now
             unit.leaves = leaves and template.position[template.unit[u].position].kept
@@ -151,10 +153,9 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
 
 
 @inlined
-def _know(n: int, program: HamletProgram, decisions: Decisions, state: HamletState) -> None:
-    """Sets what is locally known of burst n, and of the classes of its group."""
-    template, counts = program.template, state.totals.counts[0]
-    burst, classes = decisions.bursts[n], decisions.classes[n]
+def _know(burst: BurstRecord, classes: Records, template: TemplateTables, state: HamletState) -> None:
+    """Sets what is locally known of a burst, and of the classes of its group."""
+    counts, graph = state.totals.counts[0], state.graph.position
     group, active = template.group[burst.group], 0
     for u in range(group.unit, group.unit_end):
         p, alike = template.unit[u].position, template.alike[template.unit[u].alike]
@@ -164,8 +165,9 @@ def _know(n: int, program: HamletProgram, decisions: Decisions, state: HamletSta
         one.reads += windows * (template.position[p].enter_end - template.position[p].enter)
         one.selects = alike.loop != NONE
         one.visits = one.selects or template.whole[0].every
-        one.separate |= not alike.same_loop or (one.selects and _was_apart(u, program, state))
-        if one.visits and _extends(p, template, state):
+        apart = _was_apart(graph[p].head, state.graphlets.unit[u].apart, counts, state.vertices.event)
+        one.separate |= not alike.same_loop or (one.selects and apart)
+        if one.visits and _extends(p, template, state.totals, graph):
             one.active += windows
             active += 1
     own = state.graph.counters[LIVE] // max(active, 1)
@@ -176,14 +178,14 @@ def _know(n: int, program: HamletProgram, decisions: Decisions, state: HamletSta
 
 
 @inlined
-def _extends(p: int, template: TemplateTables, state: HamletState) -> bool:
-    """Whether events at position p have trends to extend, or start some."""
-    position, totals = template.position[p], state.totals
+def _extends(p: int, template: TemplateTables, totals: SetTotals, graph: Records) -> bool:
+    """Whether events at position p have trends to extend, or start some; `graph[P]`: positions of the graph."""
+    position = template.position[p]
     found = bool(position.start)
     for e in range(position.enter, position.enter_end):
         edge = template.transition[e]
         if edge.visited and edge.source != p:
-            found |= state.graph.position[edge.source].head != NO_BLOCK
+            found |= graph[edge.source].head != NO_BLOCK
         elif edge.source != p:
             for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
                 row = k % template.window[position.window].span
@@ -192,9 +194,9 @@ def _extends(p: int, template: TemplateTables, state: HamletState) -> bool:
 
 
 @inlined
-def _was_apart(u: int, program: HamletProgram, state: HamletState) -> bool:
-    """Whether unit u has events of its own that may still be visited, or has no part in a burst whose events may."""
-    first, vertices = state.totals.counts[0].oldest_vertex, state.vertices.event
-    if state.graph.position[program.template.unit[u].position].head != NO_BLOCK:
-        return True
-    return bool(first < state.totals.counts[0].vertices and vertices[first].time <= state.graphlets.unit[u].apart)
+def _was_apart(head: int, apart: int, counts: CountRecord, shared: Records) -> bool:
+    """Whether a unit has events of its own that may still be visited, whose first block is `head`, or has no part in a
+    burst whose events may.
+    """
+    first = counts.oldest_vertex
+    return bool(head != NO_BLOCK or (first < counts.vertices and shared[first].time <= apart))

@@ -7,34 +7,43 @@ import numpy as np
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import VISITED, HamletState
 from cepbench.algorithms.kernels.cells import is_empty
-from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
-from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.snapshots.kernels.cells import clear, clear_run, copy_run, follows
 from cepbench.algorithms.snapshots.kernels.products import evaluate
 from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, first_alike, floor_of, keep_own, visit
 
-_visit = inlined(in_python(visit))
-"""Compiled in, as `alone` has this part itself."""
 
-
-@inner
+@inlined
 def visit_all(
     i: int, e: int, low: int, high: int, events: KernelEvents, program: HamletProgram, state: HamletState
 ) -> None:
     """Adds the trends that event i extends over transition e to those that reach it, cell k - low for window k.
 
-    Events of shared graphlets that the unit before took part in have expressions, which are summed and then evaluated.
     O(n) for n live events of the position, and O(n s + w s) for those of shared graphlets over s snapshots.
     """
+    template, totals, vertices = program.template, state.totals, state.vertices
+    visit(i, e, 0, low, events, template, program.predicates, totals, state.graph)
+    u = template.position[template.transition[e].source].unit
+    if u != NONE:
+        newest = vertices.last[template.unit[u].group]
+        floor = max(floor_of(i, e, low, events, template), state.graphlets.unit[u].apart)  # has those before as its own
+        if newest >= totals.counts[0].oldest_vertex and vertices.event[newest].time >= floor:
+            _visit_shared(i, e, u, floor, low, high, events, program, state)
+
+
+@inlined
+def _visit_shared(
+    i: int, e: int, u: int, floor: int, low: int, high: int, events: KernelEvents, program: HamletProgram,
+    state: HamletState,
+) -> None:  # fmt: skip
+    """`visit_all` of the events of shared graphlets that unit u took part in, from time `floor` on.
+
+    Their expressions are summed and then evaluated.
+    """
     template, totals, vertices, graphlets = program.template, state.totals, state.vertices, state.graphlets
-    _visit(i, e, 0, low, events, template, program.predicates, totals, state.graph)
-    adjacent = program.predicates
-    u, which = template.position[template.transition[e].source].unit, template.transition[e].predicates
-    if u == NONE:
-        return
-    unit, counts, cells = template.unit[u], totals.counts[0], graphlets.cells
-    most, now = len(graphlets.snapshot), events.time[i]
-    floor = max(floor_of(i, e, low, events, template), graphlets.unit[u].apart)  # those before it has of its own
+    adjacent, which, unit = program.predicates, template.transition[e].predicates, template.unit[u]
+    counts, cells, most, now = totals.counts[0], graphlets.cells, len(graphlets.snapshot), events.time[i]
     first, stop = counts.oldest_snapshot, np.int64(0)
     to = VISITED * most + first
     v = vertices.last[unit.group]
@@ -52,12 +61,9 @@ def visit_all(
             add_expressions(begin, v, cells, to, first, vertices)
         v = vertices.event[begin].before
     span = template.window[template.position[unit.position].window].span
-    if stop > 0:
-        for k in range(low, high + 1):
-            evaluate(
-                totals.cells, k - low, cells, to, (unit.value + k % span) * most + first, stop - first,
-                program.weights, unit.position,
-            )  # fmt: skip
+    for k in range(low, high + 1 if stop > 0 else low):
+        value = (unit.value + k % span) * most + first
+        evaluate(totals.cells, k - low, cells, to, value, stop - first, program.weights, unit.position)
 
 
 @inner
@@ -86,6 +92,7 @@ def split(u: int, program: HamletProgram, state: HamletState) -> None:
             evaluate(totals.cells, k - low, cells, to, value, size, program.weights, unit.position)
             found |= not is_empty(totals.cells, k - low)
         if found:
-            keep_own(v, vertex.time, unit.position, 0, low, high, vertices, template, totals, state.graph)
+            kept = keep_own(vertex.time, unit.position, int(np.int64(0)), low, high, template, totals, state.graph)
+            keep_columns(v, vertices, state.graph.ints, state.graph.reals, kept)
     for x in range(counts.oldest_snapshot, counts.snapshots):
         graphlets.among[u, x] = False

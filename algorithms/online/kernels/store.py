@@ -17,8 +17,8 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add, copy
-from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.kernels.events import Attributes, KernelEvents, keep_columns
+from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.online.kernels.lifecycle import OpenWindows
 from cepbench.queries.records import Records
@@ -129,18 +129,19 @@ def graph_of(blocks: Blocks, own: KeyGraph) -> Graph:
 
 
 @inlined
-def keep_vertex(
-    i: int, time: int, p: int, low: int, high: int, span: int, reached: Cells, at: int, events: Attributes, graph: Graph
-) -> None:
-    """Makes event i a vertex of position p in windows low..high, whose cells begin with `at` of `reached`."""
+def keep_vertex(time: int, p: int, low: int, high: int, span: int, reached: Cells, at: int, graph: Graph) -> int:
+    """Makes an event a vertex of position p in windows low..high, whose cells begin with `at` of `reached`.
+
+    Returns the place of its attributes, which the caller sets.
+    """
     width, block = graph.time.shape[1], _block_for(p, low, high, graph)
     v = graph.block[block].size
     graph.block[block].size = v + 1
     graph.counters[LIVE] += 1
     graph.time[block, v] = time
-    keep_columns(i, events, graph.ints, graph.reals, block * width + v)
     for k in range(low, high + 1):
         copy(graph.cells, (block * span + k % span) * width + v, reached, at + k - low)
+    return int(block * width + v)
 
 
 @inlined
@@ -194,7 +195,7 @@ def add_window(p: int, k: int, floor: int | np.int64, span: int, cells: Cells, t
         block = graph.block[block].next
 
 
-@inner
+@inlined
 def select(
     i: int, q: int, which: int, block: int, floor: int | np.int64, events: KernelEvents, adjacent: Predicates,
     graph: Graph,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cepbench.algorithms.kernels.cells import begin, is_empty
 from cepbench.algorithms.kernels.compilation import inlined
-from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.online.kernels.store import Graph
 from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template
@@ -61,7 +61,8 @@ def deliver(
     if found and not at_once:
         mark(p, template, totals)
     if found and position.kept:
-        keep_own(i, events.time[i], p, at, low, high, events, template, totals, graph)
+        kept = keep_own(events.time[i], p, at, low, high, template, totals, graph)
+        keep_columns(i, events, graph.ints, graph.reals, kept)
 
 
 @inlined

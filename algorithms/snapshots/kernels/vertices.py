@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cepbench.algorithms.kernels.cells import Cells, add_all
-from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.kernels.events import Attributes, KernelEvents, keep_columns
+from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.online.kernels import store
 from cepbench.algorithms.online.kernels.lifecycle import ANY
 from cepbench.algorithms.online.kernels.reach import visits
@@ -16,13 +16,15 @@ from cepbench.queries.tables import Predicates
 
 @inlined
 def keep_own(
-    i: int, time: int, p: int, at: int, low: int, high: int, events: Attributes, template: Template,
-    totals: SetTotals, graph: Graph,
-) -> None:  # fmt: skip
-    """Makes event i, whose trends in window k are cell `at + k - low`, a vertex of position p."""
+    time: int, p: int, at: int, low: int, high: int, template: Template, totals: SetTotals, graph: Graph
+) -> int:
+    """Makes an event, whose trends in window k are cell `at + k - low`, a vertex of position p.
+
+    Returns the place of its attributes, which the caller sets.
+    """
     _show(p, time, graph)
-    keep_vertex(i, time, p, low, high, template.whole[0].most, totals.cells, at, events, graph)
     totals.counts[0].own_cells += template.window[template.position[p].window].span
+    return keep_vertex(time, p, low, high, template.whole[0].most, totals.cells, at, graph)
 
 
 @inlined
@@ -35,7 +37,7 @@ def _show(p: int, now: int, graph: Graph) -> None:
             store.show(p, graph)
 
 
-@inner
+@inlined
 def visit(
     i: int, e: int, at: int, low: int, events: KernelEvents, template: Template, predicates: Predicates,
     totals: SetTotals, graph: Graph,
@@ -129,4 +131,4 @@ def add_expressions(begin: int, v: int, cells: Cells, to: int, oldest: int, vert
         if begin == v:
             add(cells, to + s - oldest, vertices.cells, cell)
         else:
-            add_all(cells, to + s - oldest, vertices.cells, cell, vertex.size, v - begin + 1, None)
+            add_all(cells, to + s - oldest, vertices.cells, cell, vertex.size, v - begin + 1)

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.kernels.cells import Cells, add, add_all, clear
+from cepbench.algorithms.kernels.cells import Cells, add, add_all, add_selected, clear
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits
+from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.online.kernels.lifecycle import NEXT, OpenWindows, Windowed, append
 from cepbench.algorithms.online.kernels.panes import advance_graph
@@ -105,7 +105,8 @@ def _insert(
                 add(state.reached, k - low, state.cells, (k % span) * size + slots.read[e])
     found = append(i, p, low, high, events, tables, slots, fixed.window, state)
     if fixed.keeps and found and graph.position[p].kept:
-        keep_vertex(i, events.time[i], p, low, high, span, state.reached, 0, events, graph)
+        at = keep_vertex(events.time[i], p, low, high, span, state.reached, int(np.int64(0)), graph)
+        keep_columns(i, events, graph.ints, graph.reals, at)
 
 
 @inlined
@@ -134,7 +135,7 @@ def visit(
                 for k in range(first, last + 1):
                     base = (block * span + k % span) * width
                     if whole:
-                        add_all(cells, at + k - low, graph.cells, base, 1, found, None)
+                        add_all(cells, at + k - low, graph.cells, base, 1, found)
                     else:
-                        add_all(cells, at + k - low, graph.cells, base, 1, found, graph.selected)
+                        add_selected(cells, at + k - low, graph.cells, base, graph.selected, found)
         block = graph.block[block].next
