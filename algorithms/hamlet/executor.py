@@ -15,6 +15,7 @@ from cepbench.algorithms.hamlet.kernels.state import (
     VALUES,
     CountRecord,
     GraphletStore,
+    GroupHistoryRecord,
     HamletState,
     SharingRecord,
     SnapshotRecord,
@@ -57,7 +58,7 @@ class HamletSetState(SetState):
         self.graphlets = GraphletStore(
             cells=self.cells(FIRST_SNAPSHOTS * (VALUES + int(template.whole["contexts"][0]))),
             snapshot=np.zeros(FIRST_SNAPSHOTS, records_of(SnapshotRecord)),
-            in_window=np.zeros(len(template.group), np.float64),
+            group=np.zeros(len(template.group), records_of(GroupHistoryRecord)),
             unit=units,
             among=np.zeros((len(units), FIRST_SNAPSHOTS), np.bool_),
         )

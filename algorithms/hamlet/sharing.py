@@ -18,7 +18,7 @@ COSTS = (
     BenefitCosts(read=0.09, event=0.7, shared_event=0.7, graphlet=10.0, alone=1.2, snapshot=5.2, product=0.2),
     BenefitCosts(
         read=1.0, event=21.0, shared_event=39.0, graphlet=229.0, alone=23.0, snapshot=106.0, product=1.9,
-        select=0.15, test=1.18, coefficient=0.08, run=0.009,
+        select=0.15, test=1.18, coefficient=0.08, run=0.009, split=4.0,
     ),
 )  # fmt: skip
 """Where events extend sums, and where some are visited. Fitted by `benchmarks/hamlet.py costs event_costs` and

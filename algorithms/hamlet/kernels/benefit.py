@@ -22,7 +22,7 @@ class BenefitCosts(NamedTuple):
 
     Of events that are visited, `select`: one of the query's own, of which predicates select some; `test`: a shared one,
     for each class of predicates, and `coefficient`: per snapshot, whether it is selected or not. Where none selects,
-    `run`: an event, or a coefficient.
+    `run`: an event, or a coefficient. `split`: taking one along that was shared.
 
     Equation 8 has none of them: it weighs visits of single events, which this executor avoids at the coarsest
     granularity, and a snapshot costs as much as the whole burst.
@@ -39,6 +39,7 @@ class BenefitCosts(NamedTuple):
     test: float = 0.0
     coefficient: float = 0.0
     run: float = 0.0
+    split: float = 0.0
 
 
 @kernel
@@ -140,6 +141,31 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
         for c in range(len(classes)):
             classes[c].chosen = False
     return plan, nothing
+
+
+@kernel
+def stay(classes: Records, burst: BurstRecord, costs: BenefitCosts, paid: float | np.float64) -> float:
+    """Lets the classes that would leave shared graphlets share the burst, unless a split has become worth it; returns
+    what was `paid` for sharing so far.
+
+    A split takes kept events along. Before that the classes share what costs less without it, until they have paid as
+    much as the split takes; bursts that gain by sharing pay back. In the paper a split is free.
+    """
+    split = 0.0
+    for c in range(len(classes)):
+        if classes[c].chosen:
+            classes[c].leaving = 0.0
+        split += classes[c].leaving * costs.split
+    if split == 0.0:
+        return float(max(0.0, paid - max(0.0, burst.alone - burst.shared)))
+    for c in range(len(classes)):
+        classes[c].chosen |= classes[c].leaving > 0.0
+    paid += _cost(classes, burst, costs, False) - min(burst.shared, burst.alone)
+    if paid < split:
+        return float(paid)
+    for c in range(len(classes)):
+        classes[c].chosen &= classes[c].leaving == 0.0
+    return 0.0
 
 
 @inner

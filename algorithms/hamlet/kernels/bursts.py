@@ -58,6 +58,8 @@ class ClassRecord:
       other class differs (`alone`).
     - `contexts`: queries times windows k; `active`: those of them that visit events and have trends to extend;
       `reads`: the sums that an event at their positions reads, over all of them (k p).
+    - `leaving`: kept events of shared graphlets times their windows, of those that shared the last burst, which they
+      would take along (`visiting.split`).
     - `separate`: each event will be a snapshot if the class shares, since the events before it differ. `visits`: they
       visit the events before; `selects`: some of them, by predicates.
     - `settled`: they share if any do, as the reference, or were tried without.
@@ -66,6 +68,7 @@ class ClassRecord:
     contexts: float
     active: float
     reads: float
+    leaving: float
     matched: int
     differs: int
     alone: int

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.kernels.arrays import Flags, Reals
+from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.online.kernels.store import Graph
 from cepbench.algorithms.snapshots.kernels.records import ProgressRecord, VertexRecord
@@ -64,19 +64,28 @@ class SharingRecord:
     apart: int
 
 
+class GroupHistoryRecord:
+    """Of a group: about how many of its events the longest window has, and what its queries paid for staying
+    (`benefit.stay`).
+    """
+
+    in_window: float
+    paid: float
+
+
 class GraphletStore(NamedTuple):
     """Shared graphlets: the expression of an event over snapshots, and values of the snapshots.
 
     - `cells`: row r has cell `r * N + s` for snapshot s of N. Coefficients of an expression: SUMS, the running sum over
       the events of the graphlet before the current time; FRESH, that of the events at it; ROW, one event; VISITED, what
       one query visits. From VALUES on: values, a row per context.
-    - `snapshot[N]`. `unit[U]`. `in_window[G]`: about how many events of a group the longest window has.
+    - `snapshot[N]`, `unit[U]`, and `group[G]` (`GroupHistoryRecord`).
     - `among[U, N]`: units of the graphlet that begins with each snapshot.
     """
 
     cells: Cells
     snapshot: Records
-    in_window: Reals
+    group: Records
     unit: Records
     among: Flags
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.alone import propagate_alone, propagate_sums
-from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, choose
+from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, choose, stay
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.hamlet.kernels.shared import fits_burst, propagate_shared
@@ -118,6 +118,9 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
             visits |= classes[c].visits
         costs = decisions.costs[1] if visits else decisions.costs[0]
         burst.shared, burst.alone = choose(classes, burst, costs, decisions.paper)
+        if not decisions.paper:
+            past = graphlets.group[burst.group]
+            past.paid = stay(classes, burst, costs, past.paid)
     burst.queries = 0
     for u in range(group.unit, group.unit_end):
         shares = len(decisions.given) == 0 or decisions.given[n, u]
@@ -167,13 +170,16 @@ def _know(burst: BurstRecord, classes: Records, template: TemplateTables, state:
         one.visits = one.selects or template.whole[0].every
         apart = _was_apart(graph[p].head, state.graphlets.unit[u].apart, counts, state.vertices.event)
         one.separate |= not alike.same_loop or (one.selects and apart)
+        if state.graphlets.unit[u].before and template.position[p].kept:
+            one.leaving += windows * (counts.vertices - counts.oldest_vertex)
         if one.visits and _extends(p, template, state.totals, graph):
             one.active += windows
             active += 1
     own = state.graph.counters[LIVE] // max(active, 1)
     burst.before = max(counts.vertices - counts.oldest_vertex, own) + burst.size // 2
-    state.graphlets.in_window[burst.group] += burst.size
-    burst.in_window = state.graphlets.in_window[burst.group]
+    past = state.graphlets.group[burst.group]
+    past.in_window += burst.size
+    burst.in_window = past.in_window
     burst.snapshots = counts.snapshots - counts.oldest_snapshot
 
 

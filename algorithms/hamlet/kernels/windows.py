@@ -62,8 +62,8 @@ def close_until(
                 size = close_member(m, k, negated, template, totals, graph, rows, size)
             opened[w].low += 1
             if w == template.whole[0].longest:
-                for g in range(len(state.graphlets.in_window)):
-                    state.graphlets.in_window[g] *= max(0.0, 1.0 - window.slide / window.within)
+                for g in range(len(state.graphlets.group)):
+                    state.graphlets.group[g].in_window *= max(0.0, 1.0 - window.slide / window.within)
     oldest = forget_vertices(template, totals, state.vertices, graph)
     while counts.oldest_snapshot < counts.snapshots and snapshot[counts.oldest_snapshot].time < oldest:
         counts.oldest_snapshot += 1

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepbench.algorithms.hamlet.kernels.benefit import choose
+from cepbench.algorithms.hamlet.kernels.benefit import choose, stay
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ClassRecord
 from cepbench.algorithms.hamlet.sharing import COSTS
 from cepbench.queries.records import Records, records_of
@@ -68,3 +68,29 @@ def test_somebody_shares_if_it_costs_less_than_nothing_shared() -> None:
         known = burst(size=size, differs=(0, few, 0, few), mixed=few, snapshots=snapshots)
         found, shared, alone = chosen(known)
         assert any(found) is (shared < alone)
+
+
+def test_queries_leave_shared_graphlets_once_they_paid_what_a_split_takes() -> None:
+    """Short bursts cost more if they are shared, and the events before have to be taken along."""
+    costs, paid, stayed = COSTS[1]._replace(split=50.0), 0.0, 0
+    while True:
+        classes, known = burst(size=1, visits=True, active=10.0, leaving=(0.0, 500.0, 500.0, 0.0))
+        known["shared"], known["alone"] = choose(classes, known, costs, False)
+        assert not classes["chosen"].any()
+        before, paid = paid, stay(classes, known, costs, paid)
+        if not classes["chosen"].any():
+            break
+        assert classes["chosen"].tolist() == [False, True, True, False]
+        assert before < paid < 50_000
+        stayed += 1
+    assert stayed > 0
+    assert paid == 0
+
+
+def test_bursts_that_gain_by_sharing_pay_back() -> None:
+    classes, known = burst(visits=True, active=10.0, leaving=500.0)
+    known["shared"], known["alone"] = choose(classes, known, COSTS[1], False)
+    assert classes["chosen"].all()
+    gain = known["alone"] - known["shared"]
+    assert stay(classes, known, COSTS[1], gain + 7.0) == pytest.approx(7.0)
+    assert stay(classes, known, COSTS[1], gain / 2) == 0
