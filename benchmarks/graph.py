@@ -17,6 +17,7 @@ QUERIES = {
     "(SEQ(A+, B))+": "RETURN COUNT(*) PATTERN (SEQ(A+, B))+",
     "A+, predicate holds for half": "RETURN COUNT(*) PATTERN A+ WHERE A.x < NEXT(A).x",
     "A+, four windows per event": "RETURN COUNT(*) PATTERN A+ WITHIN 8000 s SLIDE 2000 s",
+    "A+, half, four windows": "RETURN COUNT(*) PATTERN A+ WHERE A.x < NEXT(A).x WITHIN 8000 s SLIDE 2000 s",
     "A+, SUM and MIN": "RETURN SUM(A.x), MIN(A.x) PATTERN A+",
 }
 SIZES = (10_000, 20_000, 40_000)

@@ -1,6 +1,7 @@
 """Hamlet: throughput of a shared workload beside GRETA and COGRA, costs by number of queries, and its decisions.
 
-Run by hand: python benchmarks/hamlet.py [workload | queries | choice | keys | costs | event_costs | predicate_costs]
+Run by hand: python benchmarks/hamlet.py [workload | queries | choice | keys | costs | event_costs | predicate_costs |
+split_cost]
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import count, product
 from statistics import median
 
 import numpy as np
@@ -29,6 +30,7 @@ from cepbench.pipeline.jobs import prepare
 from cepbench.pipeline.loop import Loop, into
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.queries.records import Records
 
 QUERIES, WINDOW, BURST = 50, 10_000, 120
 SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "cogra")
@@ -191,6 +193,42 @@ def predicate_costs() -> None:
     costs(COARSEST, (250, 1000), adjacent=True)
 
 
+def split_cost() -> None:
+    """`split`: what leaving shared graphlets takes at short bursts amid long ones, per kept event, query and window.
+
+    That is how much longer a run takes than one that shares all bursts, less the costs of the events that are alone.
+    """
+    queries, within = 20, 1000
+    for burst, slide in product((50, 120), (1000, 500, 250)):
+        events, windows = bursts(8 * within, burst, queries), within // slide
+        texts = [f"RETURN COUNT(*) PATTERN SEQ(X{n}?, B+) WITHIN {within} s SLIDE {slide} s" for n in range(queries)]
+        trace = _decided(texts, events, ())[1]
+        apart = np.flatnonzero((trace["size"] <= 4) & (trace["before"] > within // 4)).tolist()
+        trace = _decided(texts, events, apart)[1][apart]
+        more = median(_decided(texts, events, apart)[0] - _decided(texts, events, ())[0] for _ in range(15))
+        alone = windows * queries * int(trace["size"].sum()) * COSTS[1].event * UNIT
+        taken = windows * float((trace["splits"] * (trace["before"] - trace["size"] // 2)).sum())
+        print(f"bursts of {burst:<4} {windows} windows {len(apart):>3} splits {taken:>9,.0f} events "
+              f"{(more - alone) / taken * 1e9:>6.0f} ns {(more - alone) / taken / UNIT:>6.1f}", flush=True)  # fmt: skip
+
+
+def _decided(texts: Sequence[str], events: EventBatch, apart: Sequence[int]) -> tuple[float, Records]:
+    """CPU seconds of sharing all bursts at event granularity but those with these numbers, and the decisions."""
+    number = count()
+
+    def decide(units: int) -> list[bool]:
+        return [next(number) not in apart] * units
+
+    workload = compile_workload([parse_query(f"q{n}: {text}") for n, text in enumerate(texts)], events.schema)
+    plan = make(f"hamlet[granularity={EVENT}]").plan(workload, Statistics())
+    assert isinstance(plan, HamletPlan)
+    executor = HamletExecutor(plan, Sharing(decide=decide, traced=len(events)))
+    started = time.process_time()
+    executor.process(events)
+    executor.finish()
+    return time.process_time() - started, executor.trace()
+
+
 def _calibrated(granularity: str, window: int, adjacent: bool) -> Iterator[tuple[list[str], EventBatch, int]]:
     """Workloads with other numbers of queries, of sums that an event reads, and of events that only half match.
 
@@ -232,8 +270,8 @@ def _terms(
     own = (size - mixed / 2) * k
     matched, products = float(own.sum()), float((mixed / 2 * propagated).sum()) * k
     created = k * float(mixed.sum())
-    shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, 0.0, created, products, *[0.0] * 4]
-    alone = [matched * reads, matched, 0.0, 0.0, k * b, *[0.0] * 6]
+    shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, 0.0, created, products, *[0.0] * 5]
+    alone = [matched * reads, matched, 0.0, 0.0, k * b, *[0.0] * 7]
     if visited:
         before = (np.cumsum(size) - size) % visited
         snapshots = (np.cumsum(1 + mixed) - 1 - mixed) % (float((1 + mixed).sum()) * visited / len(events))
@@ -270,6 +308,7 @@ if __name__ == "__main__":
         "costs": costs,
         "event_costs": event_costs,
         "predicate_costs": predicate_costs,
+        "split_cost": split_cost,
     }
     for name in sys.argv[1:] or ("workload", "queries", "choice"):
         parts[name]()

@@ -22,7 +22,7 @@ COSTS = (
     ),
 )  # fmt: skip
 """Where events extend sums, and where some are visited. Fitted by `benchmarks/hamlet.py costs event_costs` and
-`predicate_costs` to the times of sharing everything and nothing.
+`predicate_costs` to the times of sharing everything and nothing; `split` is measured by `split_cost`.
 """
 
 NUMBERS = ("traced_bursts", "traced_shared", "traced_snapshots", "predicted_shared", "predicted_alone")

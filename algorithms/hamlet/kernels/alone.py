@@ -133,7 +133,7 @@ def propagate_alone(
                 if template.transition[e].visited:
                     visit_all(i, e, low, high, events, program, state)
             append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-            deliver(i, p, int(np.int64(0)), low, high, False, events, template, totals, state.graph)
+            deliver(i, p, 0, low, high, False, events, template, totals, state.graph)
 
 
 @inlined

@@ -58,8 +58,8 @@ class ClassRecord:
       other class differs (`alone`).
     - `contexts`: queries times windows k; `active`: those of them that visit events and have trends to extend;
       `reads`: the sums that an event at their positions reads, over all of them (k p).
-    - `leaving`: kept events of shared graphlets times their windows, of those that shared the last burst, which they
-      would take along (`visiting.split`).
+    - `leaving`: what those that shared the last burst would take along (`visiting.split`), about: kept events of shared
+      graphlets, times queries and windows.
     - `separate`: each event will be a snapshot if the class shares, since the events before it differ. `visits`: they
       visit the events before; `selects`: some of them, by predicates.
     - `settled`: they share if any do, as the reference, or were tried without.

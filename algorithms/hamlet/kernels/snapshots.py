@@ -54,7 +54,8 @@ def new_snapshot(
                         program.weights, p,
                     )  # fmt: skip
         for e in range(template.position[p].enter, template.position[p].enter_end):
-            if template.transition[e].visited and (e == loop and selective) == (x != NONE):
+            in_graphlet = selective and e == loop  # whose events are visited for each snapshot at event level
+            if template.transition[e].visited and in_graphlet == (x != NONE):
                 visit_all(i, e, low, high, events, program, state)
         if x != NONE:
             append_run(reached, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)

@@ -168,9 +168,10 @@ def _know(burst: BurstRecord, classes: Records, template: TemplateTables, state:
         one.reads += windows * (template.position[p].enter_end - template.position[p].enter)
         one.selects = alike.loop != NONE
         one.visits = one.selects or template.whole[0].every
-        apart = _was_apart(graph[p].head, state.graphlets.unit[u].apart, counts, state.vertices.event)
-        one.separate |= not alike.same_loop or (one.selects and apart)
-        if state.graphlets.unit[u].before and template.position[p].kept:
+        unit = state.graphlets.unit[u]
+        apart = one.selects and _was_apart(graph[p].head, unit.apart, counts, state.vertices.event)
+        one.separate |= apart or not alike.same_loop
+        if unit.before and template.position[p].kept:
             one.leaving += windows * (counts.vertices - counts.oldest_vertex)
         if one.visits and _extends(p, template, state.totals, graph):
             one.active += windows

@@ -92,7 +92,7 @@ def split(u: int, program: HamletProgram, state: HamletState) -> None:
             evaluate(totals.cells, k - low, cells, to, value, size, program.weights, unit.position)
             found |= not is_empty(totals.cells, k - low)
         if found:
-            kept = keep_own(vertex.time, unit.position, int(np.int64(0)), low, high, template, totals, state.graph)
+            kept = keep_own(vertex.time, unit.position, 0, low, high, template, totals, state.graph)
             keep_columns(v, vertices, state.graph.ints, state.graph.reals, kept)
     for x in range(counts.oldest_snapshot, counts.snapshots):
         graphlets.among[u, x] = False

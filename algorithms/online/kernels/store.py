@@ -201,7 +201,7 @@ def select(
     graph: Graph,
 ) -> int:  # fmt: skip
     """Writes to `graph.selected` the vertices of a block of position q that event i may follow, by list `which` of
-    predicates; returns how many.
+    predicates; returns how many. Compiled in: a call takes as long as it does for a few vertices.
     """
     width = graph.time.shape[1]
     base = block * width

@@ -105,7 +105,7 @@ def _insert(
                 add(state.reached, k - low, state.cells, (k % span) * size + slots.read[e])
     found = append(i, p, low, high, events, tables, slots, fixed.window, state)
     if fixed.keeps and found and graph.position[p].kept:
-        at = keep_vertex(events.time[i], p, low, high, span, state.reached, int(np.int64(0)), graph)
+        at = keep_vertex(events.time[i], p, low, high, span, state.reached, 0, graph)
         keep_columns(i, events, graph.ints, graph.reals, at)
 
 
