@@ -16,6 +16,8 @@ from numba import njit
 from numba.core.caching import FunctionCache
 from numba.core.event import Listener, install_listener
 
+from cepbench.algorithms.kernels.machine_code import on_demand
+
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "_nrt": False,
@@ -25,6 +27,7 @@ _OPTIONS: dict[str, Any] = {
 _INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _KERNELS: list[Any] = []
+on_demand()
 
 _ROOT = Path(__file__).parents[2]
 TABLES = ("cepbench.queries.tables", "cepbench.queries.aggregates")

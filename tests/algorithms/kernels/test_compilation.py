@@ -65,6 +65,30 @@ def test_kernels_for_types_that_are_gone_are_compiled_anew(tmp_path: Path) -> No
         assert found.stdout.split() == ["7", str(hits)]
 
 
+def test_only_what_python_calls_has_machine_code(tmp_path: Path) -> None:
+    """Nor does it when it is read from disk, for another kernel that it is a part of."""
+    (tmp_path / "parts.py").write_text(
+        "from cepbench.algorithms.kernels.compilation import inlined, inner, kernel\n"
+        "@inner\ndef called(x):\n    return x + 1\n"
+        "@inlined\ndef copied(x):\n    return called(x) * 2\n"
+        "@kernel\ndef first(x):\n    return called(x) + copied(x)\n"
+        "@kernel\ndef second(x):\n    return called(x) - copied(x)\n"
+    )
+    code = (
+        "import sys, parts\n"
+        "made = lambda part: [one.library._made for one in part.overloads.values()]\n"
+        "found = getattr(parts, sys.argv[1])(3)\n"
+        "print(found, *(made(part) for part in (parts.called, parts.copied, parts.first, parts.second)))\n"
+        "print(sum(parts.copied.stats.cache_hits.values()))"
+    )
+    for name, result, hits in (("first", 12, 0), ("second", -4, 1), ("second", -4, 0)):
+        python = [sys.executable, "-c", code, name]
+        found = subprocess.run(python, cwd=tmp_path, capture_output=True, text=True, check=True)
+        parts = [] if (name, hits) == ("second", 0) else [False]
+        kernels = ([True], []) if name == "first" else ([], [True])
+        assert found.stdout == " ".join(map(str, (result, parts, parts, *kernels))) + f"\n{hits}\n"
+
+
 def test_a_part_that_is_called_is_not_read_for_one_that_is_copied(tmp_path: Path) -> None:
     """A hit would be the code of the other: with the same text and types, they differ in how they are compiled."""
     (tmp_path / "parts.py").write_text(

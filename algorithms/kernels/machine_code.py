@@ -1,0 +1,57 @@
+# mypy: disable-error-code="no-untyped-call"
+"""Machine code for what is called only.
+
+Numba makes machine code of each function that it compiles, though most are parts that LLVM copies into their callers
+before that. Of the 120 functions of a large kernel Python calls one: without machine code for the others, compiling
+takes 0.85 of the time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary
+from numba.core.registry import cpu_target
+
+
+class _NoEnvironment:
+    """Where a function without machine code would have its Python objects."""
+
+    def set_env(self, name: str, environment: Any) -> None:
+        pass
+
+
+class _OnDemand(JITCodeLibrary):
+    """A compiled function whose machine code is made when somebody asks for its address."""
+
+    _made = False
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+        if getattr(self, "_compiled_object", None) is not None:  # from disk
+            self._make()
+
+    def _make(self) -> None:
+        self._made = True
+        super()._finalize_final_module()
+
+    @property
+    def codegen(self) -> Any:
+        return self._codegen if self._made else _NoEnvironment()
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        if not self._made and any(one.name == name for one in self.get_defined_functions()):
+            self._make()
+        address: int = super().get_pointer_to_function(name) if self._made else 0
+        return address
+
+    def serialize_using_object_code(self) -> Any:
+        return super().serialize_using_object_code() if self._made else self.serialize_using_bitcode()
+
+
+def on_demand() -> None:
+    """From now on functions have no machine code before somebody asks for their address."""
+    cpu_target.target_context.codegen()._library_class = _OnDemand
