@@ -31,3 +31,10 @@ def opened(low: int, high: int, now: int, window: Sliding) -> tuple[int, int]:
     """The lowest and the highest window opened by `now`, once those of low..high that end by `now` are closed."""
     lowest, highest = (now - window.within) // window.slide + 1, now // window.slide
     return lowest if lowest > low else low, highest if highest > high else high
+
+
+@inlined
+def row_of(k: int, low: int, row: int, span: int) -> int:
+    """The row k % span of a window k in low..low + span - 1, without a division; `row` is low % span."""
+    found = row + k - low
+    return found if found < span else found - span

@@ -14,7 +14,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import Cells, add, begin, clear, copy, empty_cells, extend, is_empty
-from cepbench.algorithms.kernels.clock import HIGH, LOW, OCCUPIED, TOUCHED
+from cepbench.algorithms.kernels.clock import HIGH, LOW, OCCUPIED, TOUCHED, row_of
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
 from cepbench.queries.aggregates import Layout
@@ -98,12 +98,13 @@ def append(
     if tables.start[p]:
         for k in range(first_free_window(p, i, low, high, events, tables, window), high + 1):
             begin(state.reached, k - low)
-    found = False
+    found, span = False, len(state.final.over)
+    row = low % span
     for k in range(low, high + 1):
         if not is_empty(state.reached, k - low):
             found = True
             extend(state.reached, k - low, tables, p, events.ints, events.reals, i)
-            feed(p, k % len(state.final.over), slots, state, state.reached, k - low)
+            feed(p, row_of(k, low, row, span), slots, state, state.reached, k - low)
     return found
 
 
@@ -147,24 +148,24 @@ def commit(negated: Ints, slots: Slots, semantics: int, state: OpenWindows) -> N
     clock = state.clock
     span = len(state.final.over)
     size = len(state.touched)
-    low, high = clock[LOW], clock[HIGH]
+    low, high, row = clock[LOW], clock[HIGH], clock[LOW] % span
     for j in range(len(negated)):
         if negated[j] > state.seen[j]:  # a match of a single event, at the time stamp that ends
             state.seen[j] = negated[j]
             for v in range(slots.void_ptr[j], slots.void_ptr[j + 1]):
                 for k in range(low, high + 1):
-                    clear(state.cells, (k % span) * size + slots.void[v])
+                    clear(state.cells, row_of(k, low, row, span) * size + slots.void[v])
     if semantics != ANY:
         for p in range(len(slots.direct)):
             if state.consumed[p] or (semantics == CONTIGUOUS and clock[OCCUPIED] == 1):
                 for k in range(low, high + 1):
-                    clear(state.cells, (k % span) * size + p)
+                    clear(state.cells, row_of(k, low, row, span) * size + p)
                 state.consumed[p] = False
     for t in range(clock[TOUCHED]):
         slot = state.touched[t]
         state.marked[slot] = False
         for k in range(low, high + 1):
-            at = (k % span) * size + slot
+            at = row_of(k, low, row, span) * size + slot
             add(state.cells, at, state.pending, at)
             clear(state.pending, at)
     clock[TOUCHED] = 0

@@ -17,6 +17,7 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add, copy
+from cepbench.algorithms.kernels.clock import row_of
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
@@ -139,8 +140,9 @@ def keep_vertex(time: int, p: int, low: int, high: int, span: int, reached: Cell
     graph.block[block].size = v + 1
     graph.counters[LIVE] += 1
     graph.time[block, v] = time
+    row = low % span
     for k in range(low, high + 1):
-        copy(graph.cells, (block * span + k % span) * width + v, reached, at + k - low)
+        copy(graph.cells, (block * span + row_of(k, low, row, span)) * width + v, reached, at + k - low)
     return int(block * width + v)
 
 
@@ -185,13 +187,13 @@ def release(p: int, before: int, graph: Graph) -> int:
 @inlined
 def add_window(p: int, k: int, floor: int | np.int64, span: int, cells: Cells, to: int, graph: Graph) -> None:
     """Adds the vertices of position p in window k, from time `floor` on, to cell `to`."""
-    width = graph.time.shape[1]
+    width, row = graph.time.shape[1], k % span
     block = graph.position[p].head
     while block != NO_BLOCK:
         if graph.block[block].low <= k <= graph.block[block].high:
             for v in range(graph.block[block].size):
                 if graph.time[block, v] >= floor:
-                    add(cells, to, graph.cells, (block * span + k % span) * width + v)
+                    add(cells, to, graph.cells, (block * span + row) * width + v)
         block = graph.block[block].next
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.kernels.cells import Cells, add, add_all, add_selected, clear
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended, row_of
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
@@ -88,7 +88,7 @@ def _insert(
     """Event i at position p: collects the cells of its predecessors in windows low..high and becomes a vertex."""
     tables, slots = fixed.tables, fixed.slots
     span = len(state.final.over)
-    size = len(state.touched)
+    size, row = len(state.touched), low % span
     for k in range(high - low + 1):
         clear(state.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
@@ -102,7 +102,7 @@ def _insert(
             visit(i, q, e, low, floor, fixed.semantics, events, tables.adjacent, graph, span, state.reached, 0)
         else:
             for k in range(low, high + 1):
-                add(state.reached, k - low, state.cells, (k % span) * size + slots.read[e])
+                add(state.reached, k - low, state.cells, row_of(k, low, row, span) * size + slots.read[e])
     found = append(i, p, low, high, events, tables, slots, fixed.window, state)
     if fixed.keeps and found and graph.position[p].kept:
         at = keep_vertex(events.time[i], p, low, high, span, state.reached, 0, graph)
@@ -117,7 +117,7 @@ def visit(
     """Adds the vertices of position q that event i may follow, by list `which` of predicates and from time `floor` on,
     to cells: those in window k to cell `at + k - low`.
     """
-    width = graph.time.shape[1]
+    width, row = graph.time.shape[1], low % span
     checked = adjacent.ptr[which + 1] > adjacent.ptr[which]
     block = graph.position[q].head
     while block != NO_BLOCK:
@@ -133,7 +133,7 @@ def visit(
             first, last = max(low, graph.block[block].low), graph.block[block].high
             if found > 0:
                 for k in range(first, last + 1):
-                    base = (block * span + k % span) * width
+                    base = (block * span + row_of(k, low, row, span)) * width
                     if whole:
                         add_all(cells, at + k - low, graph.cells, base, 1, found)
                     else:
