@@ -7,6 +7,7 @@ current time, or windows were only closed up to it; behind them is the largest s
 
 from __future__ import annotations
 
+from cepbench.algorithms.kernels.arrays import Ints, Place
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import Sliding
 
@@ -38,3 +39,13 @@ def row_of(k: int, low: int, row: int, span: int) -> int:
     """The row k % span of a window k in low..low + span - 1, without a division; `row` is low % span."""
     found = row + k - low
     return found if found < span else found - span
+
+
+@inlined
+def touch(p: Place, waiting: Ints, clock: Ints) -> None:
+    """Lists p once among the first `clock[TOUCHED]` of `waiting`."""
+    for k in range(clock[TOUCHED]):
+        if waiting[k] == p:
+            return
+    waiting[clock[TOUCHED]] = p
+    clock[TOUCHED] += 1

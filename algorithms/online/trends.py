@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cepbench.algorithms.online.granularity import COARSEST, kept_positions
 from cepbench.algorithms.online.graph import GraphGrained
-from cepbench.algorithms.online.type_grained import TypeGrained, TypeGrainedCount
+from cepbench.algorithms.online.type_grained import TypeGrained
 from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.lanes import Lanes, OneLane
 from cepbench.events.windows import Window
@@ -23,7 +23,7 @@ def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: s
     kept = kept_positions(part.automaton, granularity)
     if kept.any() or part.negations:
         return GraphGrained(query, part, window, kept)
-    return (TypeGrainedCount if TypeGrainedCount.suits(query, part) else TypeGrained)(query, part, window)
+    return TypeGrained(query, part, window)
 
 
 def trend_evaluator(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Evaluator:

@@ -30,7 +30,7 @@ def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
     @contextmanager
     def watched(tell):
         tell("online.kernels.reach.visits.propagate")
-        tell("online.kernels.reach.counts.close")
+        tell("online.kernels.reach.sums.aggregate_trends")
         yield
 
     monkeypatch.setattr("cepbench.algorithms.kernels.compilation.watched", watched)
@@ -40,7 +40,7 @@ def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
     reported = capsys.readouterr().err
     assert reported.count("compiling kernels") == 1
     assert "online.kernels.reach.visits.propagate" in reported
-    assert "online.kernels.reach.counts.close" in reported
+    assert "online.kernels.reach.sums.aggregate_trends" in reported
 
 
 @pytest.mark.parametrize("terminal", [True, False])

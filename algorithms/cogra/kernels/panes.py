@@ -36,7 +36,7 @@ from cepbench.algorithms.cogra.kernels.pane_tables import (
 )
 from cepbench.algorithms.kernels.arrays import Ints, Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, add, clear, is_empty
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, TOUCHED, has_ended, next_boundary, opened
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, TOUCHED, has_ended, next_boundary, opened, touch
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, lane, over_keys
@@ -168,12 +168,7 @@ def _bind(i: Place, p: np.uint64, alone: bool, events: KernelEvents, fixed: Pane
     waits = ZERO
     if not alone:
         waits = map_size(tables.maps)
-        listed = False
-        for w in range(clock[TOUCHED]):
-            listed |= state.waiting[w] == p
-        if not listed:
-            state.waiting[clock[TOUCHED]] = p
-            clock[TOUCHED] += 1
+        touch(p, state.waiting, clock)
     k = tables.first_row[p]
     base = tables.row[k]
     while base != END:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints
-from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add, clear, copy, empty_cells, is_empty
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary, opened
+from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add, clear, copy, empty_cells, is_empty, sum_exceeds
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary, opened, touch
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
@@ -207,6 +207,24 @@ def _empty(i: np.uint64, shape: Shape, cells: Cells) -> None:
         cells.least[i, c] = NO_VALUE
 
 
+@inlined
+def _move(i: np.uint64, half: np.uint64, shape: Shape, cells: Cells) -> None:
+    """Adds to cell i the trends that wait `half` behind it, and empties these."""
+    j = i + half
+    over = cells.over[i] | cells.over[j]
+    for c in range(np.uint64(len(shape.ring))):
+        more = cells.ring[j, c]
+        total = cells.ring[i, c] + more
+        over |= np.uint64(sum_exceeds(total, more)) << c
+        cells.ring[i, c] = total
+    cells.over[i] = over
+    for c in range(np.uint64(len(shape.real))):
+        cells.real[i, c] += cells.real[j, c]
+    for c in range(np.uint64(len(shape.least))):
+        cells.least[i, c] = min(cells.least[i, c], cells.least[j, c])
+    _empty(j, shape, cells)
+
+
 @inner
 def _drop_others(p: np.uint64, fitting: bool, span: np.uint64, state: TypeCells) -> None:
     """Empties the cells of all positions but p, or of that, too, if the event did not fit."""
@@ -220,12 +238,7 @@ def _drop_others(p: np.uint64, fitting: bool, span: np.uint64, state: TypeCells)
 @inlined
 def _wait(p: np.uint64, shape: Shape, template: TypeTables, state: TypeCells) -> None:
     """Notes that trends at position p wait for the time to move on, and what they extend."""
-    listed = False
-    for k in range(state.clock[TOUCHED]):
-        listed |= state.waiting[k] == p
-    if not listed:
-        state.waiting[state.clock[TOUCHED]] = p
-        state.clock[TOUCHED] += 1
+    touch(p, state.waiting, state.clock)
     if len(shape.semantics) == NEXT:
         e = template.first_source[p]
         while template.source[e] != END:
@@ -233,11 +246,11 @@ def _wait(p: np.uint64, shape: Shape, template: TypeTables, state: TypeCells) ->
             e += ONE
 
 
-@inner
+@inlined
 def _show(shape: Shape, span: np.uint64, state: TypeCells) -> None:
     """Lets later events see the trends that ended at the current time stamp, and drops those that they do not.
 
-    With more arguments than it reads, and `clear` in place of `_empty`, simultaneous events took up to twice as long.
+    Compiled in: as a call, simultaneous events took up to 1.7 times as long.
     """
     cells, clock = state.cells, state.clock
     positions = np.uint64(len(state.waiting))
@@ -250,15 +263,13 @@ def _show(shape: Shape, span: np.uint64, state: TypeCells) -> None:
                 for r in range(span):
                     _empty(r * stride + p, shape, cells)
                 state.consumed[p] = False
-    row = np.uint64(clock[LOW]) % span
+    base = np.uint64(clock[LOW]) % span * stride
     for _ in range(clock[HIGH] - clock[LOW] + 1):
         for k in range(clock[TOUCHED]):
-            at = row * stride + np.uint64(state.waiting[k])
-            add(cells, at, cells, at + half)
-            _empty(at + half, shape, cells)
-        row += ONE
-        if row == span:
-            row = ZERO
+            _move(base + np.uint64(state.waiting[k]), half, shape, cells)
+        base += stride
+        if base == half:
+            base = ZERO
     clock[TOUCHED] = 0
     clock[OCCUPIED] = 0
 
