@@ -27,13 +27,14 @@ _OPTIONS: dict[str, Any] = {
 _INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _KERNELS: list[Any] = []
-on_demand()
 
 _ROOT = Path(__file__).parents[2]
 TABLES = ("cepbench.queries.tables", "cepbench.queries.aggregates")
 """Where constants and named tuples of kernels are, besides the kernels themselves."""
 _IMPORT = re.compile(r"^from (cepbench\.[\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
 """Parsing the modules took a tenth of a second, at every start."""
+
+on_demand()
 
 
 def sources(module: Path) -> tuple[Path, ...]:

@@ -22,7 +22,9 @@ class _NoEnvironment:
 
 
 class _OnDemand(JITCodeLibrary):
-    """A compiled function whose machine code is made when somebody asks for its address."""
+    """A compiled function whose machine code is made when its address is asked for: at once if it has a way in from
+    Python, otherwise never. Those without are kept on disk as bitcode, from which callers are compiled.
+    """
 
     _made = False
 
@@ -53,5 +55,5 @@ class _OnDemand(JITCodeLibrary):
 
 
 def on_demand() -> None:
-    """From now on functions have no machine code before somebody asks for their address."""
+    """From now on no function that Numba compiles in this process has machine code before its address is asked for."""
     cpu_target.target_context.codegen()._library_class = _OnDemand

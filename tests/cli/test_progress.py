@@ -28,9 +28,9 @@ def test_compilation_is_reported_once_and_only_if_something_is_compiled(tmp_path
 
 def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
     @contextmanager
-    def watched(tell):
-        tell("online.kernels.reach.visits.propagate")
-        tell("online.kernels.reach.sums.aggregate_trends")
+    def watched(notify):
+        notify("online.kernels.reach.visits.propagate")
+        notify("online.kernels.reach.sums.aggregate_trends")
         yield
 
     monkeypatch.setattr("cepbench.algorithms.kernels.compilation.watched", watched)
