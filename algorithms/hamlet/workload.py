@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cepbench.algorithms.online.granularity import only_single_events
+from cepbench.algorithms.online.granularity import only_single_events, selects
 from cepbench.algorithms.snapshots.members import SetMember, anonymous, connected, negated_types
 from cepbench.queries.automaton import Automaton
 
@@ -74,7 +74,7 @@ def kleene_sub_patterns(automaton: Automaton) -> tuple[KleeneSubPattern, ...]:
             continue
         if any(automaton.positions[q].type == position.type for q in beside):
             continue
-        if any(t.predicates or not only_single_events(t.negations, automaton) for t in into):
+        if any(selects(t, automaton) for t in into):
             continue
         if not only_single_events(position.end or frozenset(), automaton):
             continue

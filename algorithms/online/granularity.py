@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, NEXT
-from cepbench.queries.automaton import Automaton, Negations
+from cepbench.queries.automaton import Automaton, Negations, Transition
 from cepbench.queries.model import Semantics
 
 EVENT, COARSEST = "event", "coarsest"
@@ -31,10 +31,15 @@ def kept_positions(automaton: Automaton, granularity: str) -> NDArray[np.bool_]:
     """
     kept = [granularity == EVENT] * len(automaton.positions)
     for t in automaton.transitions:
-        kept[t.source] |= bool(t.predicates) or not only_single_events(t.negations, automaton)
+        kept[t.source] |= selects(t, automaton)
     for p, position in enumerate(automaton.positions):
         kept[p] |= not only_single_events(position.end or frozenset(), automaton)
     return np.array(kept)
+
+
+def selects(transition: Transition, automaton: Automaton) -> bool:
+    """Whether a predicate on adjacent events, or a negated sequence, selects some of the events before one by one."""
+    return bool(transition.predicates) or not only_single_events(transition.negations, automaton)
 
 
 def only_single_events(negations: Negations, automaton: Automaton) -> bool:

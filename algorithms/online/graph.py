@@ -19,12 +19,11 @@ from cepbench.algorithms.online.kernels.lifecycle import (
     CONTIGUOUS,
     Slots,
     Windowed,
-    make_slots,
     new_state,
-    slot_count,
 )
 from cepbench.algorithms.online.kernels.reach.visits import propagate_keys
 from cepbench.algorithms.online.kernels.store import EDGES, LIVE, Blocks, KeyGraph
+from cepbench.algorithms.online.slots import AutomatonSlots
 from cepbench.algorithms.running.batches import sliding
 from cepbench.algorithms.running.lanes import CellLanes
 from cepbench.algorithms.running.negation import negations_of
@@ -32,7 +31,7 @@ from cepbench.algorithms.running.peak import Sizes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Tables
+from cepbench.queries.tables import Tables, csr
 
 FIRST_BLOCKS = 8
 
@@ -53,14 +52,14 @@ class GraphGrained(CellLanes):
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
         semantics, self.keeps = SEMANTICS[query.query.semantics], bool(kept.any())
-        slots, position = _template(part, semantics, kept.tobytes())
-        sizes = Sizes(cell_bytes(part.tables), 1 + slot_count(slots))
+        count, slots, position = _template(part, semantics, kept.tobytes())
+        sizes = Sizes(cell_bytes(part.tables), 1 + count)
         if self.keeps:
             is_sorted = bool(np.any(position["sort_column"] >= 0))
             kept_bytes = 8 * (1 + len(query.ints) + len(query.reals) + is_sorted)
             sizes = replace(sizes, kept_cells=window.overlap, kept_bytes=kept_bytes)
         fixed = Windowed(part.tables, slots, semantics, (True,) * self.keeps, sliding(window))
-        windows = new_state(window.overlap, slots, query.layout, query.arithmetic, sizes.clock())
+        windows = new_state(window.overlap, count, len(part.negations), query.layout, query.arithmetic, sizes.clock())
         own = KeyGraph(position, np.zeros(2, np.int64), windows)
         super().__init__(query, window, fixed, own, sizes)
         self.negations = negations_of(part.negations, window, query.columns)
@@ -97,16 +96,16 @@ class GraphGrained(CellLanes):
 
 
 @lru_cache(maxsize=256)
-def _template(part: Part, semantics: int, kept_positions: bytes) -> tuple[Slots, Records]:
-    """What all graphs of an automaton have in common, once for many keys: its slots, and empty positions.
-
-    Vertices that leave when they are extended are not there any more when their windows close.
-    """
+def _template(part: Part, semantics: int, kept_positions: bytes) -> tuple[int, Slots, Records]:
+    """What all graphs of an automaton have in common, once for many keys: so many slots, and empty positions."""
     tables, kept = part.tables, np.frombuffer(kept_positions, np.bool_)
-    late = kept & tables.end & (np.diff(tables.trailing_ptr) > 0) & (semantics == ANY)
+    visited = [bool(kept[t.source]) for t in part.automaton.transitions]
+    own = AutomatonSlots(part.automaton, visited, contiguous=semantics == CONTIGUOUS)
+    late, direct = np.array(own.late_kept, np.bool_), np.array(own.direct, np.bool_)
     position = empty_positions(kept, tables.source, np.arange(len(tables.source)), tables.adjacent)
     position["late"], position["prunable"] = late, kept & ~late & _leads_over_negation(tables)
-    return make_slots(tables, len(part.negations), ~kept, ~late, semantics == CONTIGUOUS), position
+    read, last = np.array(own.read, np.int64), np.array(own.late, np.int64)
+    return own.count, Slots(*csr(own.feeds), read, direct, last, *csr(own.void)), position
 
 
 def _leads_over_negation(tables: Tables) -> NDArray[np.bool_]:

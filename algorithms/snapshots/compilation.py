@@ -9,13 +9,14 @@ from typing import Annotated, Any, Generic, TypeVar, get_origin, get_type_hints
 
 import numpy as np
 
-from cepbench.algorithms.online.granularity import EVENT, only_single_events
+from cepbench.algorithms.online.granularity import EVENT, selects
+from cepbench.algorithms.online.slots import AutomatonSlots
 from cepbench.algorithms.snapshots.channels import MemberChannels
 from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.algorithms.snapshots.members import SetMember, negated_types
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
-from cepbench.queries.automaton import Automaton, Negations
+from cepbench.queries.automaton import Automaton
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part, compile_part
 from cepbench.queries.records import records_of
@@ -39,50 +40,6 @@ class CompiledMembers(Generic[Program]):
     channels: MemberChannels
     negations: tuple[tuple[Part, Window], ...]
     program: Program
-
-
-class MemberSlots:
-    """The `count` slots of a member: what its positions feed, and what its transitions read (Section 3.2).
-
-    There is one per position that transitions read, and one per transition or END position with negations. At event
-    granularity, transitions read no slots, and visit the events before. Transitions in `shared` do neither, since the
-    shared expressions replace both.
-
-    - `feeds`: slots of each position. `direct`: a match may end there without trailing negation. `kept`: its events are
-      kept; `late_kept`: they decide matches when the window closes.
-    - `read`: the slot of each transition, 0 for those that are `visited` or shared with others. `void`: slots of each
-      negation.
-    - `late`: slots that are final when a window closes.
-    """
-
-    def __init__(self, automaton: Automaton, granularity: str, shared: Set[int]) -> None:
-        ends = [position.end for position in automaton.positions]
-        self.count = 0
-        self.feeds: list[list[int]] = [[] for _ in ends]
-        self.void: list[list[int]] = [[] for _ in automaton.negations]
-        self.direct = [end is not None and not end for end in ends]
-        self.late_kept = [bool(end) and not only_single_events(end or frozenset(), automaton) for end in ends]
-        self.kept, self.read, self.visited = list(self.late_kept), list[int](), list[bool]()
-        own: dict[object, int] = {}
-        for n, t in enumerate(automaton.transitions):
-            selective = bool(t.predicates) or not only_single_events(t.negations, automaton)
-            self.visited.append(n not in shared and (selective or granularity == EVENT))
-            self.kept[t.source] |= self.visited[n]
-            slot = (t.source, n if t.negations else None)
-            reads = n not in shared and not self.visited[n]
-            if reads and slot not in own:
-                own[slot] = self._add(t.source, t.negations)
-            self.read.append(own[slot] if reads else 0)
-        summed = [(p, end) for p, end in enumerate(ends) if end and not self.late_kept[p]]
-        self.late = [self._add(p, end) for p, end in summed]
-
-    def _add(self, position: int, negations: Negations) -> int:
-        """A further slot, which a position feeds and matches of negations empty."""
-        self.feeds[position].append(self.count)
-        for j in sorted(negations):
-            self.void[j].append(self.count)
-        self.count += 1
-        return self.count - 1
 
 
 class SetCompiler:
@@ -112,7 +69,7 @@ class SetCompiler:
         self.windows = list(dict.fromkeys(member.window for member in members))
         self.window = [self.windows.index(member.window) for member in members]
         self.slots = [
-            MemberSlots(member.automaton, granularity, shared[m] if shared else frozenset())
+            _slots(member.automaton, granularity, shared[m] if shared else frozenset())
             for m, member in enumerate(members)
         ]
         self.first_position = offsets(len(part.tables.start) for part in self.parts)
@@ -202,6 +159,13 @@ class SetCompiler:
             for name in found[table].dtype.names:
                 found[table][name] = [row[name] for row in self.rows[table]]
         return found
+
+
+def _slots(automaton: Automaton, granularity: str, shared: Set[int]) -> AutomatonSlots:
+    """The slots of a member; at event granularity its transitions visit all events before."""
+    transitions = enumerate(automaton.transitions)
+    visited = [n not in shared and (granularity == EVENT or selects(t, automaton)) for n, t in transitions]
+    return AutomatonSlots(automaton, visited, shared)
 
 
 @cache

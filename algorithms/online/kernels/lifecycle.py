@@ -18,16 +18,13 @@ from cepbench.algorithms.kernels.clock import HIGH, LOW, OCCUPIED, TOUCHED, row_
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
 from cepbench.queries.aggregates import Layout
-from cepbench.queries.tables import Tables, csr
+from cepbench.queries.tables import Tables
 
 ANY, NEXT, CONTIGUOUS = 0, 1, 2
 
 
 class Slots(NamedTuple):
-    """What the cells of a window hold.
-
-    Slot p < P holds the trends that end at position p and may be extended. Each transition with a negation and each
-    END position with a trailing one has a slot of its own, which a match of the negation empties.
+    """What the cells of a window hold, S slots (`online.slots`); those that transitions read come first.
 
     - `feed_ptr[P + 1]`, `feed`: slots that an event at a position adds to.
     - `read[E]`: the slot that transition e reads.
@@ -89,8 +86,8 @@ def first_free_window(
 
 @inlined
 def append(
-    i: int, p: int, low: int, high: int, events: KernelEvents, tables: Tables, slots: Slots, window: Sliding,
-    state: OpenWindows,
+    i: int, p: int, low: int, high: int, alone: bool, events: KernelEvents, tables: Tables, slots: Slots,
+    window: Sliding, state: OpenWindows,
 ) -> bool:  # fmt: skip
     """Appends event i at position p to the trends in `state.reached` (cell k - low for window k), begins those that it
     starts, and feeds them to their windows; returns whether there is any.
@@ -104,15 +101,20 @@ def append(
         if not is_empty(state.reached, k - low):
             found = True
             extend(state.reached, k - low, tables, p, events.ints, events.reals, i)
-            feed(p, row_of(k, low, row, span), slots, state, state.reached, k - low)
+            feed(p, row_of(k, low, row, span), alone, slots, state, state.reached, k - low)
     return found
 
 
 @inlined
-def feed(p: int, w: int, slots: Slots, state: OpenWindows, trends: Cells, j: int) -> None:
-    """Adds cell j of `trends`, those of an event at position p, to what the window of row w keeps."""
+def feed(p: int, w: int, alone: bool, slots: Slots, state: OpenWindows, trends: Cells, j: int) -> None:
+    """Adds cell j of `trends`, those of an event at position p, to what the window of row w keeps: at once if it is
+    `alone` at its time stamp.
+    """
     for f in range(slots.feed_ptr[p], slots.feed_ptr[p + 1]):
         slot = slots.feed[f]
+        if alone:
+            add(state.cells, w * len(state.touched) + slot, trends, j)
+            continue
         add(state.pending, w * len(state.touched) + slot, trends, j)
         if not state.marked[slot]:
             state.marked[slot] = True
@@ -156,11 +158,11 @@ def commit(negated: Ints, slots: Slots, semantics: int, state: OpenWindows) -> N
                 for k in range(low, high + 1):
                     clear(state.cells, row_of(k, low, row, span) * size + slots.void[v])
     if semantics != ANY:
-        for p in range(len(slots.direct)):
-            if state.consumed[p] or (semantics == CONTIGUOUS and clock[OCCUPIED] == 1):
+        for slot in range(size - len(slots.late)):
+            if state.consumed[slot] or (semantics == CONTIGUOUS and clock[OCCUPIED] == 1):
                 for k in range(low, high + 1):
-                    clear(state.cells, row_of(k, low, row, span) * size + p)
-                state.consumed[p] = False
+                    clear(state.cells, row_of(k, low, row, span) * size + slot)
+                state.consumed[slot] = False
     for t in range(clock[TOUCHED]):
         slot = state.touched[t]
         state.marked[slot] = False
@@ -172,9 +174,8 @@ def commit(negated: Ints, slots: Slots, semantics: int, state: OpenWindows) -> N
     clock[OCCUPIED] = 0
 
 
-def new_state(span: int, slots: Slots, layout: Layout, arithmetic: str, clock: Ints) -> OpenWindows:
-    """State of `span` windows before the first event."""
-    size = slot_count(slots)
+def new_state(span: int, size: int, negations: int, layout: Layout, arithmetic: str, clock: Ints) -> OpenWindows:
+    """State of `span` windows with `size` slots before the first event."""
     return OpenWindows(
         empty_cells(span * size, layout, arithmetic),
         empty_cells(span * size, layout, arithmetic),
@@ -184,43 +185,5 @@ def new_state(span: int, slots: Slots, layout: Layout, arithmetic: str, clock: I
         np.zeros(size, np.bool_),
         np.zeros(size, np.bool_),
         clock,
-        np.full(len(slots.void_ptr) - 1, -1, np.int64),
+        np.full(negations, -1, np.int64),
     )
-
-
-def slot_count(slots: Slots) -> int:
-    """Slots per window."""
-    return int(max(len(slots.direct), *(array.max(initial=-1) + 1 for array in (slots.feed, slots.read, slots.late))))
-
-
-def make_slots(tables: Tables, negations: int, summed: Flags, late_summed: Flags, contiguous: bool) -> Slots:
-    """Slots for an automaton: the positions in `summed` feed those that transitions read, and END positions in
-    `late_summed` with a trailing negation feed one that is final when the window closes.
-
-    Between contiguous events nothing can match, so under that semantics transitions need no slots of their own.
-    """
-    positions = len(tables.start)
-    feeds: list[list[int]] = [[p] if summed[p] else [] for p in range(positions)]
-    void: list[list[int]] = [[] for _ in range(negations)]
-    read = tables.source.copy()
-    late = []
-    size = positions
-    for e, source in enumerate(tables.source):
-        between = tables.between[tables.between_ptr[e] : tables.between_ptr[e + 1]]
-        if len(between) and summed[source] and not contiguous:
-            read[e] = size
-            feeds[source].append(size)
-            for j in between:
-                void[j].append(size)
-            size += 1
-    trailing = np.diff(tables.trailing_ptr) > 0
-    for p in np.flatnonzero(tables.end & trailing & late_summed):
-        for j in tables.trailing[tables.trailing_ptr[p] : tables.trailing_ptr[p + 1]]:
-            void[j].append(size)
-        feeds[p].append(size)
-        late.append(size)
-        size += 1
-    feed_ptr, feed_list = csr(feeds)
-    void_ptr, void_list = csr(void)
-    direct = tables.end & ~trailing
-    return Slots(feed_ptr, feed_list, read, direct, np.array(late, np.int64), void_ptr, void_list)

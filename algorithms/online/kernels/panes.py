@@ -26,7 +26,8 @@ def advance_graph(
     if semantics != ANY:
         passed = semantics == CONTIGUOUS and clock[OCCUPIED] == 1
         for p in range(positions):
-            if passed or state.consumed[p]:
+            if passed or graph.position[p].extended:
+                graph.position[p].extended = False
                 _leave(p, passed, clock[NOW], graph)
     commit(negated, fixed.slots, semantics, state)
     clock[NOW] = now

@@ -43,6 +43,7 @@ class GraphPositionRecord:
 
     - `kept`: whether its events are vertices; `late`: and have a trailing negation; `prunable`: and it leads only over
       negated transitions, so that invalid vertices may be dropped.
+    - `extended`: whether events at the current time may extend its vertices, which leave then if they are extended.
     - `sort_column`, `sort_real`: the attribute by which its blocks are sorted, or -1.
     - `head`, `tail`: ends of the chain.
     """
@@ -50,6 +51,7 @@ class GraphPositionRecord:
     kept: bool
     late: bool
     prunable: bool
+    extended: bool
     sort_real: bool
     sort_column: int
     head: int

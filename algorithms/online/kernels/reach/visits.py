@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.kernels.cells import Cells, add, add_all, add_selected, clear
+from cepbench.algorithms.kernels.cells import Cells, add, add_all, add_selected, clear, is_empty
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended, row_of
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
-from cepbench.algorithms.online.kernels.lifecycle import NEXT, OpenWindows, Windowed, append
+from cepbench.algorithms.online.kernels.lifecycle import CONTIGUOUS, NEXT, OpenWindows, Windowed, append
 from cepbench.algorithms.online.kernels.panes import advance_graph
 from cepbench.algorithms.online.kernels.store import (
     EDGES,
@@ -48,28 +48,32 @@ def propagate(
     span = len(state.final.over)
     clock = state.clock
     n = len(events.time)
+    linear = fixed.semantics != CONTIGUOUS and len(state.seen) == 0
     for i in range(first, n + 1):
         now = until
         if i < n:
             now = events.time[i]
         elif not has_ended(clock[LOW], clock[HIGH], until, fixed.window):
             break
-        if now != clock[NOW]:
+        fresh = now != clock[NOW]
+        if fresh:
             if size + span > len(out.window):
                 return i, size, ROWS
             size = advance_graph(now, events.negated[i], fixed, graph, state, out, size)
         if i == n:
             break
         clock[OCCUPIED] = 1
-        if fixed.keeps and graph.left[0] < tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]:
+        first_binding, end = tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]
+        if fixed.keeps and graph.left[0] < end - first_binding:
             return i, size, ROOM
         low, high = clock[LOW], clock[HIGH]
         if low > high:
             continue
-        for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
+        alone = fresh and linear and end - first_binding == 1 and i + 1 < n and events.time[i + 1] != now
+        for b in range(first_binding, end):
             p = tables.binding[b]
             if fits(p, i, events, tables):
-                _insert(i, p, low, high, events, fixed, graph, state)
+                _insert(i, p, low, high, alone, events, fixed, graph, state)
     return n, size, DONE
 
 
@@ -83,8 +87,9 @@ def propagate_keys(
 
 @inlined
 def _insert(
-    i: int, p: int, low: int, high: int, events: KernelEvents, fixed: Windowed, graph: Graph, state: OpenWindows
-) -> None:
+    i: int, p: int, low: int, high: int, alone: bool, events: KernelEvents, fixed: Windowed, graph: Graph,
+    state: OpenWindows,
+) -> None:  # fmt: skip
     """Event i at position p: collects the cells of its predecessors in windows low..high and becomes a vertex."""
     tables, slots = fixed.tables, fixed.slots
     span = len(state.final.over)
@@ -93,17 +98,20 @@ def _insert(
         clear(state.reached, k)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
         q = tables.source[e]
-        if fixed.semantics == NEXT:
-            state.consumed[q] = True
         if fixed.keeps and graph.position[q].kept:
+            graph.position[q].extended = fixed.semantics == NEXT
             floor = np.int64(-1)
             for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
                 floor = max(floor, events.negated[i, tables.between[k]])
             visit(i, q, e, low, floor, fixed.semantics, events, tables.adjacent, graph, span, state.reached, 0)
-        else:
+        elif fixed.semantics != NEXT or len(state.seen) > 0 or not is_empty(state.cells, row * size + slots.read[e]):
             for k in range(low, high + 1):
-                add(state.reached, k - low, state.cells, row_of(k, low, row, span) * size + slots.read[e])
-    found = append(i, p, low, high, events, tables, slots, fixed.window, state)
+                at = row_of(k, low, row, span) * size + slots.read[e]
+                add(state.reached, k - low, state.cells, at)
+                if alone and fixed.semantics == NEXT:
+                    clear(state.cells, at)
+            state.consumed[slots.read[e]] = fixed.semantics == NEXT and not alone
+    found = append(i, p, low, high, alone, events, tables, slots, fixed.window, state)
     if fixed.keeps and found and graph.position[p].kept:
         at = keep_vertex(events.time[i], p, low, high, span, state.reached, 0, graph)
         keep_columns(i, events, graph.ints, graph.reals, at)
