@@ -8,6 +8,7 @@ from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, cle
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.clock import has_ended, opened
 from cepbench.algorithms.kernels.compilation import inner, kernel
 from cepbench.algorithms.online.kernels.store import LIVE
 from cepbench.algorithms.snapshots.kernels.products import evaluate
@@ -16,11 +17,9 @@ from cepbench.algorithms.snapshots.kernels.windows import (
     any_ends,
     close_member,
     commit,
-    ends,
     forget_vertices,
     next_edge,
     note_size,
-    opened_at,
 )
 from cepbench.queries.records import Records
 
@@ -80,25 +79,24 @@ def close_until(
     There must be room for a row per open window.
     """
     totals, tables = state.totals, program.tables
-    opened = totals.open
-    if not any_ends(now, tables.window, opened):
+    if not any_ends(now, tables.window, totals.open):
         return size
     group, counters = state.shared.group, state.graph.counters
-    note_state(tables.whole, tables.window, tables.group, opened, group, totals.counts, counters)
+    note_state(tables.whole, tables.window, tables.group, totals.open, group, totals.counts, counters)
     move_on(now, negated, tables, totals, state.shared)
-    for w in range(len(opened)):
-        window = tables.window[w]
-        while ends(w, now, tables.window, opened):
-            k = opened[w].low
+    for w in range(len(totals.open)):
+        window, kind = tables.window[w], totals.open[w]
+        while has_ended(kind.low, kind.high, now, window):
+            k = kind.low
             for o in range(len(tables.outlet)):
                 if tables.outlet[o].final:
                     _finish(o, w, k, program, totals, state.shared)
             for n in range(window.member, window.member_end):
                 size = close_member(tables.lists[n], k, negated, tables, totals, state.graph, rows, size)
-            opened[w].low += 1
+            kind.low += 1
     forget_vertices(tables, totals, state.vertices, state.graph)
     for g in range(len(state.shared.group)):
-        forget_before(g, tables, opened, state.shared)
+        forget_before(g, tables, totals.open, state.shared)
     return size
 
 
@@ -127,9 +125,9 @@ def arrive(now: int, negated: Ints, tables: GloriaTables, totals: SetTotals, sha
     counts = totals.counts[0]
     move_on(now, negated, tables, totals, shared)
     for w in range(len(totals.open)):
-        opened = totals.open[w]
-        low, high = opened_at(w, now, tables.window, totals.open)
-        if high > opened.high:
+        kind = totals.open[w]
+        low, high = opened(kind.low, kind.high, now, tables.window[w])
+        if high > kind.high:
             counts.opened = now
-        opened.low, opened.high = low, high
+        kind.low, kind.high = low, high
     counts.edge = next_edge(now, tables.window)

@@ -7,6 +7,7 @@ import numpy as np
 from cepbench.algorithms.hamlet.kernels.program import TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
 from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.clock import has_ended, opened
 from cepbench.algorithms.kernels.compilation import inner, kernel
 from cepbench.algorithms.online.kernels.store import LIVE
 from cepbench.algorithms.snapshots.kernels.cells import Index, clear
@@ -15,11 +16,9 @@ from cepbench.algorithms.snapshots.kernels.windows import (
     any_ends,
     close_member,
     commit,
-    ends,
     forget_vertices,
     next_edge,
     note_size,
-    opened_at,
 )
 
 STORED_BYTES = 32
@@ -47,20 +46,19 @@ def close_until(
     events of a graphlet leave together, since bursts are cut where windows begin.
     """
     totals, graph, snapshot = state.totals, state.graph, state.graphlets.snapshot
-    opened, counts = totals.open, totals.counts[0]
-    if not any_ends(now, template.window, opened):
+    counts = totals.counts[0]
+    if not any_ends(now, template.window, totals.open):
         return size
     note_state(np.int64(0), template, totals, graph.counters)
     if now > counts.now:
         commit(negated, template, totals)
         counts.now = now
-    for w in range(len(opened)):
-        window = template.window[w]
-        while ends(w, now, template.window, opened):
+    for w in range(len(totals.open)):
+        window, kind = template.window[w], totals.open[w]
+        while has_ended(kind.low, kind.high, now, window):
             for n in range(window.member, window.member_end):
-                m, k = template.lists[n], opened[w].low
-                size = close_member(m, k, negated, template, totals, graph, rows, size)
-            opened[w].low += 1
+                size = close_member(template.lists[n], kind.low, negated, template, totals, graph, rows, size)
+            kind.low += 1
             if w == template.whole[0].longest:
                 for g in range(len(state.graphlets.group)):
                     state.graphlets.group[g].in_window *= max(0.0, 1.0 - window.slide / window.within)
@@ -78,15 +76,15 @@ def arrive(now: int, template: TemplateTables, totals: SetTotals, graphlets: Gra
     """
     counts = totals.counts[0]
     for w in range(len(totals.open)):
-        span, opened = template.window[w].span, totals.open[w]
-        low, high = opened_at(w, now, template.window, totals.open)
+        span, kind = template.window[w].span, totals.open[w]
+        low, high = opened(kind.low, kind.high, now, template.window[w])
         for u in range(len(template.unit) if counts.snapshots > counts.oldest_snapshot else 0):
             unit = template.unit[u]
             if template.position[unit.position].window == w:
-                for k in range(max(low, opened.high + 1), high + 1):
+                for k in range(max(low, kind.high + 1), high + 1):
                     row = (unit.value + k % span) * len(graphlets.snapshot)
                     for s in range(counts.oldest_snapshot, counts.snapshots):
                         if graphlets.snapshot[s].group == unit.group:  # other groups have these rows, too
                             clear(graphlets.cells, row + s)
-        opened.low, opened.high = low, high
+        kind.low, kind.high = low, high
     counts.edge = next_edge(now, template.window)

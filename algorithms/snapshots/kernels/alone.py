@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cepbench.algorithms.kernels.cells import begin, is_empty
+from cepbench.algorithms.kernels.clock import row_of
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.online.kernels.store import Graph
@@ -21,6 +22,7 @@ def reach(
     """
     position, cells = template.position[p], totals.cells
     span = template.window[position.window].span
+    oldest = low % span
     for j in range(high - low + 1):
         clear(cells, at + j)
     if position.start:
@@ -30,7 +32,7 @@ def reach(
         if not template.transition[e].visited:
             base = template.slot[template.transition[e].read].cell
             for k in range(low, high + 1):
-                add(cells, at + k - low, cells, base + k % span)
+                add(cells, at + k - low, cells, base + row_of(k, low, oldest, span))
 
 
 @inlined
@@ -54,10 +56,11 @@ def deliver(
     """
     position, cells = template.position[p], totals.cells
     span, found = template.window[position.window].span, False
+    oldest = low % span
     for k in range(low, high + 1):
         if not is_empty(cells, at + k - low):
             found = True
-            feed(p, k % span, at + k - low, at_once, template, totals)
+            feed(p, row_of(k, low, oldest, span), at + k - low, at_once, template, totals)
     if found and not at_once:
         mark(p, template, totals)
     if found and position.kept:

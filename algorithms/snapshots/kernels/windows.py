@@ -8,6 +8,7 @@ from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import add as unite
 from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.cells import is_empty
+from cepbench.algorithms.kernels.clock import has_ended, next_boundary, opened, row_of
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.online.kernels.store import Graph, add_window
 from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy
@@ -46,9 +47,10 @@ def commit(negated: Ints, template: Template, totals: SetTotals) -> None:
 def show(s: int, template: Template, totals: SetTotals) -> None:
     """Lets later events see the trends that are pending in a slot."""
     slot, cells = template.slot[s], totals.cells
-    span = template.window[slot.window].span
-    for k in range(totals.open[slot.window].low, totals.open[slot.window].high + 1):
-        row = k % span
+    span, low = template.window[slot.window].span, totals.open[slot.window].low
+    oldest = low % span
+    for k in range(low, totals.open[slot.window].high + 1):
+        row = row_of(k, low, oldest, span)
         unite(cells, slot.cell + row, cells, slot.pending + row)
         empty(cells, slot.pending + row)
 
@@ -58,34 +60,18 @@ def next_edge(time: int, window: Records) -> int:
     """The first time after `time` at which some window begins or ends: the next edge of a pane that matters."""
     edge = 2**63 - 1
     for w in range(len(window)):
-        within, slide = window[w].within, window[w].slide
-        edge = min(edge, (time // slide + 1) * slide)
-        last = (time - within) // slide + 1
-        edge = min(edge, max(last, 0) * slide + within)
+        low, high = opened(int(np.int64(0)), int(np.int64(-1)), time, window[w])
+        edge = min(edge, next_boundary(low, high, window[w]))
     return edge
 
 
-@inlined
-def ends(w: int, now: int, window: Records, opened: Records) -> bool:
-    """Whether the oldest open window of kind w ends by `now`."""
-    low = opened[w].low
-    return bool(low <= opened[w].high and low * window[w].slide + window[w].within <= now)
-
-
 @inner
-def any_ends(now: int, window: Records, opened: Records) -> bool:
+def any_ends(now: int, window: Records, open_windows: Records) -> bool:
     """Whether some window ends by `now`."""
     found = False
     for w in range(len(window)):
-        found |= ends(w, now, window, opened)
+        found |= has_ended(open_windows[w].low, open_windows[w].high, now, window[w])
     return found
-
-
-@inlined
-def opened_at(w: int, now: int, window: Records, opened: Records) -> tuple[int, int]:
-    """The first and the last window of kind w that are open from `now` on, after those that end were closed."""
-    within, slide = window[w].within, window[w].slide
-    return max(opened[w].low, (now - within) // slide + 1, 0), max(opened[w].high, now // slide)
 
 
 @inner
