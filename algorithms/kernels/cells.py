@@ -139,29 +139,37 @@ def is_modular(cells: Cells) -> bool:
     return modular
 
 
-@inner
+@inlined
 def add_all(cells: Cells, i: int, other: Cells, j: int, step: int, count: int) -> None:
-    """Adds `count` cells of `other` to cell i: every `step`-th from cell j on.
-
-    Halves of counts modulo 2**64 are summed apart: a sum that may wrap at each cell took twice as long.
-    """
+    """Adds `count` cells of `other` to cell i: every `step`-th from cell j on."""
     if not counts_only(cells) or not is_modular(cells):
         for n in range(count):
             add(cells, i, other, j + n * step)
         return
-    lower = upper = over = ZERO
-    for n in range(np.uint64(count)):
-        v = np.uint64(j) + n * np.uint64(step)
-        one = np.uint64(other.ring[v, 0])
-        lower += one & LOWER
-        upper += one >> HALF
-        over |= other.over[v]
+    lower, upper, over = _sum_halves(other.ring, other.over, j, step, count)
     upper += lower >> HALF
     total = cells.ring[i, 0] + (upper << HALF) + (lower & LOWER)
     if upper >> HALF != ZERO or total < cells.ring[i, 0]:
         over |= ONE
     cells.ring[i, 0] = total
     cells.over[i] |= over
+
+
+@inner
+def _sum_halves(
+    ring: NDArray[Any], over: NDArray[np.uint64], j: int, step: int, count: int
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """The lower and upper halves of counts, summed apart, and whether some have overflowed: a sum that may wrap at each
+    cell took twice as long. A call, since loops of this size take long to compile, but with few arrays to hand over.
+    """
+    lower = upper = some = ZERO
+    for n in range(np.uint64(count)):
+        v = np.uint64(j) + n * np.uint64(step)
+        one = np.uint64(ring[v, 0])
+        lower += one & LOWER
+        upper += one >> HALF
+        some |= over[v]
+    return lower, upper, some
 
 
 @inlined
