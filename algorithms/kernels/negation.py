@@ -12,12 +12,31 @@ vertices are kept and each event visits its predecessors, as GRETA does: O(n) pe
 from __future__ import annotations
 
 from cepbench.algorithms.kernels.arrays import Ints, Reals
-from cepbench.algorithms.kernels.compilation import inner, kernel
+from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, fits, keep_columns
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.queries.tables import Tables
 
 NEVER = -1
+
+
+@inlined
+def latest_start(negated: Ints, which: Ints, first: int, end: int) -> int:
+    """The latest START of a match of one of the negated sub-patterns `which[first:end]`, or `NEVER`; `negated[J]`: that
+    of each, as in `KernelEvents.negated`.
+    """
+    latest = NEVER
+    for n in range(first, end):
+        latest = max(latest, negated[which[n]])
+    return latest
+
+
+@inlined
+def first_free(low: int, high: int, slide: int, latest: int) -> int:
+    """The lowest window in low..high+1 that begins after `latest`, a START that no trend may have before it."""
+    while low <= high and low * slide <= latest:
+        low += 1
+    return low
 
 
 @kernel
@@ -66,9 +85,8 @@ def starts_by_event(
                 continue
             start = now if tables.start[p] else NEVER
             for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
-                floor = NEVER
-                for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
-                    floor = max(floor, events.negated[i, tables.between[k]])
+                between, end = tables.between_ptr[e], tables.between_ptr[e + 1]
+                floor = latest_start(events.negated[i], tables.between, between, end)
                 for v in range(known - 1, -1, -1):
                     if vertex[0, v] < floor:
                         break

@@ -31,7 +31,7 @@ from cepbench.algorithms.running.peak import Sizes
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Tables, csr
+from cepbench.queries.tables import csr
 
 FIRST_BLOCKS = 8
 
@@ -103,15 +103,8 @@ def _template(part: Part, semantics: int, kept_positions: bytes) -> tuple[int, S
     own = AutomatonSlots(part.automaton, visited, contiguous=semantics == CONTIGUOUS)
     late, direct = np.array(own.late_kept, np.bool_), np.array(own.direct, np.bool_)
     position = empty_positions(kept, tables.source, np.arange(len(tables.source)), tables.adjacent)
-    position["late"], position["prunable"] = late, kept & ~late & _leads_over_negation(tables)
+    negated = [[bool(t.negations) for t in part.automaton.transitions if t.source == p] for p in range(len(kept))]
+    only_over_negation = np.array([bool(own) and all(own) for own in negated], np.bool_)
+    position["late"], position["prunable"] = late, kept & ~late & only_over_negation
     read, last = np.array(own.read, np.int64), np.array(own.late, np.int64)
     return own.count, Slots(*csr(own.feeds), read, direct, last, *csr(own.void)), position
-
-
-def _leads_over_negation(tables: Tables) -> NDArray[np.bool_]:
-    """bool[P]: positions that have transitions, all of them negated."""
-    negated = np.diff(tables.between_ptr) > 0
-    leads = np.zeros(len(tables.start), np.bool_)
-    leads[tables.source] = True
-    leads[tables.source[~negated]] = False
-    return leads

@@ -20,7 +20,7 @@ from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
 from cepbench.algorithms.online.kernels.type_tables import Shape
-from cepbench.algorithms.snapshots.kernels.alone import deliver, first_free, mark, reach
+from cepbench.algorithms.snapshots.kernels.alone import deliver, first_begun, mark, reach
 from cepbench.algorithms.snapshots.kernels.cells import add, append_run, fits
 from cepbench.algorithms.snapshots.kernels.windows import commit, show
 from cepbench.queries.records import Records
@@ -62,7 +62,7 @@ def propagate_sums(
         if low > high or _shares(position, state.graphlets.unit):
             continue
         span = np.uint64(template.window[position.window].span)
-        free = first_free(first, p, low, high, events, template)
+        free = first_begun(first, p, low, high, events, template)
         oldest = np.uint64(low) % span if span > ONE else ZERO  # a division per position is felt where bursts are short
         place, final = np.uint64(p), np.uint64(template.member[position.member].final)
         sole, cell, pending = position.feed_end - position.feed == 1, ZERO, ZERO

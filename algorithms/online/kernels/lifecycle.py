@@ -14,9 +14,10 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import Cells, add, begin, clear, copy, empty_cells, extend, is_empty
-from cepbench.algorithms.kernels.clock import HIGH, LOW, OCCUPIED, TOUCHED, row_of
+from cepbench.algorithms.kernels.clock import HIGH, LOW, OCCUPIED, TOUCHED, row_of, touch
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding
+from cepbench.algorithms.kernels.negation import first_free, latest_start
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Tables
 
@@ -57,7 +58,7 @@ class OpenWindows(NamedTuple):
     """Cells of the open windows of a key.
 
     `cells`, `pending`: K * S cells; `final`, `reached`: K cells. `touched[S]`: slots with pending cells,
-    `marked[S]`: whether a slot is listed there, `consumed[S]`: whether it was read at the current time.
+    `consumed[S]`: whether it was read at the current time.
     `clock`: as in `kernels.clock`. `seen[J]`: negation starts known.
     """
 
@@ -66,22 +67,9 @@ class OpenWindows(NamedTuple):
     final: Cells
     reached: Cells
     touched: Ints
-    marked: Flags
     consumed: Flags
     clock: Ints
     seen: Ints
-
-
-@inlined
-def first_free_window(
-    p: int, i: int, low: int, high: int, events: KernelEvents, tables: Tables, window: Sliding
-) -> int:
-    """The lowest window in low..high+1 that holds no earlier match of a leading negation of START position p."""
-    reach = low
-    for k in range(tables.leading_ptr[p], tables.leading_ptr[p + 1]):
-        while reach <= high and reach * window.slide <= events.negated[i, tables.leading[k]]:
-            reach += 1
-    return reach
 
 
 @inlined
@@ -93,7 +81,8 @@ def append(
     starts, and feeds them to their windows; returns whether there is any.
     """
     if tables.start[p]:
-        for k in range(first_free_window(p, i, low, high, events, tables, window), high + 1):
+        latest = latest_start(events.negated[i], tables.leading, tables.leading_ptr[p], tables.leading_ptr[p + 1])
+        for k in range(first_free(low, high, window.slide, latest), high + 1):
             begin(state.reached, k - low)
     found, span = False, len(state.final.over)
     row = low % span
@@ -116,10 +105,7 @@ def feed(p: int, w: int, alone: bool, slots: Slots, state: OpenWindows, trends: 
             add(state.cells, w * len(state.touched) + slot, trends, j)
             continue
         add(state.pending, w * len(state.touched) + slot, trends, j)
-        if not state.marked[slot]:
-            state.marked[slot] = True
-            state.touched[state.clock[TOUCHED]] = slot
-            state.clock[TOUCHED] += 1
+        touch(slot, state.touched, state.clock)
     if slots.direct[p]:
         add(state.final, w, trends, j)
 
@@ -164,10 +150,8 @@ def commit(negated: Ints, slots: Slots, semantics: int, state: OpenWindows) -> N
                     clear(state.cells, row_of(k, low, row, span) * size + slot)
                 state.consumed[slot] = False
     for t in range(clock[TOUCHED]):
-        slot = state.touched[t]
-        state.marked[slot] = False
         for k in range(low, high + 1):
-            at = row_of(k, low, row, span) * size + slot
+            at = row_of(k, low, row, span) * size + state.touched[t]
             add(state.cells, at, state.pending, at)
             clear(state.pending, at)
     clock[TOUCHED] = 0
@@ -182,7 +166,6 @@ def new_state(span: int, size: int, negations: int, layout: Layout, arithmetic: 
         empty_cells(span, layout, arithmetic),
         empty_cells(span, layout, arithmetic),
         np.zeros(size, np.int64),
-        np.zeros(size, np.bool_),
         np.zeros(size, np.bool_),
         clock,
         np.full(negations, -1, np.int64),

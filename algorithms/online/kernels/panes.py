@@ -5,10 +5,10 @@ wait leave (dissertation Sections 11.2, 11.4 and 16.2).
 from __future__ import annotations
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary, opened
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary, note, opened
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import RowCells
-from cepbench.algorithms.kernels.peak import note
+from cepbench.algorithms.kernels.negation import latest_start
 from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, OpenWindows, Windowed, close_window, commit
 from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK, Graph, add_window, release, show
 from cepbench.queries.tables import Tables
@@ -46,11 +46,12 @@ def _move_windows(
     now: int, negated: Ints, fixed: Windowed, graph: Graph, state: OpenWindows, out: RowCells, size: int
 ) -> int:
     """Closes windows that end by `now`, and opens those of `now`; returns rows in `out`."""
-    clock = state.clock
+    clock, tables, span = state.clock, fixed.tables, len(state.final.over)
     while has_ended(clock[LOW], clock[HIGH], now, fixed.window):
         for p in range(len(graph.position)):
-            if fixed.keeps and graph.position[p].late:
-                _add_valid_ends(p, negated, fixed.tables, graph, state)
+            if fixed.keeps and graph.position[p].late:  # END events that no trailing negated sequence invalidates
+                floor = latest_start(negated, tables.trailing, tables.trailing_ptr[p], tables.trailing_ptr[p + 1])
+                add_window(p, clock[LOW], floor, span, state.final, clock[LOW] % span, graph)
         size = close_window(fixed.slots, state, out, size)
     clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, fixed.window)
     return size
@@ -73,15 +74,6 @@ def _leave(p: int, passed: bool, ended: int, graph: Graph) -> None:
 
 
 @inlined
-def _add_valid_ends(p: int, negated: Ints, tables: Tables, graph: Graph, state: OpenWindows) -> None:
-    """Adds the END events of position p that no trailing negation invalidates to the lowest open window's result."""
-    span, k, floor = len(state.final.over), state.clock[LOW], -1
-    for n in range(tables.trailing_ptr[p], tables.trailing_ptr[p + 1]):
-        floor = max(floor, negated[tables.trailing[n]])
-    add_window(p, k, floor, span, state.final, k % span, graph)
-
-
-@inlined
 def _purge(p: int, negated: Ints, tables: Tables, semantics: int, graph: Graph, low: int) -> None:
     """Frees the blocks of a position whose pane has left all windows, or whose vertices have left or are all invalid.
 
@@ -92,9 +84,7 @@ def _purge(p: int, negated: Ints, tables: Tables, semantics: int, graph: Graph, 
         floor = 2**62
         for e in range(len(tables.source)):
             if tables.source[e] == p:
-                latest = -1
-                for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
-                    latest = max(latest, negated[tables.between[k]])
+                latest = latest_start(negated, tables.between, tables.between_ptr[e], tables.between_ptr[e + 1])
                 floor = min(floor, latest)
     before, block = NO_BLOCK, graph.position[p].head
     while block != NO_BLOCK:

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add, copy
 from cepbench.algorithms.kernels.clock import row_of
@@ -187,7 +185,7 @@ def release(p: int, before: int, graph: Graph) -> int:
 
 
 @inlined
-def add_window(p: int, k: int, floor: int | np.int64, span: int, cells: Cells, to: int, graph: Graph) -> None:
+def add_window(p: int, k: int, floor: int, span: int, cells: Cells, to: int, graph: Graph) -> None:
     """Adds the vertices of position p in window k, from time `floor` on, to cell `to`."""
     width, row = graph.time.shape[1], k % span
     block = graph.position[p].head
@@ -201,7 +199,7 @@ def add_window(p: int, k: int, floor: int | np.int64, span: int, cells: Cells, t
 
 @inlined
 def select(
-    i: int, q: int, which: int, block: int, floor: int | np.int64, events: KernelEvents, adjacent: Predicates,
+    i: int, q: int, which: int, block: int, floor: int, events: KernelEvents, adjacent: Predicates,
     graph: Graph,
 ) -> int:  # fmt: skip
     """Writes to `graph.selected` the vertices of a block of position q that event i may follow, by list `which` of

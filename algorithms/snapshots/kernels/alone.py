@@ -6,6 +6,7 @@ from cepbench.algorithms.kernels.cells import begin, is_empty
 from cepbench.algorithms.kernels.clock import row_of
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.kernels.negation import first_free, latest_start
 from cepbench.algorithms.online.kernels.store import Graph
 from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear
 from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template
@@ -26,7 +27,7 @@ def reach(
     for j in range(high - low + 1):
         clear(cells, at + j)
     if position.start:
-        for k in range(first_free(i, p, low, high, events, template), high + 1):
+        for k in range(first_begun(i, p, low, high, events, template), high + 1):
             begin(cells, at + k - low)
     for e in range(position.enter, position.enter_end):
         if not template.transition[e].visited:
@@ -36,14 +37,11 @@ def reach(
 
 
 @inlined
-def first_free(i: int, p: int, low: int, high: int, events: KernelEvents, template: Template) -> int:
+def first_begun(i: int, p: int, low: int, high: int, events: KernelEvents, template: Template) -> int:
     """The lowest window in low..high+1 that holds no earlier match of a leading negation of START position p."""
     position = template.position[p]
-    free, slide = low, template.window[position.window].slide
-    for n in range(position.leading, position.leading_end):
-        while free <= high and free * slide <= events.negated[i, template.lists[n]]:
-            free += 1
-    return free
+    latest = latest_start(events.negated[i], template.lists, position.leading, position.leading_end)
+    return first_free(low, high, template.window[position.window].slide, latest)
 
 
 @inlined

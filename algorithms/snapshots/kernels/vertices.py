@@ -5,6 +5,7 @@ from __future__ import annotations
 from cepbench.algorithms.kernels.cells import Cells, add_all
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.kernels.negation import latest_start
 from cepbench.algorithms.online.kernels import store
 from cepbench.algorithms.online.kernels.lifecycle import ANY
 from cepbench.algorithms.online.kernels.reach import visits
@@ -102,10 +103,8 @@ def floor_of(i: int, e: int, low: int, events: KernelEvents, template: Template)
     match forbids it.
     """
     edge = template.transition[e]
-    floor = low * template.window[template.position[edge.source].window].slide
-    for n in range(edge.between, edge.between_end):
-        floor = max(floor, events.negated[i, template.lists[n]])
-    return floor
+    latest = latest_start(events.negated[i], template.lists, edge.between, edge.between_end)
+    return max(low * template.window[template.position[edge.source].window].slide, latest)
 
 
 @inlined

@@ -10,6 +10,7 @@ from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.cells import is_empty
 from cepbench.algorithms.kernels.clock import has_ended, next_boundary, opened, row_of
 from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.negation import latest_start
 from cepbench.algorithms.online.kernels.store import Graph, add_window
 from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear, copy
 from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals, Template, VertexQueue
@@ -85,9 +86,8 @@ def close_member(
     for n in range(member.late, member.late_end):
         add(cells, final, cells, template.slot[template.lists[n]].cell + row)
     for n in range(member.place, member.place_end):  # END events that no trailing negated sequence invalidates
-        position, floor = template.position[template.lists[n]], np.int64(0)
-        for j in range(position.trailing, position.trailing_end):
-            floor = max(floor, negated[template.lists[j]])
+        position = template.position[template.lists[n]]
+        floor = latest_start(negated, template.lists, position.trailing, position.trailing_end)
         add_window(template.lists[n], k, floor, template.whole[0].most, cells, final, graph)
     if not is_empty(cells, final):
         rows.closed[size].member, rows.closed[size].window = m, k

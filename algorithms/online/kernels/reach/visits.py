@@ -11,13 +11,12 @@ right.
 
 from __future__ import annotations
 
-import numpy as np
-
 from cepbench.algorithms.kernels.cells import Cells, add, add_all, add_selected, clear, is_empty
 from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended, row_of
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
+from cepbench.algorithms.kernels.negation import latest_start
 from cepbench.algorithms.online.kernels.lifecycle import CONTIGUOUS, NEXT, OpenWindows, Windowed, append
 from cepbench.algorithms.online.kernels.panes import advance_graph
 from cepbench.algorithms.online.kernels.store import (
@@ -100,9 +99,7 @@ def _insert(
         q = tables.source[e]
         if fixed.keeps and graph.position[q].kept:
             graph.position[q].extended = fixed.semantics == NEXT
-            floor = np.int64(-1)
-            for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
-                floor = max(floor, events.negated[i, tables.between[k]])
+            floor = latest_start(events.negated[i], tables.between, tables.between_ptr[e], tables.between_ptr[e + 1])
             visit(i, q, e, low, floor, fixed.semantics, events, tables.adjacent, graph, span, state.reached, 0)
         elif fixed.semantics != NEXT or len(state.seen) > 0 or not is_empty(state.cells, row * size + slots.read[e]):
             for k in range(low, high + 1):
@@ -119,7 +116,7 @@ def _insert(
 
 @inlined
 def visit(
-    i: int, q: int, which: int, low: int, floor: int | np.int64, semantics: int, events: KernelEvents,
+    i: int, q: int, which: int, low: int, floor: int, semantics: int, events: KernelEvents,
     adjacent: Predicates, graph: Graph, span: int, cells: Cells, at: int,
 ) -> None:  # fmt: skip
     """Adds the vertices of position q that event i may follow, by list `which` of predicates and from time `floor` on,
