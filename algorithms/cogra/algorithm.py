@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Operator, PerKey, Plan
+import numpy as np
+
+from cepbench.algorithms.base import KeyedBatch, Operator, PerKey, Plan
 from cepbench.algorithms.cogra.capabilities import not_linear, unsupported_negation
+from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
 from cepbench.algorithms.cogra.panes import PaneGrained
 from cepbench.algorithms.cogra.slices import TimeSlices
-from cepbench.algorithms.cogra.window_costs import prefers_panes
 from cepbench.algorithms.online.trends import trend_lanes
 from cepbench.algorithms.options import Option, WrongOption
 from cepbench.algorithms.running.chosen import ChosenByCost
@@ -18,13 +20,21 @@ from cepbench.algorithms.running.lanes import Lanes
 from cepbench.algorithms.slices import Slicing
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
-from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.compile import CompiledQuery, Part, Workload
 from cepbench.queries.model import Aggregates, Query
 
 WINDOWS = ("each", "panes", "auto")
 PARALLEL = ("keys", "time")
 OWN = "each or panes"
 """`windows` where it is not given: `panes` for slices of time, otherwise `each`."""
+
+PER_EVENT = 3
+"""Cost of an event by panes in addition to its rows, in cell updates (measured: `benchmarks/panes.py`)."""
+PER_PRODUCT = 6
+"""Cost of a product of two cells, in cell updates."""
+PER_CALL = 5000
+"""Cost by panes of a key with events in a batch, in cell updates of 3 ns: panes have an executor per key. About 15
+microseconds, estimated and not fitted."""
 
 
 class Cogra(IndependentAlgorithm):
@@ -37,7 +47,7 @@ class Cogra(IndependentAlgorithm):
 
     - `windows`: `each`, the chapters' own: an event updates each window that holds it; `panes`: under
       skip-till-any-match without predicates on adjacent events and negated sequences it updates its pane only, however
-      much windows overlap (`panes`); `auto`: either, by its cost for the rate of a key (`window_costs`).
+      much windows overlap (`panes`); `auto`: either, by its cost for the rate of a key (`panes_gain`).
     - `parallel`: `keys`: workers have keys whole; `time`: on Spark each key is cut by time into at most
       `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). What panes do not evaluate is
       refused, and so are windows of events and any `windows` but `panes`; in one process `time` is `windows=panes`.
@@ -98,3 +108,35 @@ class Cogra(IndependentAlgorithm):
         if self.windows == "panes" and not_linear(part.automaton, query.query.semantics) is None:
             return PaneGrained(query, part, window)
         return trend_lanes(query, part, window)
+
+
+def prefers_panes(workload: Workload, batch: KeyedBatch) -> bool:
+    """Whether panes save more on the first events than a call per key costs."""
+    return sum(panes_gain(query, batch) for query in workload) > PER_CALL * len(batch.keys)
+
+
+def panes_gain(query: CompiledQuery, batch: KeyedBatch) -> float:
+    """Updates of cells that panes save a query with the events of a batch; 0 where they do not evaluate it.
+
+    An event costs an update per window that holds it, or one per entry (`kernels.pane_tables`) and its share of
+    the products that its pane takes. A slide has a pane, or two if windows also end inside of it.
+    """
+    window = query.window
+    if window is None or window.counts_events:
+        return 0.0
+    pane = window.slide if window.within % window.slide == 0 else window.slide / 2
+    parts = [part for part in query.parts if not_linear(part.automaton, query.query.semantics) is None]
+    return sum(_gain(part, window.within / window.slide, pane, batch) for part in parts)
+
+
+def _gain(part: Part, windows: float, pane: float, batch: KeyedBatch) -> float:
+    tables = part.tables
+    maps = pane_tables_of(tables).maps
+    entries, columns = len(maps.stopped), len(maps.after)
+    products = 2 * entries * columns**2 + columns * maps.starts * maps.ends
+    found = int(np.count_nonzero((np.diff(tables.binding_ptr) > 0)[batch.events.type]))
+    time = batch.events.time
+    per_unit = max(found - 1, 0) / max(int(time.max()) - int(time.min()), 1) / len(batch.keys)  # of time and key
+    shared = max(per_unit * pane, 1e-9)
+    saved: float = windows - entries - PER_EVENT - PER_PRODUCT * products / shared
+    return found * saved

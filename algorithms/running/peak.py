@@ -8,15 +8,14 @@ import numpy as np
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.clock import HIGH, LOW
-from cepbench.algorithms.kernels.peak import new_clock
+from cepbench.algorithms.kernels.clock import HIGH, LOW, new_clock
 
 
 class Peak:
     """The largest state since it was last reported.
 
     Note a state where it may be largest: before windows are closed and before anything is dropped. What kernels see is
-    noted by `algorithms.kernels.peak`.
+    noted by `algorithms.kernels.clock`.
     """
 
     def __init__(self) -> None:
@@ -46,7 +45,7 @@ class Sizes:
     kept_bytes: int = 0
 
     def clock(self) -> Ints:
-        """A clock before the first event (`kernels.peak`)."""
+        """A clock before the first event (`kernels.clock`)."""
         return new_clock(self.window_cells * self.cell_bytes, self.kept_cells * self.cell_bytes + self.kept_bytes)
 
     def largest(self, kept: Ints, clocks: Ints) -> StateSize:

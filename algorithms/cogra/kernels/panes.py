@@ -36,11 +36,10 @@ from cepbench.algorithms.cogra.kernels.pane_tables import (
 )
 from cepbench.algorithms.kernels.arrays import Ints, Place
 from cepbench.algorithms.kernels.cells import ONE, ZERO, add, clear, is_empty
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, TOUCHED, has_ended, next_boundary, opened, touch
+from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, TOUCHED, has_ended, next_boundary, note, opened, touch
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, lane, over_keys
-from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.online.kernels.appending import append
 from cepbench.algorithms.online.kernels.type_tables import END
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.base import Executor, Idle, KeyedBatch, Operator
+from cepbench.algorithms.cogra.algorithm import panes_gain
 from cepbench.algorithms.cogra.kernels.pane_tables import ALWAYS, pane_tables_of
-from cepbench.algorithms.cogra.window_costs import panes_gain
 from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make

@@ -13,11 +13,21 @@ import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import ONE, ZERO, Cells, add, clear, copy, empty_cells, is_empty, sum_exceeds
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, TOUCHED, has_ended, next_boundary, opened, touch
+from cepbench.algorithms.kernels.clock import (
+    HIGH,
+    LOW,
+    NOW,
+    OCCUPIED,
+    TOUCHED,
+    has_ended,
+    next_boundary,
+    note,
+    opened,
+    touch,
+)
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
-from cepbench.algorithms.kernels.peak import note
 from cepbench.algorithms.online.kernels.appending import append, first_of, lasts
 from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, NEXT
 from cepbench.algorithms.online.kernels.type_tables import END, Shape, TypeTables
@@ -47,7 +57,7 @@ class TypeCells(NamedTuple):
       finished trends of each window, at `k % K`: under skip-till-any-match those that its END positions hold when it
       closes, otherwise all that came to one; and a cell for the results of events that end no trend.
     - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them; `consumed[P + 1]`: those that were read.
-    - `clock` (`kernels.clock`, `kernels.peak`); `clock[OCCUPIED]`: whether an event came at the current time that the
+    - `clock` (`kernels.clock`); `clock[OCCUPIED]`: whether an event came at the current time that the
       cells do not show yet.
     """
 
@@ -158,11 +168,8 @@ def aggregate_trends(
                 p = template.binding[b]
                 continue
             if len(shape.semantics) == CONTIGUOUS:
-                if shown == ALL:
+                if shown == ALL or (not fitting and shown != positions):
                     _drop_others(p, fitting, count, state)
-                elif not fitting:
-                    for r in range(count):
-                        clear(cells, r * stride + shown)
                 shown = p if fitting else positions
             if i + TWO >= number:
                 break
