@@ -14,13 +14,7 @@ from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.online.blocks import BlockShape, empty_positions
 from cepbench.algorithms.online.granularity import SEMANTICS
-from cepbench.algorithms.online.kernels.lifecycle import (
-    ANY,
-    CONTIGUOUS,
-    Slots,
-    Windowed,
-    new_state,
-)
+from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, Slots, Windowed, new_state
 from cepbench.algorithms.online.kernels.reach.visits import propagate_keys
 from cepbench.algorithms.online.kernels.store import EDGES, LIVE, Blocks, KeyGraph
 from cepbench.algorithms.online.slots import AutomatonSlots
@@ -42,7 +36,7 @@ class GraphGrained(CellLanes):
     Under skip-till-any-match O(n**2 k) time and O(n k) space for n kept events per window that lie in k windows each
     (Theorem 11.5); O(n (t + n_e) k) for COGRA with n_e kept events and t other positions (Theorem 15.4). Under the
     other semantics O(n (t + u) k) time for u events that wait for a successor: Algorithm 9 assumes u = 1 and
-    undercounts otherwise (`docs/findings.md`). Each key has O(K P) space for K windows and P positions in addition;
+    undercounts otherwise (`docs/findings.md`). Each key has O(K S) space for K windows and S slots in addition;
     the graphs of all keys share one arena of blocks.
     """
 

@@ -47,7 +47,7 @@ def propagate(
     span = len(state.final.over)
     clock = state.clock
     n = len(events.time)
-    linear = fixed.semantics != CONTIGUOUS and len(state.seen) == 0
+    at_once = fixed.semantics != CONTIGUOUS and len(state.seen) == 0  # otherwise the end of a time stamp empties sums
     for i in range(first, n + 1):
         now = until
         if i < n:
@@ -68,7 +68,7 @@ def propagate(
         low, high = clock[LOW], clock[HIGH]
         if low > high:
             continue
-        alone = fresh and linear and end - first_binding == 1 and i + 1 < n and events.time[i + 1] != now
+        alone = at_once and fresh and end - first_binding == 1 and i + 1 < n and events.time[i + 1] != now
         for b in range(first_binding, end):
             p = tables.binding[b]
             if fits(p, i, events, tables):
@@ -89,7 +89,12 @@ def _insert(
     i: int, p: int, low: int, high: int, alone: bool, events: KernelEvents, fixed: Windowed, graph: Graph,
     state: OpenWindows,
 ) -> None:  # fmt: skip
-    """Event i at position p: collects the cells of its predecessors in windows low..high and becomes a vertex."""
+    """Event i at position p: collects the cells of its predecessors in windows low..high and becomes a vertex.
+
+    If it is `alone` at its time stamp, it empties at once the sums that it consumes, and feeds others. Trends of a
+    later window are trends of the oldest one, too, unless leading negations forbid that: a sum that is empty there is
+    empty everywhere.
+    """
     tables, slots = fixed.tables, fixed.slots
     span = len(state.final.over)
     size, row = len(state.touched), low % span
