@@ -22,7 +22,8 @@ class Greta(IndependentAlgorithm):
     latest START of their finished trends, which invalidates the same events (Section 11.2, `kernels.negation`).
 
     Departures: a sorted block of at most 256 vertices replaces the tree index; simultaneous events are one
-    stream transaction, in which none precedes another. Extensions of Chapter 12 (several occurrences of a type,
+    stream transaction, in which none precedes another; trends before a single negated event that may trail are a sum,
+    which the event empties. Extensions of Chapter 12 (several occurrences of a type,
     optional, star, minimal length, OR, AND, all aggregates) come with the position automaton.
     """
 

@@ -97,8 +97,8 @@ def _template(part: Part, semantics: int, kept_positions: bytes) -> tuple[int, S
     own = AutomatonSlots(part.automaton, visited, contiguous=semantics == CONTIGUOUS)
     late, direct = np.array(own.late_kept, np.bool_), np.array(own.direct, np.bool_)
     position = empty_positions(kept, tables.source, np.arange(len(tables.source)), tables.adjacent)
-    negated = [[bool(t.negations) for t in part.automaton.transitions if t.source == p] for p in range(len(kept))]
-    only_over_negation = np.array([bool(own) and all(own) for own in negated], np.bool_)
-    position["late"], position["prunable"] = late, kept & ~late & only_over_negation
+    plain = {t.source for t in part.automaton.transitions if not t.negations}
+    only_negated = {t.source for t in part.automaton.transitions} - plain
+    position["late"], position["prunable"] = late, kept & ~late & np.isin(np.arange(len(kept)), list(only_negated))
     read, last = np.array(own.read, np.int64), np.array(own.late, np.int64)
     return own.count, Slots(*csr(own.feeds), read, direct, last, *csr(own.void)), position

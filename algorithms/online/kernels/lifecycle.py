@@ -2,7 +2,8 @@
 
 They aggregate the positions whose events the graph of GRETA does not keep, and what negations empty (dissertation
 Chapters 11, 15, 16).
-Events of one time stamp never precede one another, so what they add waits in `pending` cells until the time moves on.
+Events of one time stamp never precede one another, so what they add waits in `pending` cells until the time moves on;
+only an event that is alone at its time stamp may add at once.
 Cells are numbered `(k % K) * slots + slot` for window k, where K is the most windows that hold one event.
 """
 
@@ -58,7 +59,7 @@ class OpenWindows(NamedTuple):
     """Cells of the open windows of a key.
 
     `cells`, `pending`: K * S cells; `final`, `reached`: K cells. `touched[S]`: slots with pending cells,
-    `consumed[S]`: whether it was read at the current time.
+    `consumed[S]`: whether it is emptied when the time moves on, since events at it extended its trends.
     `clock`: as in `kernels.clock`. `seen[J]`: negation starts known.
     """
 

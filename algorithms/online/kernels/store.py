@@ -39,8 +39,8 @@ EDGES, LIVE = 0, 1
 class GraphPositionRecord:
     """A position, and the chain of its blocks.
 
-    - `kept`: whether its events are vertices; `late`: and have a trailing negation; `prunable`: and it leads only over
-      negated transitions, so that invalid vertices may be dropped.
+    - `kept`: whether its events are vertices; `late`: and a trailing negated sequence selects of them; `prunable`: and
+      it leads only over negated transitions, so that invalid vertices may be dropped.
     - `extended`: whether events at the current time may extend its vertices, which leave then if they are extended.
     - `sort_column`, `sort_real`: the attribute by which its blocks are sorted, or -1.
     - `head`, `tail`: ends of the chain.

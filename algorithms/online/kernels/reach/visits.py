@@ -91,9 +91,9 @@ def _insert(
 ) -> None:  # fmt: skip
     """Event i at position p: collects the cells of its predecessors in windows low..high and becomes a vertex.
 
-    If it is `alone` at its time stamp, it empties at once the sums that it consumes, and feeds others. Trends of a
-    later window are trends of the oldest one, too, unless leading negations forbid that: a sum that is empty there is
-    empty everywhere.
+    If it is `alone` at its time stamp, it feeds sums at once; under skip-till-next-match those that it read are empty
+    then, the only ones of their positions, as no transition is negated. Trends of a later window are trends of the
+    oldest one, too, unless leading negations forbid that: a sum that is empty there is empty everywhere.
     """
     tables, slots = fixed.tables, fixed.slots
     span = len(state.final.over)
