@@ -47,7 +47,6 @@ def propagate(
     span = len(state.final.over)
     clock = state.clock
     n = len(events.time)
-    at_once = fixed.semantics != CONTIGUOUS and len(state.seen) == 0  # otherwise the end of a time stamp empties sums
     for i in range(first, n + 1):
         now = until
         if i < n:
@@ -68,7 +67,10 @@ def propagate(
         low, high = clock[LOW], clock[HIGH]
         if low > high:
             continue
-        alone = at_once and fresh and end - first_binding == 1 and i + 1 < n and events.time[i + 1] != now
+        alone = fresh and fixed.semantics != CONTIGUOUS and end - first_binding == 1
+        alone = alone and i + 1 < n and events.time[i + 1] != now
+        for j in range(len(state.seen)):
+            alone = alone and events.negated[i + 1, j] <= state.seen[j]  # or it is a match that empties sums, too
         for b in range(first_binding, end):
             p = tables.binding[b]
             if fits(p, i, events, tables):
