@@ -49,3 +49,10 @@ def test_cells_that_wait_for_the_time_stamp_to_end_are_state(later: list[str]) -
     executor = cogra.executor(cogra.plan(workload, Statistics()))
     executor.process(events)
     assert executor.state().kinds["aggregates"] == 3 + 2
+
+
+def test_an_event_that_is_a_match_of_a_negation_keeps_the_trends_that_it_ends() -> None:
+    query = parse_query("RETURN COUNT(*) PATTERN SEQ(A, NOT A, B)")
+    events = streams.batch(stream("A1 A2 B3 A4 B5"))
+    for algorithm in ("cogra", "sase"):
+        assert run(make(algorithm), query, [events])["COUNT(*)"].tolist() == [2], algorithm  # A2 B3 and A4 B5
