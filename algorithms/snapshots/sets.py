@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.base import Executor, KeyedBatch, Operator, Plan, StateSize
+from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.online.trends import trend_evaluator, trend_lanes
+from cepbench.algorithms.online.trends import trend_evaluator
 from cepbench.algorithms.rows import AggregateRows, QueryRows, Rows
 from cepbench.algorithms.running.batches import kernel_events, no_events
-from cepbench.algorithms.running.chosen import ChosenByCost
 from cepbench.algorithms.running.conjunction import pairs
 from cepbench.algorithms.running.evaluator import Evaluator
-from cepbench.algorithms.running.lanes import lanes_of
 from cepbench.algorithms.running.negation import largest_state, latest_starts, negations_of, with_negated
 from cepbench.algorithms.running.per_query import check_order, present, query_evaluator
 from cepbench.algorithms.running.per_window import window_of
@@ -33,10 +31,6 @@ from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.records import records_of
 
 ROWS = 1024
-
-PER_KEY = 50_000
-"""Events times queries of a key in a batch with which sharing makes up for the fixed cost of an executor for the key
-(measured: `benchmarks/hamlet.py keys`)."""
 
 MemberAnswers = dict[int, AggregateRows]
 """Rows by the number of a member in its set."""
@@ -160,23 +154,3 @@ class SetsExecutor(Executor):
 def _of_query(query: CompiledQuery, found: Mapping[tuple[int, int], QueryRows | None]) -> QueryRows | None:
     sides = [found.get((query.index, side)) for side in range(len(query.parts))]
     return pairs(sides, query.arithmetic) if query.analysis.conjunction else sides[0]
-
-
-def operator_of_sets(plan: Plan, by_key: Operator, granularity: str, *, shares: bool, weighs_keys: bool) -> Operator:
-    """The operator of a plan that `shares` or not; if it `weighs_keys`, the first events decide whether it does.
-
-    `by_key` carries the plan out with an executor per key. It is the only choice for queries without lanes.
-    """
-    lanes = lanes_of(plan, partial(trend_lanes, granularity=granularity))
-    if lanes is None or (shares and not weighs_keys):
-        return by_key
-    if not shares:
-        return lanes
-    prefers_lanes = partial(few_events, len(plan.workload))
-    return ChosenByCost(plan.workload.schema, by_key, lanes, prefers_lanes, "without_sharing")
-
-
-def few_events(queries: int, batch: KeyedBatch) -> bool:
-    """Whether the first events have several keys, and too few of each for sharing to pay off."""
-    keys = len(batch.keys)
-    return keys > 1 and len(batch.events) * queries < PER_KEY * keys

@@ -168,8 +168,11 @@ def aggregate_trends(
                 p = template.binding[b]
                 continue
             if len(shape.semantics) == CONTIGUOUS:
-                if shown == ALL or (not fitting and shown != positions):
+                if shown == ALL:
                     _drop_others(p, fitting, count, state)
+                elif not fitting:
+                    for r in range(count):
+                        clear(cells, r * stride + shown)
                 shown = p if fitting else positions
             if i + TWO >= number:
                 break
