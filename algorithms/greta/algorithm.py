@@ -23,8 +23,8 @@ class Greta(IndependentAlgorithm):
 
     Departures: a sorted block of at most 256 vertices replaces the tree index; simultaneous events are one
     stream transaction, in which none precedes another; trends before a single negated event that may trail are a sum,
-    which the event empties. Extensions of Chapter 12 (several occurrences of a type,
-    optional, star, minimal length, OR, AND, all aggregates) come with the position automaton.
+    which the event empties. Extensions of Chapter 12 (several occurrences of a type, optional, star, minimal length,
+    OR, AND, all aggregates) come with the position automaton.
     """
 
     name: ClassVar[str] = "greta"

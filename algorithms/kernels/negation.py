@@ -33,7 +33,7 @@ def latest_start(negated: Ints, which: Ints, first: int, end: int) -> int:
 
 @inlined
 def first_free(low: int, high: int, slide: int, latest: int) -> int:
-    """The lowest window in low..high+1 that begins after `latest`, a START that no trend may have before it."""
+    """The lowest of the windows low..high, or high + 1, that does not hold `latest`, the START of a leading match."""
     while low <= high and low * slide <= latest:
         low += 1
     return low

@@ -75,15 +75,15 @@ class OpenWindows(NamedTuple):
 
 @inlined
 def append(
-    i: int, p: int, low: int, high: int, alone: bool, events: KernelEvents, tables: Tables, slots: Slots,
-    window: Sliding, state: OpenWindows,
-) -> bool:  # fmt: skip
+    i: int, p: int, low: int, high: int, alone: bool, events: KernelEvents, fixed: Windowed, state: OpenWindows
+) -> bool:
     """Appends event i at position p to the trends in `state.reached` (cell k - low for window k), begins those that it
     starts, and feeds them to their windows; returns whether there is any.
     """
+    tables = fixed.tables
     if tables.start[p]:
         latest = latest_start(events.negated[i], tables.leading, tables.leading_ptr[p], tables.leading_ptr[p + 1])
-        for k in range(first_free(low, high, window.slide, latest), high + 1):
+        for k in range(first_free(low, high, fixed.window.slide, latest), high + 1):
             begin(state.reached, k - low)
     found, span = False, len(state.final.over)
     row = low % span
@@ -91,24 +91,24 @@ def append(
         if not is_empty(state.reached, k - low):
             found = True
             extend(state.reached, k - low, tables, p, events.ints, events.reals, i)
-            feed(p, row_of(k, low, row, span), alone, slots, state, state.reached, k - low)
+            feed(p, row_of(k, low, row, span), k - low, alone, fixed.slots, state)
     return found
 
 
 @inlined
-def feed(p: int, w: int, alone: bool, slots: Slots, state: OpenWindows, trends: Cells, j: int) -> None:
-    """Adds cell j of `trends`, those of an event at position p, to what the window of row w keeps: at once if it is
-    `alone` at its time stamp.
+def feed(p: int, w: int, j: int, alone: bool, slots: Slots, state: OpenWindows) -> None:
+    """Adds cell j of `state.reached`, trends that end with an event at position p, to what the window of row w keeps:
+    at once if the event is `alone` at its time stamp.
     """
     for f in range(slots.feed_ptr[p], slots.feed_ptr[p + 1]):
         slot = slots.feed[f]
         if alone:
-            add(state.cells, w * len(state.touched) + slot, trends, j)
+            add(state.cells, w * len(state.touched) + slot, state.reached, j)
             continue
-        add(state.pending, w * len(state.touched) + slot, trends, j)
+        add(state.pending, w * len(state.touched) + slot, state.reached, j)
         touch(slot, state.touched, state.clock)
     if slots.direct[p]:
-        add(state.final, w, trends, j)
+        add(state.final, w, state.reached, j)
 
 
 @inner

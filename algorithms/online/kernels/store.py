@@ -199,8 +199,7 @@ def add_window(p: int, k: int, floor: int, span: int, cells: Cells, to: int, gra
 
 @inlined
 def select(
-    i: int, q: int, which: int, block: int, floor: int, events: KernelEvents, adjacent: Predicates,
-    graph: Graph,
+    i: int, q: int, which: int, block: int, floor: int, events: KernelEvents, adjacent: Predicates, graph: Graph
 ) -> int:  # fmt: skip
     """Writes to `graph.selected` the vertices of a block of position q that event i may follow, by list `which` of
     predicates; returns how many. Compiled in: a call takes as long as it does for a few vertices.

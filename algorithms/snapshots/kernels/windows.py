@@ -61,7 +61,7 @@ def next_edge(time: int, window: Records) -> int:
     """The first time after `time` at which some window begins or ends: the next edge of a pane that matters."""
     edge = 2**63 - 1
     for w in range(len(window)):
-        low, high = opened(int(np.int64(0)), int(np.int64(-1)), time, window[w])  # no literals
+        low, high = opened(int(np.int64(0)), int(np.int64(-1)), time, window[w])  # compiled anew for literals
         edge = min(edge, next_boundary(low, high, window[w]))
     return edge
 

@@ -93,9 +93,10 @@ def _insert(
 ) -> None:  # fmt: skip
     """Event i at position p: collects the cells of its predecessors in windows low..high and becomes a vertex.
 
-    If it is `alone` at its time stamp, it feeds sums at once; under skip-till-next-match those that it read are empty
-    then, the only ones of their positions, as no transition is negated. Trends of a later window are trends of the
-    oldest one, too, unless leading negations forbid that: a sum that is empty there is empty everywhere.
+    If it is `alone` at its time stamp, it feeds sums at once; under skip-till-next-match it empties those that it read
+    before. They are the only ones of their positions there, as COGRA refuses negation between events. Trends of a later
+    window are trends of the oldest one, too, unless leading negations forbid that: a sum that is empty there is empty
+    everywhere.
     """
     tables, slots = fixed.tables, fixed.slots
     span = len(state.final.over)
@@ -105,7 +106,8 @@ def _insert(
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
         q = tables.source[e]
         if fixed.keeps and graph.position[q].kept:
-            graph.position[q].extended = fixed.semantics == NEXT
+            if fixed.semantics == NEXT:
+                graph.position[q].extended = True
             floor = latest_start(events.negated[i], tables.between, tables.between_ptr[e], tables.between_ptr[e + 1])
             visit(i, q, e, low, floor, fixed.semantics, events, tables.adjacent, graph, span, state.reached, 0)
         elif fixed.semantics != NEXT or len(state.seen) > 0 or not is_empty(state.cells, row * size + slots.read[e]):
@@ -114,8 +116,9 @@ def _insert(
                 add(state.reached, k - low, state.cells, at)
                 if alone and fixed.semantics == NEXT:
                     clear(state.cells, at)
-            state.consumed[slots.read[e]] = fixed.semantics == NEXT and not alone
-    found = append(i, p, low, high, alone, events, tables, slots, fixed.window, state)
+            if fixed.semantics == NEXT and not alone:
+                state.consumed[slots.read[e]] = True
+    found = append(i, p, low, high, alone, events, fixed, state)
     if fixed.keeps and found and graph.position[p].kept:
         at = keep_vertex(events.time[i], p, low, high, span, state.reached, 0, graph)
         keep_columns(i, events, graph.ints, graph.reals, at)
@@ -123,8 +126,8 @@ def _insert(
 
 @inlined
 def visit(
-    i: int, q: int, which: int, low: int, floor: int, semantics: int, events: KernelEvents,
-    adjacent: Predicates, graph: Graph, span: int, cells: Cells, at: int,
+    i: int, q: int, which: int, low: int, floor: int, semantics: int, events: KernelEvents, adjacent: Predicates,
+    graph: Graph, span: int, cells: Cells, at: int,
 ) -> None:  # fmt: skip
     """Adds the vertices of position q that event i may follow, by list `which` of predicates and from time `floor` on,
     to cells: those in window k to cell `at + k - low`.
