@@ -19,8 +19,8 @@ from cepbench.algorithms.gloria.template import template_of
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES, kept_positions
 from cepbench.algorithms.online.trends import unsupported_under_any
 from cepbench.algorithms.options import Option
+from cepbench.algorithms.snapshots.keys import operator_of_sets
 from cepbench.algorithms.snapshots.members import SetMember, members_of
-from cepbench.algorithms.snapshots.sets import operator_of_sets
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query

@@ -12,7 +12,7 @@ from cepbench.algorithms.hamlet.sharing import Sharing
 from cepbench.algorithms.online.granularity import COARSEST, GRANULARITIES
 from cepbench.algorithms.online.trends import unsupported_under_any
 from cepbench.algorithms.options import Option
-from cepbench.algorithms.snapshots.sets import operator_of_sets
+from cepbench.algorithms.snapshots.keys import operator_of_sets
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
@@ -25,7 +25,7 @@ class Hamlet(Algorithm):
     """Aggregates the trends of all queries online; those with a Kleene sub-pattern E+ in common share bursts of E.
 
     - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), and shares nothing if a stream
-      has many keys with few events each (`snapshots.sets`); `static` shares all that can be shared; `never` shares
+      has many keys with few events each (`snapshots.keys`); `static` shares all that can be shared; `never` shares
       nothing: it runs the code of COGRA, or of GRETA at event granularity.
     - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
       no predicate selects one by one are sums.
