@@ -12,7 +12,7 @@ from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.kernels.clock import NOW, OCCUPIED
 from cepbench.algorithms.kernels.compilation import in_python
 from cepbench.algorithms.kernels.growth import widened
-from cepbench.algorithms.online.kernels.lifecycle import ANY
+from cepbench.algorithms.online.kernels.template import ANY
 from cepbench.algorithms.online.kernels.type_tables import shape_of
 from cepbench.algorithms.running.batches import sliding
 from cepbench.algorithms.running.lanes import CellLanes, mapped

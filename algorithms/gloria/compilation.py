@@ -10,8 +10,10 @@ from cepbench.algorithms.gloria.kernels.program import NONE, GloriaProgram, Glor
 from cepbench.algorithms.gloria.plan import PlannedSet, QSet, part_of
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition, states_of
 from cepbench.algorithms.online.granularity import EVENT
+from cepbench.algorithms.online.kernels.template import ANY
+from cepbench.algorithms.online.template import Row, offsets
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import CompiledMembers, Row, SetCompiler, cell_bytes_of, offsets
+from cepbench.algorithms.snapshots.compilation import CompiledMembers, SetCompiler, cell_bytes_of
 from cepbench.algorithms.snapshots.members import anonymous
 from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import MOST_RING
@@ -217,8 +219,8 @@ class _Compiler(SetCompiler):
     def tables(self, cell_bytes: int) -> GloriaTables:
         """All records, once all are known."""
         first = max((sum(map(self._span, own)) for own in self.present.values()), default=0)  # of places
-        whole = self.place_cells(first, cell_bytes) | {"vertex_bytes": 40 + self.attribute_bytes}
-        self.rows["whole"].append(whole)
+        whole = {"semantics": ANY, "event_bytes": 40 + self.attribute_bytes}
+        self.rows["whole"].append(self.place_cells(first, cell_bytes) | whole)
         codes = [self.schema.type_code(state.type) for state in self.present]
         for code in range(len(self.schema.types)):
             own = [s for s, found in enumerate(codes) if found == code]

@@ -14,9 +14,10 @@ from cepbench.algorithms.gloria.kernels.stream import run_events
 from cepbench.algorithms.gloria.kernels.windows import note_state
 from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.compilation import offsets
+from cepbench.algorithms.online.kernels.records import PendingRecord
+from cepbench.algorithms.online.template import offsets
 from cepbench.algorithms.snapshots.growth import SetState
-from cepbench.algorithms.snapshots.kernels.records import PendingRecord, VertexRecord
+from cepbench.algorithms.snapshots.kernels.vertices import VertexRecord
 from cepbench.algorithms.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
 from cepbench.queries.records import records_of
 

@@ -11,11 +11,13 @@ from cepbench.algorithms.hamlet.kernels.alone import MORE
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import VALUES
 from cepbench.algorithms.hamlet.workload import KleeneSubPattern, SharableSet
+from cepbench.algorithms.kernels.cells import Weighing
 from cepbench.algorithms.online.granularity import EVENT
+from cepbench.algorithms.online.kernels.template import ANY
 from cepbench.algorithms.online.kernels.type_tables import END
+from cepbench.algorithms.online.template import Row, offsets
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import CompiledMembers, Row, SetCompiler, cell_bytes_of, offsets
-from cepbench.algorithms.snapshots.kernels.cells import Weighing
+from cepbench.algorithms.snapshots.compilation import CompiledMembers, SetCompiler, cell_bytes_of
 from cepbench.events.schema import Schema
 
 CompiledSet = CompiledMembers[HamletProgram]
@@ -43,23 +45,13 @@ class _Merger(SetCompiler):
         self.bound: list[list[int]] = [[] for _ in schema.types]
         self.group_of: dict[int, int] = {}
         self.contexts = 0
-        for m in range(len(self.members)):
-            self._add_member(m)
+        for m, member in enumerate(self.members):
+            self.add_member(m, {"unit": NONE})
+            for p, place in enumerate(member.automaton.positions, start=self.first_position[m]):
+                if self.schema.type_code(place.type) >= 0:
+                    self.bound[self.schema.type_code(place.type)].append(p)
         for patterns in chosen.shared:
             self._add_group(patterns)
-
-    def _add_member(self, m: int) -> None:
-        """The template of a member, and its slots."""
-        automaton, first = self.members[m].automaton, self.first_position[m]
-        edges = automaton.transitions
-        for p, place in enumerate(automaton.positions):
-            code = self.schema.type_code(place.type)
-            if code >= 0:
-                self.bound[code].append(first + p)
-            row = self.position(m, p) | {"unit": NONE, "selective": bool(place.predicates)}
-            into = [self.transition(m, e, first + t.source) for e, t in enumerate(edges) if t.target == p]
-            self.rows["position"].append(row | self.add("transition", into, "enter"))
-        self.rows["member"].append(self.member(m, range(first, self.first_position[m + 1])))
 
     def _add_group(self, patterns: Sequence[KleeneSubPattern]) -> None:
         """A Kleene sub-pattern at the positions that share it."""
@@ -91,7 +83,7 @@ class _Merger(SetCompiler):
         """The records of members, once all are known."""
         most = max(member.window.overlap for member in self.members)
         whole = self.place_cells(most + MORE, cell_bytes_of(weights))
-        whole |= {"contexts": self.contexts, "event_bytes": 16 + self.attribute_bytes}
+        whole |= {"semantics": ANY, "contexts": self.contexts, "event_bytes": 16 + self.attribute_bytes}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
         self.rows["whole"].append(whole | {"every": self.granularity == EVENT})
         self.rows["kind"] += [self._type(code, own) for code, own in enumerate(self.bound)]

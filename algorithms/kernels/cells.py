@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.kernels.arrays import Ints, Place, Reals
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.queries.aggregates import NO_VALUE, Layout
-from cepbench.queries.tables import Tables
+from cepbench.queries.tables import Tables, Weights
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -40,6 +40,18 @@ def empty_cells(count: int, layout: Layout, arithmetic: str) -> Cells:
         np.zeros((count, len(layout.real)), np.float64),
         np.full((count, len(layout.least)), NO_VALUE, np.int64),
     )
+
+
+class Weighing(NamedTuple):
+    """Which positions count for which channels, as in `queries.tables.Tables`.
+
+    Where expressions are shared, there is one behind the positions for which every channel counts: so do the
+    coefficients of an expression, wherever its events come from.
+    """
+
+    ring: Weights
+    real: Weights
+    least: Weights
 
 
 @inlined
@@ -222,7 +234,9 @@ def add_trend(
 
 
 @inlined
-def extend(cells: Cells, i: Place, tables: Tables, position: Place, ints: Ints, reals: Reals, event: Place) -> None:
+def extend(
+    cells: Cells, i: Place, tables: Tables | Weighing, position: Place, ints: Ints, reals: Reals, event: Place
+) -> None:
     """Appends an event bound to `position` to every trend of cell i; `ints[I, n]`, `reals[F, n]` are its columns."""
     count = cells.ring[i, 0]
     many = cells.over[i] & ONE
@@ -240,6 +254,16 @@ def extend(cells: Cells, i: Place, tables: Tables, position: Place, ints: Ints, 
     for c in range(cells.least.shape[1]):
         if tables.least.bound[c, position]:
             cells.least[i, c] = min(cells.least[i, c], ints[tables.least.column[c], event])
+
+
+@inlined
+def append_run(
+    cells: Cells, i: int, count: int, weights: Weighing, p: int, ints: Ints, reals: Reals, event: int
+) -> None:
+    """Appends an event to the trends of `count` cells from cell i on."""
+    for n in range(i, i + count):
+        if not is_empty(cells, n):
+            extend(cells, n, weights, p, ints, reals, event)
 
 
 @inlined

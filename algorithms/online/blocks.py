@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.online.kernels.store import NO_BLOCK, BlockRecord, Blocks, Graph, GraphPositionRecord
+from cepbench.algorithms.online.kernels.template import Template
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.model import Op
@@ -83,15 +84,16 @@ class BlockShape:
         return [blocks.block, blocks.time, blocks.order, *cells, *(array.swapaxes(0, 1) for array in found)]
 
 
-def empty_positions(kept: NDArray[np.bool_], source: Ints, which: Ints, adjacent: Predicates) -> Records:
-    """Records of positions without vertices, of which some are `kept`; those are sorted by the attribute that the first
-    indexable predicate on adjacent events compares. `source[E]` and `which[E]`: those of transitions, and their lists.
+def empty_positions(template: Template, predicates: Predicates) -> Records:
+    """Records of positions without vertices; those that are visited are sorted by the attribute that the first
+    indexable predicate on adjacent events compares.
     """
-    position = np.zeros(len(kept), records_of(GraphPositionRecord))
-    position["kept"] = kept
+    position = np.zeros(len(template.position), records_of(GraphPositionRecord))
+    position["cells"] = template.window["span"][template.position["window"]]
     position["sort_column"] = position["head"] = position["tail"] = NO_BLOCK
-    for q, e in zip(source, which, strict=True):
-        for one in adjacent.one[adjacent.ptr[e] : adjacent.ptr[e + 1]]:
+    for edge in template.transition[template.transition["visited"]]:
+        q, e = edge["source"], edge["predicates"]
+        for one in predicates.one[predicates.ptr[e] : predicates.ptr[e + 1]]:
             if position["sort_column"][q] < 0 and one["op"] != OPERATORS[Op.NE] and one["left_factor"] > 0:
                 position["sort_column"][q], position["sort_real"][q] = one["left_column"], one["real"]
     return position

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, NEXT
+from cepbench.algorithms.online.kernels.template import ANY, CONTIGUOUS, NEXT
 from cepbench.queries.automaton import Automaton, Negations, Transition
 from cepbench.queries.model import Semantics
 

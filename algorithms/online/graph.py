@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.cells import cell_bytes
+from cepbench.algorithms.kernels.cells import Weighing, cell_bytes
 from cepbench.algorithms.online.blocks import BlockShape, empty_positions
 from cepbench.algorithms.online.granularity import SEMANTICS
-from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, Slots, Windowed, new_state
-from cepbench.algorithms.online.kernels.reach.visits import propagate_keys
-from cepbench.algorithms.online.kernels.store import EDGES, LIVE, Blocks, KeyGraph
+from cepbench.algorithms.online.kernels.reach.visits import GraphProgram, GraphTables, propagate_keys
+from cepbench.algorithms.online.kernels.records import ProgressRecord
+from cepbench.algorithms.online.kernels.store import CELLS, LIVE, Blocks, KeyGraph
+from cepbench.algorithms.online.kernels.template import ANY, CONTIGUOUS, MemberRows
 from cepbench.algorithms.online.slots import AutomatonSlots
-from cepbench.algorithms.running.batches import sliding
-from cepbench.algorithms.running.lanes import CellLanes
+from cepbench.algorithms.online.template import TemplateCompiler, empty_totals
+from cepbench.algorithms.rows import KeyedRows, RowsOfKeys
+from cepbench.algorithms.running.batches import aggregate_rows, new_rows, sliding
+from cepbench.algorithms.running.lanes import ROOM_FOR_ROWS, Lanes
 from cepbench.algorithms.running.negation import negations_of
-from cepbench.algorithms.running.peak import Sizes
 from cepbench.events.windows import Window
+from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.records import Records
-from cepbench.queries.tables import csr
+from cepbench.queries.tables import Predicates
 
 FIRST_BLOCKS = 8
 
 
-class GraphGrained(CellLanes):
-    """A graph of the events at the positions in `kept` (bool[P]), and cells of the others in the open windows.
+class GraphGrained(Lanes):
+    """A graph of the events at the positions in `kept` (bool[P]), and slots of the others in the open windows.
 
     Under skip-till-any-match O(n**2 k) time and O(n k) space for n kept events per window that lie in k windows each
     (Theorem 11.5); O(n (t + n_e) k) for COGRA with n_e kept events and t other positions (Theorem 15.4). Under the
@@ -45,34 +49,41 @@ class GraphGrained(CellLanes):
     lanes: KeyGraph
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, kept: NDArray[np.bool_]) -> None:
-        semantics, self.keeps = SEMANTICS[query.query.semantics], bool(kept.any())
-        count, slots, position = _template(part, semantics, kept.tobytes())
-        sizes = Sizes(cell_bytes(part.tables), 1 + count)
-        if self.keeps:
-            is_sorted = bool(np.any(position["sort_column"] >= 0))
-            kept_bytes = 8 * (1 + len(query.ints) + len(query.reals) + is_sorted)
-            sizes = replace(sizes, kept_cells=window.overlap, kept_bytes=kept_bytes)
-        fixed = Windowed(part.tables, slots, semantics, (True,) * self.keeps, sliding(window))
-        windows = new_state(window.overlap, count, len(part.negations), query.layout, query.arithmetic, sizes.clock())
-        own = KeyGraph(position, np.zeros(2, np.int64), windows)
-        super().__init__(query, window, fixed, own, sizes)
-        self.negations = negations_of(part.negations, window, query.columns)
+        self.query, semantics = query, SEMANTICS[query.query.semantics]
+        program, position = _program(part, query.columns, window, semantics, kept.tobytes())
+        totals = empty_totals(program.template, query.layout, query.arithmetic, ProgressRecord)
+        own = KeyGraph(position, np.zeros(2, np.int64), totals)
         small = bool(query.partition) or semantics != ANY
         self.shape = BlockShape(query.columns, window.overlap, query.layout, query.arithmetic, small)
-        self.arena = self.shape.empty(FIRST_BLOCKS + 2 * len(position))
+        super().__init__(program, own, self.shape.empty(FIRST_BLOCKS + 2 * len(position)), window, query.columns)
+        self.negations = negations_of(part.negations, window, query.columns)
 
     @property
-    def clocks(self) -> Ints:
-        return self.lanes.windows.clock
+    def rows(self) -> MemberRows:
+        room = max(ROOM_FOR_ROWS, 2 * self.timed.overlap)
+        return MemberRows(_members(room), *new_rows(room, self.query.layout, self.query.arithmetic))
 
-    @property
-    def kept(self) -> Ints:
-        """Vertices; or cells that wait, where no events are kept."""
-        return self.lanes.counters[:, LIVE] if self.keeps else super().kept
+    def taken(self, rows: MemberRows, size: int, owner: Ints) -> KeyedRows:
+        return {self.query.index: RowsOfKeys(owner, aggregate_rows(rows.window[:size].copy(), rows.cells, size))}
+
+    def live(self) -> StateSize:
+        """As `Lanes.live`: vertices, and cells of them and of the open windows."""
+        whole, counts, opened = self.fixed.template.whole[0], self.lanes.totals.counts[:, 0], self.lanes.totals.open
+        windows = ((opened["high"] - opened["low"] + 1) * self.fixed.template.window["bytes"]).sum(axis=1)
+        events = self.lanes.counters[:, LIVE]
+        cells = self.lanes.counters[:, CELLS] + windows // whole["cell_bytes"]
+        size = events * whole["event_bytes"] + cells * whole["cell_bytes"]
+        smaller = size < counts["peak"]
+        kinds = {"aggregates": int(np.where(smaller, counts["peak_aggregates"], cells).sum())}
+        if self.fixed.keeps:
+            kinds["events"] = int(np.where(smaller, counts["peak_events"], events).sum())
+        largest = int(np.maximum(counts["peak"], size).sum())
+        counts["peak"] = 0
+        return StateSize(largest, kinds)
 
     def work(self, lanes: KeyGraph) -> Mapping[str, float]:
         """Edges visited so far."""
-        return {"edges": float(lanes.counters[:, EDGES].sum())}
+        return {"edges": float(lanes.totals.counts["edges"].sum())}
 
     def grow(self, key: int) -> None:
         """Doubles the number of blocks."""
@@ -90,15 +101,44 @@ class GraphGrained(CellLanes):
 
 
 @lru_cache(maxsize=256)
-def _template(part: Part, semantics: int, kept_positions: bytes) -> tuple[int, Slots, Records]:
-    """What all graphs of an automaton have in common, once for many keys: so many slots, and empty positions."""
-    tables, kept = part.tables, np.frombuffer(kept_positions, np.bool_)
-    visited = [bool(kept[t.source]) for t in part.automaton.transitions]
-    own = AutomatonSlots(part.automaton, visited, contiguous=semantics == CONTIGUOUS)
-    late, direct = np.array(own.late_kept, np.bool_), np.array(own.direct, np.bool_)
-    position = empty_positions(kept, tables.source, np.arange(len(tables.source)), tables.adjacent)
-    plain = {t.source for t in part.automaton.transitions if not t.negations}
-    only_negated = {t.source for t in part.automaton.transitions} - plain
-    position["late"], position["prunable"] = late, kept & ~late & np.isin(np.arange(len(kept)), list(only_negated))
-    read, last = np.array(own.read, np.int64), np.array(own.late, np.int64)
-    return own.count, Slots(*csr(own.feeds), read, direct, last, *csr(own.void)), position
+def _program(
+    part: Part, columns: ColumnSet, window: Window, semantics: int, kept_positions: bytes
+) -> tuple[GraphProgram, Records]:
+    """What all graphs of an automaton have in common, once for many keys; and positions without vertices."""
+    tables, automaton, kept = part.tables, part.automaton, np.frombuffer(kept_positions, np.bool_)
+    visited = [bool(kept[t.source]) for t in automaton.transitions]
+    slots = AutomatonSlots(automaton, visited, contiguous=semantics == CONTIGUOUS)
+    compiler = TemplateCompiler([automaton], [window], [slots], GraphTables)
+    compiler.add_member(0, {})
+    for row, keeps in zip(compiler.rows["position"], kept.tolist(), strict=True):
+        row["kept"] = keeps
+    for first, end in pairwise(tables.binding_ptr.tolist()):
+        bound = tables.binding[first:end].tolist()
+        compiler.rows["kind"].append(compiler.run("binding", bound) | {"kept": int(kept[bound].sum())})
+    predicates = _joined(tables.local, tables.adjacent)
+    whole = compiler.place_cells(window.overlap, cell_bytes(tables)) | {"semantics": semantics, "event_bytes": 0}
+    compiler.rows["whole"].append(whole)
+    template = GraphTables(**compiler.arrays())
+    position = empty_positions(template, predicates)
+    is_sorted = bool((position["sort_column"] >= 0).any())
+    template.whole["event_bytes"] = 8 * (1 + len(columns.ints) + len(columns.reals) + is_sorted)
+    plain = {t.source for t in automaton.transitions if not t.negations}
+    only_negated = {t.source for t in automaton.transitions} - plain
+    chosen = [p in only_negated and not late for p, late in enumerate(slots.late_kept)]
+    position["prunable"] = kept & np.array(chosen, np.bool_)
+    weights = Weighing(tables.ring, tables.real, tables.least)
+    keeps = (True,) * bool(kept.any())
+    program = GraphProgram(template, predicates, weights, keeps, sliding(window))
+    return program, position
+
+
+def _joined(first: Predicates, second: Predicates) -> Predicates:
+    """The lists of both, one behind the other."""
+    ptr = np.concatenate([first.ptr, first.ptr[-1] + second.ptr[1:]])
+    return Predicates(ptr, np.concatenate([first.one, second.one]))
+
+
+@lru_cache(maxsize=4)
+def _members(size: int) -> Ints:
+    """Room for the members of rows, shared as rows themselves are (`running.batches.new_rows`)."""
+    return np.empty(size, np.int64)

@@ -8,8 +8,8 @@ from typing import Any
 from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.online.granularity import COARSEST, SEMANTICS, kept_positions
 from cepbench.algorithms.online.graph import GraphGrained
-from cepbench.algorithms.online.kernels.lifecycle import ANY
 from cepbench.algorithms.online.kernels.reach.sums import Typed, aggregate_keys, new_cells
+from cepbench.algorithms.online.kernels.template import ANY
 from cepbench.algorithms.online.kernels.type_tables import shape_of, template_of
 from cepbench.algorithms.running.batches import sliding
 from cepbench.algorithms.running.evaluator import Evaluator

@@ -211,7 +211,7 @@ class CellLanes(Lanes):
 
     @property
     def kept(self) -> Ints:
-        """How many things each key keeps: by default the cells that wait, one in each window."""
+        """How many cells each key keeps beside those of windows: by default those that wait, one in each window."""
         return self.clocks[:, TOUCHED] * (self.clocks[:, HIGH] - self.clocks[:, LOW] + 1)
 
     def live(self) -> StateSize:

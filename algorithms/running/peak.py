@@ -35,21 +35,17 @@ class Peak:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes in a state: `window_cells` per open window; `kept_cells` and `kept_bytes` per kept thing (an event or
-    another object); `cell_bytes` per cell. Kept things with `kept_bytes` count as events.
-    """
+    """Sizes in a state: `window_cells` per open window, and `cell_bytes` per cell, those of windows and others."""
 
     cell_bytes: int
     window_cells: int
-    kept_cells: int = 1
-    kept_bytes: int = 0
 
     def clock(self) -> Ints:
         """A clock before the first event (`kernels.clock`)."""
-        return new_clock(self.window_cells * self.cell_bytes, self.kept_cells * self.cell_bytes + self.kept_bytes)
+        return new_clock(self.window_cells * self.cell_bytes, self.cell_bytes)
 
     def largest(self, kept: Ints, clocks: Ints) -> StateSize:
-        """The largest state of S keys since the last call, given how many things each keeps now; clears noted states.
+        """The largest state of S keys since the last call, given how many cells each keeps now; clears noted states.
 
         `kept` int64[S], `clocks` int64[S, 10].
         """
@@ -57,8 +53,6 @@ class Sizes:
         open_windows = clocks[:, HIGH] - clocks[:, LOW] + 1
         smaller = open_windows * per_window + kept * per_kept < noted
         windows = int(np.where(smaller, noted_windows, open_windows).sum())
-        things = int(np.where(smaller, noted_kept, kept).sum())
+        cells = windows * self.window_cells + int(np.where(smaller, noted_kept, kept).sum())
         noted[:] = 0
-        cells = windows * self.window_cells + things * self.kept_cells
-        size = cells * self.cell_bytes + things * self.kept_bytes
-        return StateSize(size, {"aggregates": cells, "events": things} if self.kept_bytes else {"aggregates": cells})
+        return StateSize(cells * self.cell_bytes, {"aggregates": cells})

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.kernels.cells import Cells, Weighing
 from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.snapshots.kernels.cells import Weighing
 from cepbench.queries.aggregates import COUNT_ALL, Layout
 from cepbench.queries.tables import Tables, Weights
 

@@ -12,9 +12,10 @@ from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.growth import wider
 from cepbench.algorithms.online.blocks import BlockShape, empty_positions
 from cepbench.algorithms.online.kernels.store import Graph
+from cepbench.algorithms.online.kernels.template import Template
+from cepbench.algorithms.online.template import empty_totals
 from cepbench.algorithms.snapshots.compilation import CompiledMembers
-from cepbench.algorithms.snapshots.kernels.records import OpenRecord, PendingRecord
-from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
+from cepbench.algorithms.snapshots.kernels.vertices import VertexQueue
 from cepbench.queries.records import records_of
 
 FIRST_ROOM = 64
@@ -33,21 +34,15 @@ class SetState(ABC):
         lists: int,
     ) -> None:  # fmt: skip
         self.compiled, self.arithmetic, columns = compiled, arithmetic, compiled.columns
-        opened, count = np.zeros(len(template.window), records_of(OpenRecord)), np.zeros(1, records_of(counts))
-        opened["high"] = -1
-        count["now"] = count["edge"] = -1
-        pending = np.zeros(len(template.slot), records_of(PendingRecord))
-        seen = np.full(len(compiled.negations), -1, np.int64)
-        self.totals = SetTotals(self.cells(int(template.whole["cells"][0])), pending, seen, opened, count)
+        self.totals = empty_totals(template, compiled.channels.layout, arithmetic, counts)
         ints, reals = np.zeros((len(columns.ints), 0), np.int64), np.zeros((len(columns.reals), 0), np.float64)
         last = np.full(lists, -1, np.int64)
         self.vertices = VertexQueue(np.zeros(0, records_of(vertex)), last, ints, reals, self.cells(0))
-        edges, kept = template.transition[template.transition["visited"]], template.position["kept"]
         small = any(member.query.partition for member in compiled.members)
         most = int(template.whole["most"][0])
         self.shape = BlockShape(columns, most, compiled.channels.layout, arithmetic, small)
-        position = empty_positions(kept, edges["source"], edges["predicates"], compiled.program.predicates)
-        blocks = self.shape.empty(int(kept.sum()))
+        position = empty_positions(template, compiled.program.predicates)
+        blocks = self.shape.empty(int(template.position["kept"].sum()))
         self.graph = Graph(position=position, counters=np.zeros(2, np.int64), **blocks._asdict())
 
     @property

@@ -10,27 +10,28 @@ from typing import Any
 import numpy as np
 
 from cepbench.algorithms.base import Executor, StateSize
-from cepbench.algorithms.kernels.cells import Cells, empty_cells
+from cepbench.algorithms.kernels.cells import empty_cells
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS
+from cepbench.algorithms.online.kernels.template import MemberRows
 from cepbench.algorithms.online.trends import trend_evaluator
 from cepbench.algorithms.rows import AggregateRows, QueryRows, Rows
 from cepbench.algorithms.running.batches import kernel_events, no_events
 from cepbench.algorithms.running.conjunction import pairs
 from cepbench.algorithms.running.evaluator import Evaluator
+from cepbench.algorithms.running.lanes import mapped
 from cepbench.algorithms.running.negation import largest_state, latest_starts, negations_of, with_negated
 from cepbench.algorithms.running.per_query import check_order, present, query_evaluator
 from cepbench.algorithms.running.per_window import window_of
 from cepbench.algorithms.snapshots.compilation import CompiledMembers
 from cepbench.algorithms.snapshots.growth import SetState
-from cepbench.algorithms.snapshots.kernels.template import DONE, OUTPUT, ROOM, ClosedRecord, MemberRows
 from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import CompiledQuery, Workload
-from cepbench.queries.records import records_of
 
-ROWS = 1024
+ROWS_AT_LEAST = 1024
 
 MemberAnswers = dict[int, AggregateRows]
 """Rows by the number of a member in its set."""
@@ -53,9 +54,9 @@ class SetRunner(ABC):
             for part, window in compiled.negations
             for negation in negations_of([part], window, compiled.columns)
         ]
-        room = max(ROWS, 2 * most)
+        room = max(ROWS_AT_LEAST, 2 * most)
         cells = empty_cells(room, self.channels.layout, arithmetic)
-        self.rows = MemberRows(np.empty(room, records_of(ClosedRecord)), cells)
+        self.rows = MemberRows(np.empty(room, np.int64), np.empty(room, np.int64), cells)
 
     def process(self, events: EventBatch) -> MemberAnswers:
         """Rows of the windows that these events and their watermark closed."""
@@ -76,12 +77,11 @@ class SetRunner(ABC):
 
         It takes (first, now, negated, *read, state, rows), and returns (next, number of rows, why it stopped).
         """
-        done, stopped, negated, found = 0, OUTPUT, latest_starts(self.negations), list[MemberRows]()
+        done, stopped, negated, found = 0, ROWS, latest_starts(self.negations), list[MemberRows]()
         while stopped != DONE:
             done, size, stopped = kernel(done, now, negated, *read, self.state.arrays, self.rows)
             if size > 0:
-                cells = Cells._make(array[:size].copy() for array in self.rows.cells)
-                found.append(MemberRows(self.rows.closed[:size].copy(), cells))
+                found.append(mapped(lambda array, size=size: array[:size].copy(), self.rows))
             if stopped == ROOM:
                 self.state.make_room()
         return self._by_member(found)
@@ -90,12 +90,11 @@ class SetRunner(ABC):
         """Rows are divided among members once, of which there may be as many as rows."""
         if not found:
             return {}
-        closed = np.concatenate([rows.closed for rows in found])
-        cells = Cells(*map(np.concatenate, zip(*(rows.cells for rows in found), strict=True)))
-        order = np.argsort(closed["member"], kind="stable")
-        numbers, first = np.unique(closed["member"][order], return_index=True)
+        member, window, cells = mapped(lambda *arrays: np.concatenate(arrays), *found)
+        order = np.argsort(member, kind="stable")
+        numbers, first = np.unique(member[order], return_index=True)
         return {
-            m: self.channels.rows(m, closed["window"], cells, chosen)
+            m: self.channels.rows(m, window, cells, chosen)
             for m, chosen in zip(numbers.tolist(), np.split(order, first[1:]), strict=True)
         }
 

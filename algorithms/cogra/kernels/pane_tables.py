@@ -9,7 +9,7 @@ import numpy as np
 from cepbench.algorithms.kernels.arrays import Index, Ints
 from cepbench.algorithms.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.kernels.events import Sliding
-from cepbench.algorithms.online.kernels.lifecycle import ANY
+from cepbench.algorithms.online.kernels.template import ANY
 from cepbench.algorithms.online.kernels.type_tables import END, Shape, TypeTables, lists_of, template_of, terminated
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Predicates, Tables, Weights, csr

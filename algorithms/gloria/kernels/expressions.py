@@ -6,17 +6,18 @@ import numpy as np
 
 from cepbench.algorithms.gloria.kernels.program import GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GroupState
+from cepbench.algorithms.kernels import cells
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells, begin
 from cepbench.algorithms.kernels.cells import clear as empty
 from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
+from cepbench.algorithms.online.kernels.template import Totals
 from cepbench.algorithms.snapshots.kernels import cells as runs
 from cepbench.algorithms.snapshots.kernels.cells import Index
-from cepbench.algorithms.snapshots.kernels.template import SetTotals
 from cepbench.queries.records import Records
 
 add_run, clear_run = inner(in_python(runs.add_run)), inner(in_python(runs.clear_run))
-append_run, copy_run = inner(in_python(runs.append_run)), inner(in_python(runs.copy_run))
+append_run, copy_run = inner(in_python(cells.append_run)), inner(in_python(runs.copy_run))
 """Compiled once each, and not into their callers, of which there are many."""
 
 
@@ -61,7 +62,7 @@ def first_in(group: GroupState, times: Ints, start: int) -> int:
 
 
 @inner
-def new_snapshot(g: int, time: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> int:
+def new_snapshot(g: int, time: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> int:
     """The number of a further snapshot of group g, in no expression yet; its values are to be set."""
     group = shared.group[g]
     s = group.count
@@ -74,7 +75,7 @@ def new_snapshot(g: int, time: int, tables: GloriaTables, totals: SetTotals, sha
 
 
 @inner
-def snapshot_of_one(g: int, time: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> int:
+def snapshot_of_one(g: int, time: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> int:
     """The snapshot of group g that is one trend for each member in each open window: an event that starts trends.
 
     It is made once between two times at which windows open.
@@ -114,7 +115,7 @@ def has_room(g: int, more: Index, tables: GloriaTables, shared: Expressions) -> 
 
 @inner
 def forget_before(g: int, tables: GloriaTables, opened: Records, shared: Expressions) -> None:
-    """Drops the snapshots of group g that have left all windows of its members; `opened` as `SetTotals.open`."""
+    """Drops the snapshots of group g that have left all windows of its members; `opened` as `Totals.open`."""
     group, floor = shared.group[g], np.int64(2**62)
     for n in range(tables.group[g].share, tables.group[g].share_end):
         w = tables.position[tables.share[n].place].window

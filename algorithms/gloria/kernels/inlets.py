@@ -7,11 +7,12 @@ from cepbench.algorithms.gloria.kernels.program import NONE, GloriaProgram, Glor
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.alone import reach as reach_alone
+from cepbench.algorithms.online.kernels.reach.visits import visit
+from cepbench.algorithms.online.kernels.step import reach as reach_alone
+from cepbench.algorithms.online.kernels.template import Totals
 from cepbench.algorithms.snapshots.kernels.cells import fits, follows
 from cepbench.algorithms.snapshots.kernels.products import evaluate, evaluate_counts
-from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
-from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, visit
+from cepbench.algorithms.snapshots.kernels.vertices import VertexQueue, add_expressions
 from cepbench.queries.tables import Predicates
 
 
@@ -31,7 +32,7 @@ def match(
 
 @inlined
 def bring(
-    i: int, n: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: SetTotals,
+    i: int, n: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: Totals,
     vertices: VertexQueue, shared: Expressions,
 ) -> None:  # fmt: skip
     """Sums the expressions by which event i is reached at inlet n, once for all members that it has.
@@ -72,7 +73,7 @@ def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: G
     tables, totals = program.tables, state.totals
     place = tables.position[p]
     low, high = totals.open[place.window].low, totals.open[place.window].high
-    reach_alone(i, p, place.value, low, high, events, tables, totals)
+    reach_alone(i, p, place.value, low, high, False, events, tables, totals)
     for n in range(place.source, place.source_end):
         _add_values(n, p, program, totals, state.shared, only)
     for e in range(place.enter, place.enter_end):
@@ -81,7 +82,7 @@ def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: G
 
 
 @inlined
-def _add_values(n: int, p: int, program: GloriaProgram, totals: SetTotals, shared: Expressions, only: bool) -> None:
+def _add_values(n: int, p: int, program: GloriaProgram, totals: Totals, shared: Expressions, only: bool) -> None:
     """Adds the values of the expression of source n to the cells of place p."""
     tables = program.tables
     source, place = tables.source[n], tables.position[p]

@@ -20,8 +20,8 @@ from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.cells import begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.online.kernels.template import Totals
 from cepbench.algorithms.snapshots.kernels.cells import clear, copy
-from cepbench.algorithms.snapshots.kernels.template import SetTotals
 from cepbench.algorithms.snapshots.kernels.vertices import keep
 
 NOTHING, REUSED, AGAIN, SNAPSHOT = range(4)
@@ -31,7 +31,7 @@ event before; or one of its own.
 
 
 @inlined
-def choose(o: int, s: int, now: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
+def choose(o: int, s: int, now: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> bool:
     """Chooses what becomes of an event of state s at outlet o; True if a snapshot of what reaches its members does."""
     outlet, found = tables.outlet[o], shared.outlet[o]
     some, every = False, not outlet.own
@@ -54,7 +54,7 @@ def choose(o: int, s: int, now: int, tables: GloriaTables, totals: SetTotals, sh
 
 
 @inner
-def _unchanged(o: int, s: int, now: int, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> bool:
+def _unchanged(o: int, s: int, now: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> bool:
     """Whether an event has what reaches it in common with the last snapshot of outlet o, and the members it matches."""
     outlet, last, counts = tables.outlet[o], shared.outlet[o].last, totals.counts[0]
     group = shared.group[outlet.group]
@@ -84,7 +84,7 @@ def _alike(o: int, tables: GloriaTables, shared: Expressions) -> bool:
 
 @inner
 def reuse(
-    i: int, s: int, o: int, to: int, events: KernelEvents, program: GloriaProgram, totals: SetTotals,
+    i: int, s: int, o: int, to: int, events: KernelEvents, program: GloriaProgram, totals: Totals,
     shared: Expressions, only: bool,
 ) -> int:  # fmt: skip
     """Appends event i at state s to the expression that reaches outlet o, and adds it to row `to`; returns its length.
@@ -151,9 +151,7 @@ def let_out(
 
 
 @inlined
-def _snapshot(
-    i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: SetTotals, shared: Expressions
-) -> int:
+def _snapshot(i: int, o: int, events: KernelEvents, tables: GloriaTables, totals: Totals, shared: Expressions) -> int:
     """The number of a new snapshot of what reaches event i at outlet o, for the members that it matches."""
     outlet = tables.outlet[o]
     s = new_snapshot(outlet.group, events.time[i], tables, totals, shared)

@@ -15,13 +15,14 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.kernels.records import (
+from cepbench.algorithms.kernels.cells import Weighing
+from cepbench.algorithms.online.kernels.records import (
     MemberRecord,
     NegationRecord,
     PositionRecord,
     SlotRecord,
     TransitionRecord,
+    WholeRecord,
     WindowRecord,
 )
 from cepbench.queries.records import Records
@@ -158,18 +159,6 @@ class QSetRecord:
     share_end: int
 
 
-class TemplateRecord:
-    """The set as a whole: the most windows that hold an event, of one member; windows that may be open, over all
-    members; cells of `SetTotals`; bytes of a vertex without cells, and of a cell.
-    """
-
-    most: int
-    open: int
-    cells: int
-    vertex_bytes: int
-    cell_bytes: int
-
-
 class GloriaTables(NamedTuple):
     """Template and sharing plan: a table per kind of record, and lists of their numbers. `whole[1]`."""
 
@@ -187,7 +176,7 @@ class GloriaTables(NamedTuple):
     window: Annotated[Records, WindowRecord]
     slot: Annotated[Records, SlotRecord]
     negation: Annotated[Records, NegationRecord]
-    whole: Annotated[Records, TemplateRecord]
+    whole: Annotated[Records, WholeRecord]
     lists: Ints
 
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.online.kernels.store import Graph
-from cepbench.algorithms.snapshots.kernels.records import ProgressRecord
-from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
+from cepbench.algorithms.online.kernels.template import Totals
+from cepbench.algorithms.snapshots.kernels.vertices import QueueRecord, VertexQueue
 from cepbench.queries.records import Records
 
 
-class WorkRecord(ProgressRecord):
+class WorkRecord(QueueRecord):
     """Where the state is, and work that is counted.
 
     - `opened`, `voided`: the time since which no windows opened, and no negated events emptied slots.
@@ -77,7 +77,7 @@ class Expressions(NamedTuple):
 class GloriaState(NamedTuple):
     """The state of a sharable set: `graph` has the kept events of places, `vertices` those of outlets, by list."""
 
-    totals: SetTotals
+    totals: Totals
     graph: Graph
     vertices: VertexQueue
     shared: Expressions

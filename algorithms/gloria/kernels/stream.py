@@ -14,8 +14,9 @@ from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import counts_only
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.alone import deliver
-from cepbench.algorithms.snapshots.kernels.template import DONE, OUTPUT, ROOM, MemberRows
+from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS
+from cepbench.algorithms.online.kernels.step import deliver
+from cepbench.algorithms.online.kernels.template import MemberRows
 from cepbench.algorithms.snapshots.kernels.vertices import has_space
 
 
@@ -26,7 +27,7 @@ def run_events(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Processes events from number `first` on; then closes the windows that end by `now`, as `negated` says.
 
-    Returns (next event, number of `rows`, why it stopped: DONE, OUTPUT or ROOM).
+    Returns (next event, number of `rows`, why it stopped: DONE, ROWS or ROOM).
     """
     tables, counts = program.tables, state.totals.counts[0]
     written = int(np.int64(0))  # no literal, for which `close_until` would be compiled once more
@@ -37,8 +38,8 @@ def run_events(
             continue
         time = events.time[i]
         if time >= counts.edge:
-            if written + tables.whole[0].open > len(rows.closed):
-                return i, written, OUTPUT
+            if written + tables.whole[0].open > len(rows.window):
+                return i, written, ROWS
             written = close_until(time, events.negated[i], program, state, rows, written)
             arrive(time, events.negated[i], tables, state.totals, state.shared)
         elif time > counts.now:
@@ -56,8 +57,8 @@ def run_events(
                 counts.visits += 1
                 _extend(i, s, at_once, events, program, state, only)
                 state.shared.latest[s] = time
-    if written + tables.whole[0].open > len(rows.closed):
-        return size, written, OUTPUT
+    if written + tables.whole[0].open > len(rows.window):
+        return size, written, ROWS
     written = close_until(now, negated, program, state, rows, written)
     return size, written, DONE
 

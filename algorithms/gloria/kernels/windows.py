@@ -8,19 +8,13 @@ from cepbench.algorithms.gloria.kernels.expressions import add_run, cell_of, cle
 from cepbench.algorithms.gloria.kernels.program import GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.clock import has_ended, opened
+from cepbench.algorithms.kernels.clock import has_ended
 from cepbench.algorithms.kernels.compilation import inner, kernel
-from cepbench.algorithms.online.kernels.store import LIVE
+from cepbench.algorithms.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
+from cepbench.algorithms.online.kernels.store import CELLS, LIVE
+from cepbench.algorithms.online.kernels.template import MemberRows, Totals
 from cepbench.algorithms.snapshots.kernels.products import evaluate
-from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals
-from cepbench.algorithms.snapshots.kernels.windows import (
-    any_ends,
-    close_member,
-    commit,
-    forget_vertices,
-    next_edge,
-    note_size,
-)
+from cepbench.algorithms.snapshots.kernels.vertices import forget_vertices
 from cepbench.queries.records import Records
 
 
@@ -31,21 +25,21 @@ def note_state(
     """Notes the state if it is the largest since the last report.
 
     `whole`, `window` and `known` as `whole`, `window` and `group` in `GloriaTables`, `opened` and `count` as `open` and
-    `counts` in `SetTotals`, `group` as in `Expressions`, `counters` as in `Graph`.
+    `counts` in `Totals`, `group` as in `Expressions`, `counters` as in `Graph`.
     """
     sizes, counts = whole[0], count[0]
-    snapshots, coefficients = np.int64(0), counts.own_cells + counts.vertex_cells - counts.oldest_cell
+    snapshots, coefficients = np.int64(0), counters[CELLS] + counts.vertex_cells - counts.oldest_cell
     for g in range(len(group)):
         live = group[g].count - group[g].oldest
         snapshots += live
         coefficients += live * known[g].rows
     vertices = counters[LIVE] + counts.vertices - counts.oldest_vertex
-    size = vertices * sizes.vertex_bytes + coefficients * sizes.cell_bytes + snapshots * 8
+    size = vertices * sizes.event_bytes + coefficients * sizes.cell_bytes + snapshots * 8
     note_size(size, vertices, coefficients, snapshots, sizes.cell_bytes, window, opened, count)
 
 
 @inner
-def move_on(now: int, negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> None:
+def move_on(now: int, negated: Ints, tables: GloriaTables, totals: Totals, shared: Expressions) -> None:
     """If time moves on, lets later events see the trends that ended before, and empties what negated events forbid.
 
     `negated[J]`: as a row of `KernelEvents.negated`.
@@ -85,15 +79,13 @@ def close_until(
     note_state(tables.whole, tables.window, tables.group, totals.open, group, totals.counts, counters)
     move_on(now, negated, tables, totals, state.shared)
     for w in range(len(totals.open)):
-        window, kind = tables.window[w], totals.open[w]
-        while has_ended(kind.low, kind.high, now, window):
-            k = kind.low
+        window, k = tables.window[w], totals.open[w].low
+        while has_ended(k, totals.open[w].high, now, window):
             for o in range(len(tables.outlet)):
                 if tables.outlet[o].final:
                     _finish(o, w, k, program, totals, state.shared)
-            for n in range(window.member, window.member_end):
-                size = close_member(tables.lists[n], k, negated, tables, totals, state.graph, rows, size)
-            kind.low += 1
+            k += 1
+    size = close_windows(now, negated, tables, totals, state.graph, rows, size)
     forget_vertices(tables, totals, state.vertices, state.graph)
     for g in range(len(state.shared.group)):
         forget_before(g, tables, totals.open, state.shared)
@@ -101,7 +93,7 @@ def close_until(
 
 
 @inner
-def _finish(o: int, w: int, k: int, program: GloriaProgram, totals: SetTotals, shared: Expressions) -> None:
+def _finish(o: int, w: int, k: int, program: GloriaProgram, totals: Totals, shared: Expressions) -> None:
     """Adds the trends that end in window k of kind w, whose sum final outlet o has, to its members' results."""
     tables = program.tables
     window, outlet = tables.window[w], tables.outlet[o]
@@ -120,14 +112,8 @@ def _finish(o: int, w: int, k: int, program: GloriaProgram, totals: SetTotals, s
 
 
 @inner
-def arrive(now: int, negated: Ints, tables: GloriaTables, totals: SetTotals, shared: Expressions) -> None:
+def arrive(now: int, negated: Ints, tables: GloriaTables, totals: Totals, shared: Expressions) -> None:
     """Moves on to the time of an event, after windows were closed until then: opens windows."""
-    counts = totals.counts[0]
     move_on(now, negated, tables, totals, shared)
-    for w in range(len(totals.open)):
-        kind = totals.open[w]
-        low, high = opened(kind.low, kind.high, now, tables.window[w])
-        if high > kind.high:
-            counts.opened = now
-        kind.low, kind.high = low, high
-    counts.edge = next_edge(now, tables.window)
+    if open_windows(now, tables, totals):
+        totals.counts[0].opened = now

@@ -15,14 +15,14 @@ from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, Unit
 from cepbench.algorithms.hamlet.kernels.state import HamletState
 from cepbench.algorithms.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.kernels.arrays import Flags, Index
-from cepbench.algorithms.kernels.cells import ONE, ZERO
+from cepbench.algorithms.kernels.cells import ONE, ZERO, append_run
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
+from cepbench.algorithms.online.kernels.lifecycle import commit, show
+from cepbench.algorithms.online.kernels.step import deliver, first_begun, mark, reach
 from cepbench.algorithms.online.kernels.type_tables import Shape
-from cepbench.algorithms.snapshots.kernels.alone import deliver, first_begun, mark, reach
-from cepbench.algorithms.snapshots.kernels.cells import add, append_run, fits
-from cepbench.algorithms.snapshots.kernels.windows import commit, show
+from cepbench.algorithms.snapshots.kernels.cells import add, fits
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates, Weights
 
@@ -128,7 +128,7 @@ def propagate_alone(
             if not _matched(i, p, position, events, matches, template.unit, program.predicates):
                 continue
             counts.visits += 1
-            reach(i, p, 0, low, high, events, template, totals)
+            reach(i, p, 0, low, high, False, events, template, totals)
             for e in range(position.enter, position.enter_end):
                 if template.transition[e].visited:
                     visit_all(i, e, low, high, events, program, state)

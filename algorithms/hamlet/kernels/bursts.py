@@ -9,7 +9,7 @@ from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints
 from cepbench.algorithms.kernels.compilation import kernel
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
-from cepbench.algorithms.snapshots.kernels.windows import next_edge
+from cepbench.algorithms.online.kernels.lifecycle import next_edge
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 

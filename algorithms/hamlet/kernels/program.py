@@ -1,6 +1,6 @@
 """What the kernels of Hamlet read of a sharable set of queries: its merged template as arrays of records.
 
-Its members are as in `snapshots.kernels.records`.
+Its members are as in `online.kernels.records`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Index, Ints
-from cepbench.algorithms.snapshots.kernels.cells import Weighing
-from cepbench.algorithms.snapshots.kernels.records import (
+from cepbench.algorithms.kernels.cells import Weighing
+from cepbench.algorithms.online.kernels.records import (
     MemberRecord,
     NegationRecord,
     PositionRecord,
     SlotRecord,
     TransitionRecord,
+    TypeRecord,
+    WholeRecord,
     WindowRecord,
 )
 from cepbench.queries.records import Records
@@ -25,48 +27,34 @@ from cepbench.queries.tables import Predicates
 NONE = -1
 
 
-class TypeRecord:
-    """An event type.
+class BurstTypeRecord(TypeRecord):
+    """An event type, and the `group` of its sub-pattern E+, or NONE.
 
-    - `binding` to `binding_end` in `lists`: the positions that its events may match.
-    - `relevant`: whether its events end bursts of other types; `group`: the group of its sub-pattern E+, or NONE.
-    - `kept`: vertices that one of its events may become. `summed`: its events extend sums only, and no position that
-      they may match precedes another one of them (`alone.propagate_sums`).
+    `relevant`: whether its events end bursts of other types. `summed`: its events extend sums only, and no position
+    that they may match precedes another one of them (`alone.propagate_sums`).
     """
 
-    binding: int
-    binding_end: int
     group: int
-    kept: int
     relevant: np.bool_
     summed: np.bool_
 
 
 class UnitPositionRecord(PositionRecord):
-    """A position, and its `unit` in a group, or NONE; `selective`: it has local predicates."""
+    """A position, and its `unit` in a group, or NONE."""
 
     unit: int
-    selective: np.bool_
 
 
-class SetRecord:
+class SetRecord(WholeRecord):
     """The set as a whole.
 
-    - `most`: windows that hold an event, of one member; `open`: windows that may be open, over all members; `cells`:
-      those of `SetTotals`.
     - `contexts`: units times windows that hold an event, in the group that has most.
     - `longest`: the kind of the longest windows.
-    - Bytes of a cell, and of an event without cells.
     - `every`: all events are visited (event granularity).
     """
 
-    most: int
-    open: int
-    cells: int
     contexts: int
     longest: int
-    cell_bytes: int
-    event_bytes: int
     every: np.bool_
 
 
@@ -117,7 +105,7 @@ class TemplateTables(NamedTuple):
     (`alone.propagate_sums`).
     """
 
-    kind: Annotated[Records, TypeRecord]
+    kind: Annotated[Records, BurstTypeRecord]
     position: Annotated[Records, UnitPositionRecord]
     transition: Annotated[Records, TransitionRecord]
     member: Annotated[Records, MemberRecord]

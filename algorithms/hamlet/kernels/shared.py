@@ -10,10 +10,10 @@ from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.snapshots import end_graphlet, new_snapshot
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, HamletState
 from cepbench.algorithms.kernels.arrays import Flags
-from cepbench.algorithms.kernels.cells import begin
+from cepbench.algorithms.kernels.cells import append_run, begin
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.cells import add_run, append_run, clear, clear_run, copy_run, follows
+from cepbench.algorithms.snapshots.kernels.cells import add_run, clear, clear_run, copy_run, follows
 from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, has_space, keep
 from cepbench.queries.records import Records
 

@@ -6,12 +6,13 @@ from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState
 from cepbench.algorithms.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.kernels.arrays import Flags
+from cepbench.algorithms.kernels.cells import append_run
 from cepbench.algorithms.kernels.compilation import inner
 from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.snapshots.kernels.alone import feed, mark, reach
-from cepbench.algorithms.snapshots.kernels.cells import Index, append_run, clear, copy
+from cepbench.algorithms.online.kernels.step import feed, mark, reach
+from cepbench.algorithms.online.kernels.template import Totals
+from cepbench.algorithms.snapshots.kernels.cells import Index, clear, copy
 from cepbench.algorithms.snapshots.kernels.products import evaluate
-from cepbench.algorithms.snapshots.kernels.template import SetTotals
 
 
 @inner
@@ -44,7 +45,7 @@ def new_snapshot(
             continue
         loop, selective = template.unit[u].loop, template.alike[c].loop != NONE
         if x == NONE:
-            reach(i, p, 0, low, high, events, template, totals)
+            reach(i, p, 0, low, high, False, events, template, totals)
         else:
             for k in range(low, high + 1):
                 copy(reached, k - low, cells, (value + k % span) * most + x)
@@ -66,7 +67,7 @@ def new_snapshot(
 
 @inner
 def end_graphlet(
-    g: int, oldest: int, waits: bool, program: HamletProgram, totals: SetTotals, graphlets: GraphletStore
+    g: int, oldest: int, waits: bool, program: HamletProgram, totals: Totals, graphlets: GraphletStore
 ) -> None:
     """Ends a graphlet: its sums, evaluated for each query and window, are what later graphlets see of it.
 

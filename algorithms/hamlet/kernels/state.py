@@ -9,15 +9,15 @@ import numpy as np
 from cepbench.algorithms.kernels.arrays import Flags
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.online.kernels.store import Graph
-from cepbench.algorithms.snapshots.kernels.records import ProgressRecord, VertexRecord
-from cepbench.algorithms.snapshots.kernels.template import SetTotals, VertexQueue
+from cepbench.algorithms.online.kernels.template import Totals
+from cepbench.algorithms.snapshots.kernels.vertices import QueueRecord, VertexQueue, VertexRecord
 from cepbench.queries.records import Records
 
 SUMS, FRESH, ROW, VISITED, VALUES = range(5)
 """Rows of `GraphletStore.cells`."""
 
 
-class CountRecord(ProgressRecord):
+class CountRecord(QueueRecord):
     """Where the state is, and work that is counted.
 
     - `last`: time of the last relevant event.
@@ -95,7 +95,7 @@ class HamletState(NamedTuple):
     of shared ones, a list for each group.
     """
 
-    totals: SetTotals
+    totals: Totals
     graph: Graph
     vertices: VertexQueue
     graphlets: GraphletStore

@@ -18,9 +18,10 @@ from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.cells import is_empty
 from cepbench.algorithms.kernels.compilation import inlined, kernel
 from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS
+from cepbench.algorithms.online.kernels.lifecycle import commit, void
 from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK
-from cepbench.algorithms.snapshots.kernels.template import DONE, OUTPUT, ROOM, MemberRows, SetTotals
-from cepbench.algorithms.snapshots.kernels.windows import commit, void
+from cepbench.algorithms.online.kernels.template import MemberRows, Totals
 from cepbench.queries.records import Records
 
 
@@ -50,7 +51,7 @@ def run_bursts(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Processes bursts from number `first` on; then closes windows that end by `now`, as `negated` says.
 
-    Returns (next burst, number of `rows`, why it stopped: DONE, OUTPUT or ROOM).
+    Returns (next burst, number of `rows`, why it stopped: DONE, ROWS or ROOM).
     """
     template, counts = program.template, state.totals.counts[0]
     bursts, matches = decisions.bursts, decisions.matches
@@ -58,8 +59,8 @@ def run_bursts(
     for n in range(first, len(bursts)):
         burst, classes = bursts[n], decisions.classes[n]
         begin, end = burst.begin, burst.end
-        if written + template.whole[0].open > len(rows.closed):
-            return n, written, OUTPUT
+        if written + template.whole[0].open > len(rows.window):
+            return n, written, ROWS
         if burst.time > counts.now:
             if counts.touched > 0 or len(template.negation) > 0:
                 commit(events.negated[begin], template, state.totals)
@@ -97,8 +98,8 @@ def run_bursts(
         if not burst.stored:  # nothing refers to its snapshots later
             counts.snapshots = x
         counts.now = counts.last = events.time[end - 1]
-    if written + template.whole[0].open > len(rows.closed):
-        return len(bursts), written, OUTPUT
+    if written + template.whole[0].open > len(rows.window):
+        return len(bursts), written, ROWS
     written = close_until(now, negated, template, state, rows, written)
     return len(bursts), written, DONE
 
@@ -185,7 +186,7 @@ def _know(burst: BurstRecord, classes: Records, template: TemplateTables, state:
 
 
 @inlined
-def _extends(p: int, template: TemplateTables, totals: SetTotals, graph: Records) -> bool:
+def _extends(p: int, template: TemplateTables, totals: Totals, graph: Records) -> bool:
     """Whether events at position p have trends to extend, or start some; `graph[P]`: positions of the graph."""
     position = template.position[p]
     found = bool(position.start)

@@ -9,9 +9,11 @@ from cepbench.algorithms.hamlet.kernels.state import VISITED, HamletState
 from cepbench.algorithms.kernels.cells import is_empty
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.online.kernels.reach.visits import floor_of, visit
+from cepbench.algorithms.online.kernels.store import keep_vertex
 from cepbench.algorithms.snapshots.kernels.cells import clear, clear_run, copy_run, follows
 from cepbench.algorithms.snapshots.kernels.products import evaluate
-from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, first_alike, floor_of, keep_own, visit
+from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, first_alike
 
 
 @inlined
@@ -92,7 +94,8 @@ def split(u: int, program: HamletProgram, state: HamletState) -> None:
             evaluate(totals.cells, k - low, cells, to, value, size, program.weights, unit.position)
             found |= not is_empty(totals.cells, k - low)
         if found:
-            kept = keep_own(vertex.time, unit.position, 0, low, high, template, totals, state.graph)
+            span = template.whole[0].most
+            kept = keep_vertex(vertex.time, unit.position, low, high, span, totals.cells, 0, state.graph)
             keep_columns(v, vertices, state.graph.ints, state.graph.reals, kept)
     for x in range(counts.oldest_snapshot, counts.snapshots):
         graphlets.among[u, x] = False

@@ -7,31 +7,25 @@ import numpy as np
 from cepbench.algorithms.hamlet.kernels.program import TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.clock import has_ended, opened
+from cepbench.algorithms.kernels.clock import opened
 from cepbench.algorithms.kernels.compilation import inner, kernel
-from cepbench.algorithms.online.kernels.store import LIVE
+from cepbench.algorithms.online.kernels.lifecycle import any_ends, close_windows, commit, next_edge, note_size
+from cepbench.algorithms.online.kernels.store import CELLS, LIVE
+from cepbench.algorithms.online.kernels.template import MemberRows, Totals
 from cepbench.algorithms.snapshots.kernels.cells import Index, clear
-from cepbench.algorithms.snapshots.kernels.template import MemberRows, SetTotals
-from cepbench.algorithms.snapshots.kernels.windows import (
-    any_ends,
-    close_member,
-    commit,
-    forget_vertices,
-    next_edge,
-    note_size,
-)
+from cepbench.algorithms.snapshots.kernels.vertices import forget_vertices
 
 STORED_BYTES = 32
 """Bytes of what is known of an event of a shared graphlet besides."""
 
 
 @kernel
-def note_state(buffered: Index, template: TemplateTables, totals: SetTotals, counters: Ints) -> None:
+def note_state(buffered: Index, template: TemplateTables, totals: Totals, counters: Ints) -> None:
     """Notes the state if it is the largest since the last report; `counters` as in `Graph`."""
     sizes, counts = template.whole[0], totals.counts[0]
     snapshots, stored = counts.snapshots - counts.oldest_snapshot, counts.vertices - counts.oldest_vertex
     events = counters[LIVE] + stored + buffered
-    aggregates = counts.own_cells + counts.vertex_cells - counts.oldest_cell + snapshots * sizes.contexts
+    aggregates = counters[CELLS] + counts.vertex_cells - counts.oldest_cell + snapshots * sizes.contexts
     size = events * sizes.event_bytes + stored * STORED_BYTES + aggregates * sizes.cell_bytes
     note_size(size, events, aggregates, snapshots, sizes.cell_bytes, template.window, totals.open, totals.counts)
 
@@ -53,15 +47,12 @@ def close_until(
     if now > counts.now:
         commit(negated, template, totals)
         counts.now = now
-    for w in range(len(totals.open)):
-        window, kind = template.window[w], totals.open[w]
-        while has_ended(kind.low, kind.high, now, window):
-            for n in range(window.member, window.member_end):
-                size = close_member(template.lists[n], kind.low, negated, template, totals, graph, rows, size)
-            kind.low += 1
-            if w == template.whole[0].longest:
-                for g in range(len(state.graphlets.group)):
-                    state.graphlets.group[g].in_window *= max(0.0, 1.0 - window.slide / window.within)
+    longest = template.whole[0].longest
+    window, low = template.window[longest], totals.open[longest].low
+    size = close_windows(now, negated, template, totals, graph, rows, size)
+    left = max(0.0, 1.0 - window.slide / window.within) ** (totals.open[longest].low - low)
+    for g in range(len(state.graphlets.group)):
+        state.graphlets.group[g].in_window *= left
     oldest = forget_vertices(template, totals, state.vertices, graph)
     while counts.oldest_snapshot < counts.snapshots and snapshot[counts.oldest_snapshot].time < oldest:
         counts.oldest_snapshot += 1
@@ -69,7 +60,7 @@ def close_until(
 
 
 @inner
-def arrive(now: int, template: TemplateTables, totals: SetTotals, graphlets: GraphletStore) -> None:
+def arrive(now: int, template: TemplateTables, totals: Totals, graphlets: GraphletStore) -> None:
     """Opens windows at the time of an event, after others were closed until then.
 
     Snapshots have no value in them: no trend of theirs lies there.

@@ -5,8 +5,8 @@ For edge predicates a block keeps the `order` of its vertices by one attribute, 
 vertices in O(log B + found).
 
 Vertices of the current time stamp are in their blocks but not yet visible (`shown` < `size`): a stream transaction ends
-with its time stamp. Under skip-till-next-match and contiguous semantics vertices leave the `order` one by one, and a
-block goes with the last of them.
+with its time stamp. The next event that looks at their position makes them visible. Under skip-till-next-match and
+contiguous semantics vertices leave the `order` one by one, and a block goes with the last of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cepbench.algorithms.kernels.clock import row_of
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.kernels.predicates import hold
-from cepbench.algorithms.online.kernels.lifecycle import OpenWindows
+from cepbench.algorithms.online.kernels.template import ANY, Totals
 from cepbench.queries.records import Records
 from cepbench.queries.tables import (
     EQUAL,
@@ -33,21 +33,19 @@ from cepbench.queries.tables import (
 )
 
 NO_BLOCK = -1
-EDGES, LIVE = 0, 1
+LIVE, CELLS = range(2)
 
 
 class GraphPositionRecord:
     """A position, and the chain of its blocks.
 
-    - `kept`: whether its events are vertices; `late`: and a trailing negated sequence selects of them; `prunable`: and
-      it leads only over negated transitions, so that invalid vertices may be dropped.
+    - `cells` of a vertex. `prunable`: it leads only over negated transitions, so that invalid vertices may be dropped.
     - `extended`: whether events at the current time may extend its vertices, which leave then if they are extended.
     - `sort_column`, `sort_real`: the attribute by which its blocks are sorted, or -1.
     - `head`, `tail`: ends of the chain.
     """
 
-    kept: bool
-    late: bool
+    cells: int
     prunable: bool
     extended: bool
     sort_real: bool
@@ -93,12 +91,12 @@ class KeyGraph(NamedTuple):
     """What the graph of a key has of its own: the chains of its blocks, and its open windows.
 
     - `position[P]` (`GraphPositionRecord`).
-    - `counters`: edges visited, live vertices.
+    - `counters`: live vertices, and their cells.
     """
 
     position: Records
     counters: Ints
-    windows: OpenWindows
+    totals: Totals
 
 
 class Graph(NamedTuple):
@@ -135,10 +133,12 @@ def keep_vertex(time: int, p: int, low: int, high: int, span: int, reached: Cell
 
     Returns the place of its attributes, which the caller sets.
     """
+    show_before(p, time, graph)
     width, block = graph.time.shape[1], _block_for(p, low, high, graph)
     v = graph.block[block].size
     graph.block[block].size = v + 1
     graph.counters[LIVE] += 1
+    graph.counters[CELLS] += graph.position[p].cells
     graph.time[block, v] = time
     row = low % span
     for k in range(low, high + 1):
@@ -148,7 +148,7 @@ def keep_vertex(time: int, p: int, low: int, high: int, span: int, reached: Cell
 
 @inlined
 def _block_for(p: int, low: int, high: int, graph: Graph) -> int:
-    """The last block of position p if it is of these windows and has room, else a new one."""
+    """The last block of position p if it is of these windows and has room, otherwise a new one."""
     width = graph.time.shape[1]
     block = graph.position[p].tail
     fresh = block == NO_BLOCK or graph.block[block].size == width
@@ -172,7 +172,7 @@ def release(p: int, before: int, graph: Graph) -> int:
     """Frees the block of position p behind block `before`, or the first one if there is none; returns the next."""
     block = graph.position[p].head if before == NO_BLOCK else graph.block[before].next
     following = graph.block[block].next
-    graph.counters[LIVE] -= graph.block[block].live
+    _forget(graph.block[block].live, p, graph)
     graph.free[graph.left[0]] = block
     graph.left[0] += 1
     if before == NO_BLOCK:
@@ -182,6 +182,46 @@ def release(p: int, before: int, graph: Graph) -> int:
     if following == NO_BLOCK:
         graph.position[p].tail = before
     return following
+
+
+@inlined
+def _forget(gone: int, p: int, graph: Graph) -> None:
+    """Counts so many vertices of position p less."""
+    graph.counters[LIVE] -= gone
+    graph.counters[CELLS] -= gone * graph.position[p].cells
+
+
+@inlined
+def purge(p: int, floor: int, semantics: int, low: int, graph: Graph) -> None:
+    """Frees the blocks of a position whose pane has left all windows from `low` on, or whose vertices have left or are
+    all invalid, which those before `floor` are. Under skip-till-any-match those are the oldest ones.
+    """
+    before, block = NO_BLOCK, graph.position[p].head
+    while block != NO_BLOCK:
+        last, live = graph.block[block].size - 1, graph.block[block].live
+        if graph.block[block].high >= low and live > 0 and graph.time[block, last] >= floor:
+            if semantics == ANY:
+                break
+            before, block = block, graph.block[block].next
+        else:
+            block = release(p, before, graph)
+
+
+@inlined
+def leave(p: int, passed: bool, ended: int, graph: Graph) -> None:
+    """Lets the vertices of position p go that events at the time that `ended` extended, or all before it (`passed`)."""
+    show_before(p, ended, graph)
+    block = graph.position[p].head
+    while block != NO_BLOCK:
+        live, stay = graph.block[block].live, 0
+        for s in range(live):
+            v = graph.order[block, s]
+            if not passed and graph.time[block, v] != ended:
+                graph.order[block, stay] = v
+                stay += 1
+        graph.block[block].live = stay
+        _forget(live - stay, p, graph)
+        block = graph.block[block].next
 
 
 @inlined
@@ -266,7 +306,17 @@ def _first_not(or_equal: bool, one: PredicateRecord, block: int, i: int, events:
 
 
 @inlined
-def show(p: int, graph: Graph) -> None:
+def show_before(p: int, now: int, graph: Graph) -> None:
+    """Makes the vertices of position p before `now` visible."""
+    block = graph.position[p].tail
+    if block != NO_BLOCK:
+        v = graph.block[block].size
+        if graph.block[block].shown < v and graph.time[block, v - 1] < now:
+            show_vertices(p, graph)
+
+
+@inlined
+def show_vertices(p: int, graph: Graph) -> None:
     """Makes the vertices of the time stamp that ended visible, and inserts them into the order of their block."""
     width = graph.time.shape[1]
     block = graph.position[p].tail  # the usual case: only the last block may have new vertices

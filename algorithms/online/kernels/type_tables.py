@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.kernels.arrays import Flags, Index, Ints
-from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, NEXT
+from cepbench.algorithms.online.kernels.template import ANY, CONTIGUOUS, NEXT
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Predicates, Tables, Weights, csr
 

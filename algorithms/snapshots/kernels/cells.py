@@ -7,16 +7,16 @@ only a count, since a call hands over every array of both cells.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cepbench.algorithms.kernels import cells as shared
 from cepbench.algorithms.kernels import predicates
 from cepbench.algorithms.kernels.arrays import Ints, Reals
-from cepbench.algorithms.kernels.cells import ZERO, Cells, add_ring, counts_only, is_empty
+from cepbench.algorithms.kernels.cells import ZERO, Cells, add_ring, counts_only
 from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
-from cepbench.queries.tables import Predicates, Weights
+from cepbench.queries.tables import Predicates
 
 _add: Any = shared.add
 _clear, _copy, _hold = shared.clear, shared.copy, predicates.hold
@@ -25,20 +25,6 @@ _clear_all: Any = inner(in_python(shared.clear))
 _copy_all: Any = inner(in_python(shared.copy))
 Index = int | np.int64
 """A constant is handed over as `np.int64(0)`, since Numba compiles an inner kernel anew for each literal."""
-append: Any = shared.extend
-"""Compiled into its callers; it reads of the tables what `Weighing` has."""
-
-
-class Weighing(NamedTuple):
-    """Which positions count for which channels, as in `queries.tables.Tables`.
-
-    Behind the positions is one for which every channel counts: so do the coefficients of an expression, wherever its
-    events come from.
-    """
-
-    ring: Weights
-    real: Weights
-    least: Weights
 
 
 @inner
@@ -90,16 +76,6 @@ def copy_run(cells: Cells, i: int, other: Cells, j: int, count: Index) -> None:
     """Sets `count` cells from cell i on to those of `other` from cell j on."""
     for n in range(count):
         _copy(cells, i + n, other, j + n)
-
-
-@inlined
-def append_run(
-    cells: Cells, i: int, count: int, weights: Weighing, p: int, ints: Ints, reals: Reals, event: int
-) -> None:
-    """Appends an event to the trends of `count` cells from cell i on."""
-    for n in range(i, i + count):
-        if not is_empty(cells, n):
-            append(cells, n, weights, p, ints, reals, event)
 
 
 @inner

@@ -21,6 +21,7 @@ from cepbench.algorithms.kernels.cells import (
     ONE,
     ZERO,
     Cells,
+    Weighing,
     counts_only,
     is_empty,
     is_modular,
@@ -28,7 +29,7 @@ from cepbench.algorithms.kernels.cells import (
     sum_exceeds,
 )
 from cepbench.algorithms.kernels.compilation import inlined, inner
-from cepbench.algorithms.snapshots.kernels.cells import Index, Weighing
+from cepbench.algorithms.snapshots.kernels.cells import Index
 
 
 @inlined

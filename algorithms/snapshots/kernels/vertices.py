@@ -1,79 +1,72 @@
-"""Events that later ones visit: those of each query in the GRETA graph, shared ones in a queue."""
+"""Shared events that later ones visit, in a queue; those of each query are in the GRETA graph."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add_all
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
-from cepbench.algorithms.kernels.negation import latest_start
-from cepbench.algorithms.online.kernels import store
-from cepbench.algorithms.online.kernels.lifecycle import ANY
-from cepbench.algorithms.online.kernels.reach import visits
-from cepbench.algorithms.online.kernels.store import EDGES, LIVE, NO_BLOCK, Graph, keep_vertex, release
+from cepbench.algorithms.online.kernels.lifecycle import forget_own
+from cepbench.algorithms.online.kernels.records import ProgressRecord
+from cepbench.algorithms.online.kernels.store import Graph
+from cepbench.algorithms.online.kernels.template import Template, Totals
 from cepbench.algorithms.snapshots.kernels.cells import Index, add
-from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template, VertexQueue
+from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
 
-@inlined
-def keep_own(
-    time: int, p: int, at: int, low: int, high: int, template: Template, totals: SetTotals, graph: Graph
-) -> int:
-    """Makes an event, whose trends in window k are cell `at + k - low`, a vertex of position p.
+class VertexRecord:
+    """A shared event that later ones visit, and the vertex `before` it in its list (below the oldest: none).
 
-    Returns the place of its attributes, which the caller sets.
+    Cell `cell + s - first` is its coefficient of snapshot s, for `size` snapshots from `first` on. It ends a `run` of
+    vertices of its list whose cells lie one behind the other, of the same snapshots.
     """
-    _show(p, time, graph)
-    totals.counts[0].own_cells += template.window[template.position[p].window].span
-    return keep_vertex(time, p, low, high, template.whole[0].most, totals.cells, at, graph)
+
+    time: int
+    before: int
+    cell: int
+    first: int
+    size: int
+    run: int
 
 
-@inlined
-def _show(p: int, now: int, graph: Graph) -> None:
-    """Makes the vertices of position p before `now` visible."""
-    block = graph.position[p].tail
-    if block != NO_BLOCK:
-        v = graph.block[block].size
-        if graph.block[block].shown < v and graph.time[block, v - 1] < now:
-            store.show(p, graph)
+class QueueRecord(ProgressRecord):
+    """Where the state of a sharable set is.
 
-
-@inlined
-def visit(
-    i: int, e: int, at: int, low: int, events: KernelEvents, template: Template, predicates: Predicates,
-    totals: SetTotals, graph: Graph,
-) -> None:  # fmt: skip
-    """Adds the trends that event i extends over transition e to those that reach it, cell `at + k - low` for window k.
-
-    As GRETA does, O(n) for n live events of the position.
+    - Ends of the queue of `vertices` and of their cells; the queue leaves at its oldest end. `more_vertices`,
+      `more_vertex_cells`, `more_blocks`: those that the next step may need.
+    - `visits`: events times what they are put into.
     """
-    edge = template.transition[e]
-    q, floor = edge.source, floor_of(i, e, low, events, template)
-    _show(q, events.time[i], graph)
-    visits.visit(
-        i, q, edge.predicates, low, floor, ANY, events, predicates, graph, template.whole[0].most, totals.cells, at
-    )
-    totals.counts[0].edges += graph.counters[EDGES]
-    graph.counters[EDGES] = 0
+
+    vertices: int
+    oldest_vertex: int
+    vertex_cells: int
+    oldest_cell: int
+    more_vertices: int
+    more_vertex_cells: int
+    more_blocks: int
+    visits: int
+
+
+class VertexQueue(NamedTuple):
+    """Events of shared graphlets or outlets that later ones visit, in time order of each list.
+
+    `event[V]` with attributes `ints[I, V]`, `reals[F, V]`, linked by list from `last[L]` on; `cells` as `event` says.
+    """
+
+    event: Records
+    last: Ints
+    ints: Ints
+    reals: Reals
+    cells: Cells
 
 
 @inlined
-def forget_own(template: Template, totals: SetTotals, graph: Graph) -> None:
-    """Drops vertices of positions that have left all windows."""
-    if graph.counters[LIVE] == 0:
-        return
-    for p in range(len(graph.position)):
-        w = template.position[p].window
-        block, low = graph.position[p].head, totals.open[w].low
-        if block != NO_BLOCK and graph.block[block].high < low:
-            store.show(p, graph)
-        while block != NO_BLOCK and graph.block[block].high < low:
-            totals.counts[0].own_cells -= graph.block[block].live * template.window[w].span
-            block = release(p, NO_BLOCK, graph)
-
-
-@inlined
-def keep(i: int, n: int, cells: int, events: KernelEvents, totals: SetTotals, vertices: VertexQueue) -> int:
+def keep(i: int, n: int, cells: int, events: KernelEvents, totals: Totals, vertices: VertexQueue) -> int:
     """Keeps shared event i as the last of list n, with so many cells, which the caller sets; returns its vertex."""
     counts = totals.counts[0]
     v = counts.vertices
@@ -87,7 +80,7 @@ def keep(i: int, n: int, cells: int, events: KernelEvents, totals: SetTotals, ve
 
 
 @inlined
-def has_space(more: Index, cells: Index, blocks: Index, totals: SetTotals, vertices: VertexQueue, graph: Graph) -> bool:
+def has_space(more: Index, cells: Index, blocks: Index, totals: Totals, vertices: VertexQueue, graph: Graph) -> bool:
     """Whether there is room for `more` shared vertices with so many cells, and for `blocks` of those of positions;
     otherwise `SetState.make_room` makes it.
     """
@@ -95,16 +88,6 @@ def has_space(more: Index, cells: Index, blocks: Index, totals: SetTotals, verti
     counts.more_vertices, counts.more_vertex_cells, counts.more_blocks = more, cells, blocks
     fits: bool = counts.vertices + more <= len(vertices.event) and blocks <= graph.left[0]
     return fits and bool(counts.vertex_cells + cells <= len(vertices.cells.over))
-
-
-@inlined
-def floor_of(i: int, e: int, low: int, events: KernelEvents, template: Template) -> int:
-    """The time before which no event may connect to event i over transition e: it has left window `low`, or a negated
-    match forbids it.
-    """
-    edge = template.transition[e]
-    latest = latest_start(events.negated[i], template.lists, edge.between, edge.between_end)
-    return max(low * template.window[template.position[edge.source].window].slide, latest)
 
 
 @inlined
@@ -131,3 +114,18 @@ def add_expressions(begin: int, v: int, cells: Cells, to: int, oldest: int, vert
             add(cells, to + s - oldest, vertices.cells, cell)
         else:
             add_all(cells, to + s - oldest, vertices.cells, cell, vertex.size, v - begin + 1)
+
+
+@inlined
+def forget_vertices(template: Template, totals: Totals, vertices: VertexQueue, graph: Graph) -> np.int64:
+    """Drops vertices that have left all windows; returns the time at which the oldest open window begins."""
+    forget_own(template, totals, graph)
+    counts = totals.counts[0]
+    oldest = np.int64(2**62)
+    for w in range(len(totals.open)):
+        oldest = min(oldest, totals.open[w].low * template.window[w].slide)
+    while counts.oldest_vertex < counts.vertices and vertices.event[counts.oldest_vertex].time < oldest:
+        counts.oldest_vertex += 1
+    empty = counts.oldest_vertex == counts.vertices
+    counts.oldest_cell = counts.vertex_cells if empty else vertices.event[counts.oldest_vertex].cell
+    return oldest

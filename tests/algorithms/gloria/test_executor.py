@@ -73,7 +73,7 @@ def assert_state(executor: GloriaExecutor, events: int, snapshots: int) -> None:
     """What the state is made of at its largest, and that its bytes are those of its parts."""
     told, sizes = executor.state(), executor.sets[0].state.compiled.program.tables.whole[0]
     assert (told.kinds["events"], told.kinds["snapshots"]) == (events, snapshots)
-    kept = told.kinds["aggregates"] * sizes["cell_bytes"] + events * sizes["vertex_bytes"]
+    kept = told.kinds["aggregates"] * sizes["cell_bytes"] + events * sizes["event_bytes"]
     assert told.bytes == kept + snapshots * np.dtype(np.int64).itemsize, "a snapshot has a time"
 
 

@@ -29,7 +29,7 @@ from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.online.kernels.appending import append, first_of, lasts
-from cepbench.algorithms.online.kernels.lifecycle import ANY, CONTIGUOUS, NEXT
+from cepbench.algorithms.online.kernels.template import ANY, CONTIGUOUS, NEXT
 from cepbench.algorithms.online.kernels.type_tables import END, Shape, TypeTables
 from cepbench.queries.aggregates import NO_VALUE, Layout
 

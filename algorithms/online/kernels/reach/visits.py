@@ -1,7 +1,7 @@
 """The GRETA graph: a cell per vertex and window, edges that are visited and not stored (dissertation Section 11.1), and
 mixed-grained and pattern-grained aggregation on top of it (Section 15.2, Algorithm 8; Section 16.2, Algorithm 9).
 
-Positions that are not kept per event use the cells of `algorithms.online.kernels.lifecycle`.
+Positions that are not kept per event use the slots of the windows.
 
 Algorithm 9 keeps one last matched event. Definition 2.7 needs every event that still waits for its first successor:
 under skip-till-next-match a vertex leaves when events of one time stamp extend it, under contiguous semantics when the
@@ -11,30 +11,79 @@ right.
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.cells import Cells, add, add_all, add_selected, clear, is_empty
-from cepbench.algorithms.kernels.clock import HIGH, LOW, NOW, OCCUPIED, has_ended, row_of
+from typing import Annotated, NamedTuple
+
+from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.kernels.cells import Weighing, add_all, add_selected, append_run
+from cepbench.algorithms.kernels.clock import row_of
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, RowCells, fits, keep_columns
+from cepbench.algorithms.kernels.events import KernelEvents, Sliding
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.negation import latest_start
-from cepbench.algorithms.online.kernels.lifecycle import CONTIGUOUS, NEXT, OpenWindows, Windowed, append
-from cepbench.algorithms.online.kernels.panes import advance_graph
+from cepbench.algorithms.kernels.predicates import hold
+from cepbench.algorithms.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
+from cepbench.algorithms.online.kernels.records import (
+    MemberRecord,
+    NegationRecord,
+    PositionRecord,
+    SlotRecord,
+    TransitionRecord,
+    TypeRecord,
+    WholeRecord,
+    WindowRecord,
+)
+from cepbench.algorithms.online.kernels.step import deliver, reach
 from cepbench.algorithms.online.kernels.store import (
-    EDGES,
+    CELLS,
+    LIVE,
     NO_BLOCK,
     Blocks,
     Graph,
     KeyGraph,
     graph_of,
-    keep_vertex,
+    leave,
+    purge,
     select,
+    show_before,
+    show_vertices,
 )
+from cepbench.algorithms.online.kernels.template import ANY, CONTIGUOUS, NEXT, MemberRows, Template, Totals
+from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
+
+
+class GraphTables(NamedTuple):
+    """The template of queries that share nothing, as tables of records, and lists of their numbers; `whole[1]`."""
+
+    kind: Annotated[Records, TypeRecord]
+    position: Annotated[Records, PositionRecord]
+    transition: Annotated[Records, TransitionRecord]
+    member: Annotated[Records, MemberRecord]
+    window: Annotated[Records, WindowRecord]
+    slot: Annotated[Records, SlotRecord]
+    negation: Annotated[Records, NegationRecord]
+    whole: Annotated[Records, WholeRecord]
+    lists: Ints
+
+
+class GraphProgram(NamedTuple):
+    """What does not change (`kernels.lanes`). List p of `predicates` is local to position p; those of transitions
+    follow.
+
+    `keeps` has an item if the events of some position are kept, so that this is known when a kernel is compiled: where
+    none are, an event took up to 1.4 times as long without.
+    """
+
+    template: GraphTables
+    predicates: Predicates
+    weights: Weighing
+    keeps: tuple[bool, ...]
+    window: Sliding
 
 
 @inner
 def propagate(
-    first: int, until: int, events: KernelEvents, fixed: Windowed, blocks: Blocks, own: KeyGraph, out: RowCells,
+    first: int, until: int, events: KernelEvents, program: GraphProgram, blocks: Blocks, own: KeyGraph, out: MemberRows,
     size: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Inserts the events of one key into its graph (`kernels.lanes`).
@@ -42,45 +91,38 @@ def propagate(
     Each event visits every vertex that may precede it, in every window that both share: O(n**2 k) for n events per
     window of which each lies in k windows, O(n k) space (Theorem 11.5).
     """
-    tables, state = fixed.tables, own.windows
-    graph = graph_of(blocks, own)
-    span = len(state.final.over)
-    clock = state.clock
+    template, totals, graph = program.template, own.totals, graph_of(blocks, own)
+    counts, semantics = totals.counts[0], template.whole[0].semantics
     n = len(events.time)
     for i in range(first, n + 1):
         now = until
         if i < n:
             now = events.time[i]
-        elif not has_ended(clock[LOW], clock[HIGH], until, fixed.window):
+        elif not any_ends(until, template.window, totals.open):
             break
-        fresh = now != clock[NOW]
+        fresh = now != counts.now
         if fresh:
-            if size + span > len(out.window):
+            if size + template.whole[0].open > len(out.window):
                 return i, size, ROWS
-            size = advance_graph(now, events.negated[i], fixed, graph, state, out, size)
+            size = _advance(now, events.negated[i], program, totals, graph, out, size)
         if i == n:
             break
-        clock[OCCUPIED] = 1
-        first_binding, end = tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]
-        if fixed.keeps and graph.left[0] < end - first_binding:
+        counts.occupied = True
+        kind = template.kind[events.kind[i]]
+        if program.keeps and graph.left[0] < kind.kept:
             return i, size, ROOM
-        low, high = clock[LOW], clock[HIGH]
-        if low > high:
-            continue
-        alone = fresh and fixed.semantics != CONTIGUOUS and end - first_binding == 1
+        alone = fresh and semantics != CONTIGUOUS and kind.binding_end - kind.binding == 1
         alone = alone and i + 1 < n and events.time[i + 1] != now
-        for j in range(len(state.seen)):
-            alone = alone and events.negated[i + 1, j] <= state.seen[j]  # or it is a match that empties sums, too
-        for b in range(first_binding, end):
-            p = tables.binding[b]
-            if fits(p, i, events, tables):
-                _insert(i, p, low, high, alone, events, fixed, graph, state)
+        for j in range(len(totals.seen)):
+            alone = alone and events.negated[i + 1, j] <= totals.seen[j]  # or it is a match that empties slots, too
+        for b in range(kind.binding, kind.binding_end):
+            _insert(i, template.lists[b], alone, events, program, totals, graph)
     return n, size, DONE
 
 
 @kernel
 def propagate_keys(
-    at: int, done: int, calls: Calls, fixed: Windowed, blocks: Blocks, lanes: KeyGraph, rows: RowCells
+    at: int, done: int, calls: Calls, fixed: GraphProgram, blocks: Blocks, lanes: KeyGraph, rows: MemberRows
 ) -> tuple[int, int, int, int]:
     """`propagate` over keys."""
     return over_keys(propagate, at, done, calls, fixed, blocks, lanes, rows)
@@ -88,63 +130,54 @@ def propagate_keys(
 
 @inlined
 def _insert(
-    i: int, p: int, low: int, high: int, alone: bool, events: KernelEvents, fixed: Windowed, graph: Graph,
-    state: OpenWindows,
-) -> None:  # fmt: skip
-    """Event i at position p: collects the cells of its predecessors in windows low..high and becomes a vertex.
-
-    If it is `alone` at its time stamp, it feeds sums at once; under skip-till-next-match it empties those that it read
-    before. They are the only ones of their positions there, as COGRA refuses negation between events. Trends of a later
-    window are trends of the oldest one, too, unless leading negations forbid that: a sum that is empty there is empty
-    everywhere.
-    """
-    tables, slots = fixed.tables, fixed.slots
-    span = len(state.final.over)
-    size, row = len(state.touched), low % span
-    for k in range(high - low + 1):
-        clear(state.reached, k)
-    for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
-        q = tables.source[e]
-        if fixed.keeps and graph.position[q].kept:
-            if fixed.semantics == NEXT:
-                graph.position[q].extended = True
-            floor = latest_start(events.negated[i], tables.between, tables.between_ptr[e], tables.between_ptr[e + 1])
-            visit(i, q, e, low, floor, fixed.semantics, events, tables.adjacent, graph, span, state.reached, 0)
-        elif fixed.semantics != NEXT or len(state.seen) > 0 or not is_empty(state.cells, row * size + slots.read[e]):
-            for k in range(low, high + 1):
-                at = row_of(k, low, row, span) * size + slots.read[e]
-                add(state.reached, k - low, state.cells, at)
-                if alone and fixed.semantics == NEXT:
-                    clear(state.cells, at)
-            if fixed.semantics == NEXT and not alone:
-                state.consumed[slots.read[e]] = True
-    found = append(i, p, low, high, alone, events, fixed, state)
-    if fixed.keeps and found and graph.position[p].kept:
-        at = keep_vertex(events.time[i], p, low, high, span, state.reached, 0, graph)
-        keep_columns(i, events, graph.ints, graph.reals, at)
+    i: int, p: int, alone: bool, events: KernelEvents, program: GraphProgram, totals: Totals, graph: Graph
+) -> None:
+    """Event i at position p: collects the cells of its predecessors and becomes a vertex, if it matches."""
+    template, position = program.template, program.template.position[p]
+    low, high = totals.open[position.window].low, totals.open[position.window].high
+    if low > high or (
+        position.selective
+        and not hold(program.predicates, p, events.ints, events.reals, i, events.ints, events.reals, i)
+    ):
+        return
+    reach(i, p, 0, low, high, alone, events, template, totals)
+    if program.keeps:
+        for e in range(position.enter, position.enter_end):
+            if template.transition[e].visited:
+                visit(i, e, 0, low, events, template, program.predicates, totals, graph)
+    append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+    deliver(i, p, 0, low, high, alone, events, template, totals, graph)
 
 
 @inlined
 def visit(
-    i: int, q: int, which: int, low: int, floor: int, semantics: int, events: KernelEvents, adjacent: Predicates,
-    graph: Graph, span: int, cells: Cells, at: int,
+    i: int, e: int, at: int, low: int, events: KernelEvents, template: Template, predicates: Predicates,
+    totals: Totals, graph: Graph,
 ) -> None:  # fmt: skip
-    """Adds the vertices of position q that event i may follow, by list `which` of predicates and from time `floor` on,
-    to cells: those in window k to cell `at + k - low`.
+    """Adds the trends that event i extends over transition e to those that reach it, cell `at + k - low` for window k.
+
+    O(n) for n live events of the position.
     """
-    width, row = graph.time.shape[1], low % span
-    checked = adjacent.ptr[which + 1] > adjacent.ptr[which]
+    edge = template.transition[e]
+    q, which, semantics = edge.source, edge.predicates, template.whole[0].semantics
+    floor = floor_of(i, e, low, events, template)
+    show_before(q, events.time[i], graph)
+    if semantics == NEXT:
+        graph.position[q].extended = True
+    width, span, cells = graph.time.shape[1], template.whole[0].most, totals.cells
+    row = low % span
+    checked = predicates.ptr[which + 1] > predicates.ptr[which]
     block = graph.position[q].head
     while block != NO_BLOCK:
         shown, found = graph.block[block].shown, graph.block[block].live
         if found > 0 and graph.block[block].high >= low and graph.time[block, shown - 1] >= floor:
             whole = found == shown and not checked and graph.time[block, 0] >= floor and semantics != NEXT
             if not whole:
-                found = select(i, q, which, block, floor, events, adjacent, graph)
+                found = select(i, q, which, block, floor, events, predicates, graph)
             if semantics == NEXT:
                 for s in range(found):
                     graph.time[block, graph.selected[s]] = events.time[i]  # they leave when this time ends
-            graph.counters[EDGES] += found
+            totals.counts[0].edges += found
             first, last = max(low, graph.block[block].low), graph.block[block].high
             if found > 0:
                 for k in range(first, last + 1):
@@ -154,3 +187,59 @@ def visit(
                     else:
                         add_selected(cells, at + k - low, graph.cells, base, graph.selected, found)
         block = graph.block[block].next
+
+
+@inlined
+def floor_of(i: int, e: int, low: int, events: KernelEvents, template: Template) -> int:
+    """The time before which no event may connect to event i over transition e: it has left window `low`, or a negated
+    match forbids it.
+    """
+    edge = template.transition[e]
+    latest = latest_start(events.negated[i], template.lists, edge.between, edge.between_end)
+    return max(low * template.window[template.position[edge.source].window].slide, latest)
+
+
+@inlined
+def _advance(
+    now: int, negated: Ints, program: GraphProgram, totals: Totals, graph: Graph, out: MemberRows, size: int
+) -> int:
+    """Ends the current time stamp, closes windows that end by `now`, opens those of `now`, and drops vertices that no
+    window holds, that are invalid, or that wait no longer (Sections 11.2, 11.4 and 16.2); returns rows in `out`.
+    """
+    template, counts, whole = program.template, totals.counts[0], program.template.whole[0]
+    moved = now >= counts.edge
+    if program.keeps or moved:
+        live, cells = graph.counters[LIVE], graph.counters[CELLS]
+        note_size(
+            live * whole.event_bytes + cells * whole.cell_bytes, live, cells, 0, whole.cell_bytes, template.window,
+            totals.open, totals.counts,
+        )  # fmt: skip
+    positions = len(graph.position) if program.keeps else 0
+    if whole.semantics != ANY:
+        passed = whole.semantics == CONTIGUOUS and counts.occupied
+        for p in range(positions):
+            if passed or graph.position[p].extended:
+                graph.position[p].extended = False
+                leave(p, passed, counts.now, graph)
+    commit(negated, template, totals)
+    counts.now, counts.occupied = now, False
+    if moved:
+        size = close_windows(now, negated, template, totals, graph, out, size)
+        open_windows(now, template, totals)
+    for p in range(positions):
+        if moved or whole.semantics != ANY or graph.position[p].prunable:
+            floor = _valid_from(p, negated, template) if graph.position[p].prunable else -1
+            show_vertices(p, graph)
+            purge(p, floor, whole.semantics, totals.open[template.position[p].window].low, graph)
+    return size
+
+
+@inlined
+def _valid_from(p: int, negated: Ints, template: GraphTables) -> int:
+    """The time from which on vertices of position p may still be extended, for all that negated matches forbid."""
+    floor = 2**62
+    for e in range(len(template.transition)):
+        edge = template.transition[e]
+        if edge.source == p:
+            floor = min(floor, latest_start(negated, template.lists, edge.between, edge.between_end))
+    return floor

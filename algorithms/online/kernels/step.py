@@ -1,28 +1,30 @@
-"""An event at a position that a member has alone: what it extends, and what reads it later (docs/semantics.md)."""
+"""An event at a position: the trends that it extends, and what reads those that it ends (docs/semantics.md, rules 2-5).
+
+`reach`, then visits of events that are kept (`reach.visits`), then `deliver`.
+"""
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.cells import begin, is_empty
+from cepbench.algorithms.kernels.cells import add, begin, clear, is_empty
 from cepbench.algorithms.kernels.clock import row_of
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.kernels.negation import first_free, latest_start
-from cepbench.algorithms.online.kernels.store import Graph
-from cepbench.algorithms.snapshots.kernels.cells import Index, add, clear
-from cepbench.algorithms.snapshots.kernels.template import SetTotals, Template
-from cepbench.algorithms.snapshots.kernels.vertices import keep_own
+from cepbench.algorithms.online.kernels.store import Graph, keep_vertex
+from cepbench.algorithms.online.kernels.template import NEXT, Template, Totals
 
 
 @inlined
 def reach(
-    i: int, p: int, at: int, low: int, high: int, events: KernelEvents, template: Template, totals: SetTotals
+    i: int, p: int, at: int, low: int, high: int, alone: bool, events: KernelEvents, template: Template, totals: Totals
 ) -> None:
     """Sets cell `at + k - low` to the trends in window k that event i starts at a position, or extends, by sums.
 
-    O(l) per window for l transitions into the position.
+    O(l) per window for l transitions into the position. Under skip-till-next-match it empties what it extends: at once
+    if it is `alone` at its time stamp, as then its position is the only one that does.
     """
     position, cells = template.position[p], totals.cells
-    span = template.window[position.window].span
+    span, semantics = template.window[position.window].span, template.whole[0].semantics
     oldest = low % span
     for j in range(high - low + 1):
         clear(cells, at + j)
@@ -30,10 +32,19 @@ def reach(
         for k in range(first_begun(i, p, low, high, events, template), high + 1):
             begin(cells, at + k - low)
     for e in range(position.enter, position.enter_end):
-        if not template.transition[e].visited:
-            base = template.slot[template.transition[e].read].cell
-            for k in range(low, high + 1):
-                add(cells, at + k - low, cells, base + row_of(k, low, oldest, span))
+        if template.transition[e].visited:
+            continue
+        s = template.transition[e].read
+        base = template.slot[s].cell
+        if semantics == NEXT and len(totals.seen) == 0 and is_empty(cells, base + oldest):
+            continue  # a trend of a later window is one of the oldest, too, unless leading negations forbid that
+        for k in range(low, high + 1):
+            row = base + row_of(k, low, oldest, span)
+            add(cells, at + k - low, cells, row)
+            if semantics == NEXT and alone:
+                clear(cells, row)
+        if semantics == NEXT and not alone:
+            totals.pending[s].consumed = True
 
 
 @inlined
@@ -46,11 +57,11 @@ def first_begun(i: int, p: int, low: int, high: int, events: KernelEvents, templ
 
 @inlined
 def deliver(
-    i: int, p: int, at: int, low: int, high: int, at_once: bool, events: KernelEvents, template: Template,
-    totals: SetTotals, graph: Graph,
+    i: int, p: int, at: int, low: int, high: int, alone: bool, events: KernelEvents, template: Template,
+    totals: Totals, graph: Graph,
 ) -> None:  # fmt: skip
     """Adds the trends that end with event i at a position, cell `at + k - low` for window k, to what windows keep, and
-    keeps the event if it is visited later. `at_once` if no other event has its time.
+    keeps the event if it is visited later. At once if it is `alone` at its time stamp.
     """
     position, cells = template.position[p], totals.cells
     span, found = template.window[position.window].span, False
@@ -58,30 +69,30 @@ def deliver(
     for k in range(low, high + 1):
         if not is_empty(cells, at + k - low):
             found = True
-            feed(p, row_of(k, low, oldest, span), at + k - low, at_once, template, totals)
-    if found and not at_once:
+            feed(p, row_of(k, low, oldest, span), at + k - low, alone, template, totals)
+    if found and not alone:
         mark(p, template, totals)
     if found and position.kept:
-        kept = keep_own(events.time[i], p, at, low, high, template, totals, graph)
+        kept = keep_vertex(events.time[i], p, low, high, template.whole[0].most, cells, at, graph)
         keep_columns(i, events, graph.ints, graph.reals, kept)
 
 
 @inlined
-def feed(p: int, row: int, j: Index, at_once: bool, template: Template, totals: SetTotals) -> None:
+def feed(p: int, row: int, j: int, alone: bool, template: Template, totals: Totals) -> None:
     """Adds cell j, trends that end at a position, to what the windows of a row keep.
 
-    Unless `at_once`, what slots get of it waits until the time moves on: the caller has to `mark` them.
+    Unless their event is `alone`, what slots get of it waits until the time moves on: the caller has to `mark` them.
     """
     position, cells = template.position[p], totals.cells
     for n in range(position.feed, position.feed_end):
         slot = template.slot[template.lists[n]]
-        add(cells, (slot.cell if at_once else slot.pending) + row, cells, j)
+        add(cells, (slot.cell if alone else slot.pending) + row, cells, j)
     if position.direct:
         add(cells, template.member[position.member].final + row, cells, j)
 
 
 @inlined
-def mark(p: int, template: Template, totals: SetTotals) -> None:
+def mark(p: int, template: Template, totals: Totals) -> None:
     """Notes that slots of a position have pending cells."""
     counts = totals.counts[0]
     for n in range(template.position[p].feed, template.position[p].feed_end):

@@ -1,4 +1,4 @@
-"""Records of a template that kernels of Hamlet and of Gloria have in common.
+"""Records of a template of the queries that are evaluated together, and of what their kernels write.
 
 A *member* is a query, or a side of a conjunction. Positions, transitions, slots and negations of all members are
 numbered through. What a record calls `x` to `x_end` is a run of another table, or of the template's `lists`.
@@ -9,6 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 
+class TypeRecord:
+    """An event type: `binding` to `binding_end` in `lists` are the positions that its events may match, and `kept`
+    vertices that one of its events may become.
+    """
+
+    binding: int
+    binding_end: int
+    kept: int
+
+
 class PositionRecord:
     """A position of a `member`, whose windows are of kind `window`.
 
@@ -16,7 +26,7 @@ class PositionRecord:
     - `feed` to `feed_end` in `lists`: slots that its events add to. `leading`, `trailing`: negations before its events
       if it `start`s trends, and after its events if they end trends.
     - `direct`: its events end trends that are final at once. `kept`: its events are visited later, by a transition or
-      when the window closes.
+      when the window closes. `selective`: it has local predicates.
     """
 
     member: int
@@ -32,6 +42,7 @@ class PositionRecord:
     start: np.bool_
     direct: np.bool_
     kept: np.bool_
+    selective: np.bool_
 
 
 class TransitionRecord:
@@ -84,56 +95,49 @@ class WindowRecord:
 
 class SlotRecord:
     """A slot for windows of kind `window`: in window k, cell `cell + k % span` has the trends before the current time,
-    and cell `pending + k % span` those at it.
+    and cell `pending + k % span` those at it. `late`: it is final when a window closes.
     """
 
     window: int
     cell: int
     pending: int
+    late: np.bool_
 
 
-class VertexRecord:
-    """A shared event that later ones visit, and the vertex `before` it in its list (below the oldest: none).
+class WholeRecord:
+    """All members together.
 
-    Cell `cell + s - first` is its coefficient of snapshot s, for `size` snapshots from `first` on. It ends a `run` of
-    vertices of its list whose cells lie one behind the other, of the same snapshots.
+    - `semantics`; `most`: windows that hold an event, of one member; `open`: windows that may be open, over all
+      members; `cells`: those of `Totals`.
+    - Bytes of a cell, and of a kept event without cells.
     """
 
-    time: int
-    before: int
-    cell: int
-    first: int
-    size: int
-    run: int
+    semantics: int
+    most: int
+    open: int
+    cells: int
+    cell_bytes: int
+    event_bytes: int
 
 
 class ProgressRecord:
-    """Where the state of a set is, and its largest size.
+    """Where the state is, and its largest size.
 
-    - `now`: current time; `edge`: the next time at which a window begins or ends; `touched`: slots with pending cells.
-    - Ends of the queue of `vertices` and of their cells; the queue leaves at its oldest end. `own_cells`: those of the
-      graph. `more_vertices`, `more_vertex_cells`, `more_blocks`: those that the next step may need.
+    - `now`: current time; `edge`: the next time at which a window begins or ends; `touched`: slots with pending cells;
+      `occupied`: whether an event has come at the current time, as contiguous semantics asks.
     - `peak`: the most bytes since the last report, with the events, aggregates and snapshots of that time.
-    - `visits`: events times what they are put into; `edges`: events before that are visited.
+    - `edges`: events before that were visited.
     """
 
     now: int
     edge: int
     touched: int
-    vertices: int
-    oldest_vertex: int
-    vertex_cells: int
-    oldest_cell: int
-    own_cells: int
-    more_vertices: int
-    more_vertex_cells: int
-    more_blocks: int
     peak: int
     peak_events: int
     peak_aggregates: int
     peak_snapshots: int
-    visits: int
     edges: int
+    occupied: np.bool_
 
 
 class OpenRecord:
@@ -144,10 +148,14 @@ class OpenRecord:
 
 
 class PendingRecord:
-    """Entry n has the n-th of the slots, or outlets, that are `touched`, and whether number n is `marked` as such."""
+    """Entry n has the n-th of the slots, or outlets, that are `touched`, and whether number n is `marked` as such.
+
+    `consumed`: slot n is emptied when the time moves on, since events extended its trends (skip-till-next-match).
+    """
 
     touched: int
     marked: np.bool_
+    consumed: np.bool_
 
 
 class NegationRecord:

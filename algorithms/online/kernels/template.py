@@ -1,19 +1,19 @@
-"""What kernels read of the template of any sharable set, and what they write of its members and of kept events."""
+"""What the trend machine reads of the queries that it evaluates together, and what it writes of their windows."""
 
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells
 from cepbench.queries.records import Records
 
-DONE, OUTPUT, ROOM = range(3)
-"""Why a kernel stopped: it is done, or there is no room for more rows, or for what it keeps."""
+ANY, NEXT, CONTIGUOUS = 0, 1, 2
+"""Semantics as kernels know them."""
 
 
 class Template(Protocol):
-    """Tables of the records that `snapshots.kernels.records` has, or of others with more fields, and `lists`."""
+    """Tables of the records that `online.kernels.records` has, or of others with more fields, and `lists`."""
 
     @property
     def position(self) -> Records: ...
@@ -33,7 +33,7 @@ class Template(Protocol):
     def whole(self) -> Records: ...
 
 
-class SetTotals(NamedTuple):
+class Totals(NamedTuple):
     """Aggregates of the open windows.
 
     `cells`: those to work with, the trends that *reach* an event window by window, of slots and of members, as their
@@ -48,28 +48,9 @@ class SetTotals(NamedTuple):
     counts: Records
 
 
-class VertexQueue(NamedTuple):
-    """Events of shared graphlets or outlets that later ones visit, in time order of each list.
-
-    `event[V]` with attributes `ints[I, V]`, `reals[F, V]`, linked by list from `last[L]` on; `cells` as `event` says.
-    """
-
-    event: Records
-    last: Ints
-    ints: Ints
-    reals: Reals
-    cells: Cells
-
-
-class ClosedRecord:
-    """A closed `window` of a member."""
-
-    member: int
-    window: int
-
-
 class MemberRows(NamedTuple):
-    """Rows of closed windows: `closed[N]` and a cell each."""
+    """Rows of closed windows: `member[N]`, `window[N]` and a cell each."""
 
-    closed: Records
+    member: Ints
+    window: Ints
     cells: Cells
