@@ -72,13 +72,12 @@ def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: G
     """
     tables, totals = program.tables, state.totals
     place = tables.position[p]
-    low, high = totals.open[place.window].low, totals.open[place.window].high
-    reach_alone(i, p, place.value, low, high, False, events, tables, totals)
+    reach_alone(i, p, place.value, False, events, tables, totals)
     for n in range(place.source, place.source_end):
         _add_values(n, p, program, totals, state.shared, only)
     for e in range(place.enter, place.enter_end):
         if tables.transition[e].visited:
-            visit(i, e, place.value, low, events, tables, program.predicates, totals, state.graph)
+            visit(i, e, place.value, events, tables, program.predicates, totals, state.graph)
 
 
 @inlined

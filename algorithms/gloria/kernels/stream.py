@@ -95,7 +95,7 @@ def _extend(
                     append_run(
                         totals.cells, place.value, high - low + 1, program.weights, s, events.ints, events.reals, i
                     )
-                deliver(i, p, place.value, low, high, at_once, events, tables, totals, state.graph)
+                deliver(i, p, place.value, at_once, events, tables, totals, state.graph)
 
 
 @inlined

@@ -62,7 +62,7 @@ def propagate_sums(
         if low > high or _shares(position, state.graphlets.unit):
             continue
         span = np.uint64(template.window[position.window].span)
-        free = first_begun(first, p, low, high, events, template)
+        free = first_begun(first, p, events, template, totals)
         oldest = np.uint64(low) % span if span > ONE else ZERO  # a division per position is felt where bursts are short
         place, final = np.uint64(p), np.uint64(template.member[position.member].final)
         sole, cell, pending = position.feed_end - position.feed == 1, ZERO, ZERO
@@ -128,12 +128,12 @@ def propagate_alone(
             if not _matched(i, p, position, events, matches, template.unit, program.predicates):
                 continue
             counts.visits += 1
-            reach(i, p, 0, low, high, False, events, template, totals)
+            reach(i, p, 0, False, events, template, totals)
             for e in range(position.enter, position.enter_end):
                 if template.transition[e].visited:
-                    visit_all(i, e, low, high, events, program, state)
+                    visit_all(i, e, events, program, state)
             append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-            deliver(i, p, 0, low, high, False, events, template, totals, state.graph)
+            deliver(i, p, 0, False, events, template, totals, state.graph)
 
 
 @inlined

@@ -45,7 +45,7 @@ def new_snapshot(
             continue
         loop, selective = template.unit[u].loop, template.alike[c].loop != NONE
         if x == NONE:
-            reach(i, p, 0, low, high, False, events, template, totals)
+            reach(i, p, 0, False, events, template, totals)
         else:
             for k in range(low, high + 1):
                 copy(reached, k - low, cells, (value + k % span) * most + x)
@@ -57,7 +57,7 @@ def new_snapshot(
         for e in range(template.position[p].enter, template.position[p].enter_end):
             in_graphlet = selective and e == loop  # whose events are visited for each snapshot at event level
             if template.transition[e].visited and in_graphlet == (x != NONE):
-                visit_all(i, e, low, high, events, program, state)
+                visit_all(i, e, events, program, state)
         if x != NONE:
             append_run(reached, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
         for k in range(low, high + 1):

@@ -17,28 +17,26 @@ from cepbench.algorithms.snapshots.kernels.vertices import add_expressions, firs
 
 
 @inlined
-def visit_all(
-    i: int, e: int, low: int, high: int, events: KernelEvents, program: HamletProgram, state: HamletState
-) -> None:
+def visit_all(i: int, e: int, events: KernelEvents, program: HamletProgram, state: HamletState) -> None:
     """Adds the trends that event i extends over transition e to those that reach it, cell k - low for window k.
 
     O(n) for n live events of the position, and O(n s + w s) for those of shared graphlets over s snapshots.
     """
     template, totals, vertices = program.template, state.totals, state.vertices
-    visit(i, e, 0, low, events, template, program.predicates, totals, state.graph)
+    visit(i, e, 0, events, template, program.predicates, totals, state.graph)
     u = template.position[template.transition[e].source].unit
     if u != NONE:
         newest = vertices.last[template.unit[u].group]
-        floor = max(floor_of(i, e, low, events, template), state.graphlets.unit[u].apart)  # has those before as its own
+        apart = state.graphlets.unit[u].apart  # it has the events before as its own
+        floor = max(floor_of(i, e, events, template, totals), apart)
         if newest >= totals.counts[0].oldest_vertex and vertices.event[newest].time >= floor:
-            _visit_shared(i, e, u, floor, low, high, events, program, state)
+            _visit_shared(i, e, u, floor, events, program, state)
 
 
 @inlined
 def _visit_shared(
-    i: int, e: int, u: int, floor: int, low: int, high: int, events: KernelEvents, program: HamletProgram,
-    state: HamletState,
-) -> None:  # fmt: skip
+    i: int, e: int, u: int, floor: int, events: KernelEvents, program: HamletProgram, state: HamletState
+) -> None:
     """`visit_all` of the events of shared graphlets that unit u took part in, from time `floor` on.
 
     Their expressions are summed and then evaluated.
@@ -62,7 +60,8 @@ def _visit_shared(
                 clear_run(cells, to, stop - first)
             add_expressions(begin, v, cells, to, first, vertices)
         v = vertices.event[begin].before
-    span = template.window[template.position[unit.position].window].span
+    w = template.position[unit.position].window
+    span, low, high = template.window[w].span, totals.open[w].low, totals.open[w].high
     for k in range(low, high + 1 if stop > 0 else low):
         value = (unit.value + k % span) * most + first
         evaluate(totals.cells, k - low, cells, to, value, stop - first, program.weights, unit.position)

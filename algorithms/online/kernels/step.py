@@ -15,21 +15,21 @@ from cepbench.algorithms.online.kernels.template import NEXT, Template, Totals
 
 
 @inlined
-def reach(
-    i: int, p: int, at: int, low: int, high: int, alone: bool, events: KernelEvents, template: Template, totals: Totals
-) -> None:
-    """Sets cell `at + k - low` to the trends in window k that event i starts at a position, or extends, by sums.
+def reach(i: int, p: int, at: int, alone: bool, events: KernelEvents, template: Template, totals: Totals) -> None:
+    """Sets cell `at + k - low` to the trends in window k, of the open ones from `low` on, that event i starts at a
+    position, or extends, by sums.
 
     O(l) per window for l transitions into the position. Under skip-till-next-match it empties what it extends: at once
     if it is `alone` at its time stamp, as then its position is the only one that does.
     """
     position, cells = template.position[p], totals.cells
+    low, high = totals.open[position.window].low, totals.open[position.window].high
     span, semantics = template.window[position.window].span, template.whole[0].semantics
     oldest = low % span
     for j in range(high - low + 1):
         clear(cells, at + j)
     if position.start:
-        for k in range(first_begun(i, p, low, high, events, template), high + 1):
+        for k in range(first_begun(i, p, events, template, totals), high + 1):
             begin(cells, at + k - low)
     for e in range(position.enter, position.enter_end):
         if template.transition[e].visited:
@@ -48,22 +48,23 @@ def reach(
 
 
 @inlined
-def first_begun(i: int, p: int, low: int, high: int, events: KernelEvents, template: Template) -> int:
-    """The lowest window in low..high+1 that holds no earlier match of a leading negation of START position p."""
+def first_begun(i: int, p: int, events: KernelEvents, template: Template, totals: Totals) -> int:
+    """The lowest open window, or the next one, without an earlier match of a leading negation of START position p."""
     position = template.position[p]
+    opened = totals.open[position.window]
     latest = latest_start(events.negated[i], template.lists, position.leading, position.leading_end)
-    return first_free(low, high, template.window[position.window].slide, latest)
+    return first_free(opened.low, opened.high, template.window[position.window].slide, latest)
 
 
 @inlined
 def deliver(
-    i: int, p: int, at: int, low: int, high: int, alone: bool, events: KernelEvents, template: Template,
-    totals: Totals, graph: Graph,
-) -> None:  # fmt: skip
+    i: int, p: int, at: int, alone: bool, events: KernelEvents, template: Template, totals: Totals, graph: Graph
+) -> None:
     """Adds the trends that end with event i at a position, cell `at + k - low` for window k, to what windows keep, and
     keeps the event if it is visited later. At once if it is `alone` at its time stamp.
     """
     position, cells = template.position[p], totals.cells
+    low, high = totals.open[position.window].low, totals.open[position.window].high
     span, found = template.window[position.window].span, False
     oldest = low % span
     for k in range(low, high + 1):

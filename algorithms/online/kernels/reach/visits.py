@@ -140,19 +140,19 @@ def _insert(
         and not hold(program.predicates, p, events.ints, events.reals, i, events.ints, events.reals, i)
     ):
         return
-    reach(i, p, 0, low, high, alone, events, template, totals)
+    reach(i, p, 0, alone, events, template, totals)
     if program.keeps:
         for e in range(position.enter, position.enter_end):
             if template.transition[e].visited:
-                visit(i, e, 0, low, events, template, program.predicates, totals, graph)
+                visit(i, e, 0, events, template, program.predicates, totals, graph)
     append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-    deliver(i, p, 0, low, high, alone, events, template, totals, graph)
+    deliver(i, p, 0, alone, events, template, totals, graph)
 
 
 @inlined
 def visit(
-    i: int, e: int, at: int, low: int, events: KernelEvents, template: Template, predicates: Predicates,
-    totals: Totals, graph: Graph,
+    i: int, e: int, at: int, events: KernelEvents, template: Template, predicates: Predicates, totals: Totals,
+    graph: Graph,
 ) -> None:  # fmt: skip
     """Adds the trends that event i extends over transition e to those that reach it, cell `at + k - low` for window k.
 
@@ -160,7 +160,7 @@ def visit(
     """
     edge = template.transition[e]
     q, which, semantics = edge.source, edge.predicates, template.whole[0].semantics
-    floor = floor_of(i, e, low, events, template)
+    low, floor = totals.open[template.position[q].window].low, floor_of(i, e, events, template, totals)
     show_before(q, events.time[i], graph)
     if semantics == NEXT:
         graph.position[q].extended = True
@@ -190,13 +190,13 @@ def visit(
 
 
 @inlined
-def floor_of(i: int, e: int, low: int, events: KernelEvents, template: Template) -> int:
-    """The time before which no event may connect to event i over transition e: it has left window `low`, or a negated
+def floor_of(i: int, e: int, events: KernelEvents, template: Template, totals: Totals) -> int:
+    """The time before which no event may connect to event i over transition e: it has left all windows, or a negated
     match forbids it.
     """
-    edge = template.transition[e]
+    edge, w = template.transition[e], template.position[template.transition[e].source].window
     latest = latest_start(events.negated[i], template.lists, edge.between, edge.between_end)
-    return max(low * template.window[template.position[edge.source].window].slide, latest)
+    return max(totals.open[w].low * template.window[w].slide, latest)
 
 
 @inlined
