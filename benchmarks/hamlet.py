@@ -1,7 +1,7 @@
 """Hamlet: throughput of a shared workload beside GRETA and COGRA, costs by number of queries, and its decisions.
 
-Run by hand: python benchmarks/hamlet.py [workload | queries | choice | keys | costs | event_costs | predicate_costs |
-split_cost]
+Run by hand: python benchmarks/hamlet.py [workload | queries | choice | event_choice | keys | costs | event_costs |
+predicate_costs | split_cost]
 """
 
 from __future__ import annotations
@@ -119,6 +119,30 @@ def choice() -> None:
         print(f"{burst:>5} {mixed:>6} {rates[0]:>7.2f} M {rates[1]:>7.2f} M {rates[2]:>7.2f} M "
               f"{median(own[0] / own[better] for own in rounds):>17.2f} "
               f"{details['shared_bursts'] / details['bursts']:>7.2f}", flush=True)  # fmt: skip
+
+
+def event_choice() -> None:
+    """The same at event granularity; `static` where all queries match the same events, as it takes minutes otherwise.
+
+    Half of the workloads have queries with trends from the first event on (`SEQ(X?, B+)`).
+    """
+    ratios = []
+    for burst, where, optional in product(
+        (2, 5, 10, 20, 50, 120), ("", "B.x >= 10", "B.x >= 500", ADJACENT), ("", "?")
+    ):
+        events = bursts(2000, burst, 20, seed=11)
+        own = where if where.startswith("WHERE") or not where else f"WHERE {where}"
+        other = own if own == ADJACENT else ""
+        texts = [
+            f"RETURN COUNT(*) PATTERN SEQ(X{n}{optional}, B+) {(other, own)[n % 2]} WITHIN 1000 s SLIDE 500 s"
+            for n in range(20)
+        ]
+        modes = [f"hamlet[granularity={EVENT}, sharing={mode}]" for mode in ("dynamic", "never", "static")]
+        rounds = timed_in_turn(modes if not where else modes[:2], texts, events, 5)
+        least = np.min(rounds, axis=0)
+        ratios.append(least[0] / least[1:].min())
+        print(f"{burst:>5} {own or 'no predicates':<28} X{optional:<1} dynamic / better {ratios[-1]:>5.2f}", flush=True)
+    print(f"geometric mean {np.exp(np.mean(np.log(ratios))):.2f}, most {max(ratios):.2f}")
 
 
 def keys() -> None:
@@ -305,6 +329,7 @@ if __name__ == "__main__":
         "queries": queries,
         "choice": choice,
         "keys": keys,
+        "event_choice": event_choice,
         "costs": costs,
         "event_costs": event_costs,
         "predicate_costs": predicate_costs,

@@ -17,8 +17,8 @@ from cepbench.queries.records import Records, records_of
 COSTS = (
     BenefitCosts(read=0.09, event=0.7, shared_event=0.7, graphlet=10.0, alone=1.2, snapshot=5.2, product=0.2),
     BenefitCosts(
-        read=1.0, event=21.0, shared_event=39.0, graphlet=229.0, alone=23.0, snapshot=106.0, product=1.9,
-        select=0.15, test=1.18, coefficient=0.08, run=0.009, split=4.0,
+        read=0.7, event=24.0, shared_event=28.0, graphlet=164.0, alone=23.0, snapshot=80.0, product=0.4,
+        select=0.07, test=1.15, coefficient=0.03, run=0.009, split=4.0,
     ),
 )  # fmt: skip
 """Where events extend sums, and where some are visited. Fitted by `benchmarks/hamlet.py costs event_costs` and

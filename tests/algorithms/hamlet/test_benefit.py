@@ -94,3 +94,28 @@ def test_bursts_that_gain_by_sharing_pay_back() -> None:
     gain = known["alone"] - known["shared"]
     assert stay(classes, known, COSTS[1], gain + 7.0) == pytest.approx(7.0)
     assert stay(classes, known, COSTS[1], gain / 2) == 0
+
+
+def test_queries_join_once_they_missed_what_a_later_split_takes() -> None:
+    """A single burst that gains among many that lose would make all of them share, and then leave."""
+    costs, paid, apart = COSTS[1]._replace(split=200.0), 0.0, 0
+    while True:
+        classes, known = burst(visits=True, active=10.0, leaving=(0.0, 0.0, 500.0, 500.0))
+        known["before"] = 500
+        known["shared"], known["alone"] = choose(classes, known, costs, False)
+        assert classes["chosen"].all()
+        before, paid = paid, stay(classes, known, costs, paid)
+        if classes["chosen"].all():
+            break
+        assert classes["chosen"].tolist() == [False, False, True, True]
+        assert before > paid
+        apart += 1
+    assert apart > 0
+    assert paid == 0
+
+
+def test_queries_without_events_of_their_own_join_at_once() -> None:
+    classes, known = burst(visits=True, active=10.0)
+    known["shared"], known["alone"] = choose(classes, known, COSTS[1], False)
+    assert stay(classes, known, COSTS[1], 0.0) == 0
+    assert classes["chosen"].all()
