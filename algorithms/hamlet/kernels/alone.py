@@ -63,7 +63,7 @@ def propagate_sums(
             continue
         span = np.uint64(template.window[position.window].span)
         free = first_begun(first, p, events, template, totals)
-        oldest = np.uint64(low) % span if span > ONE else ZERO  # a division per position is felt where bursts are short
+        oldest = np.uint64(totals.open[position.window].oldest)
         place, final = np.uint64(p), np.uint64(template.member[position.member].final)
         sole, cell, pending = position.feed_end - position.feed == 1, ZERO, ZERO
         if sole:

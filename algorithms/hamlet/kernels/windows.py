@@ -9,7 +9,7 @@ from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.clock import opened
 from cepbench.algorithms.kernels.compilation import inner, kernel
-from cepbench.algorithms.online.kernels.lifecycle import any_ends, close_windows, commit, next_edge, note_size
+from cepbench.algorithms.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
 from cepbench.algorithms.online.kernels.store import CELLS, LIVE
 from cepbench.algorithms.online.kernels.template import MemberRows, Totals
 from cepbench.algorithms.snapshots.kernels.cells import Index, clear
@@ -66,16 +66,13 @@ def arrive(now: int, template: TemplateTables, totals: Totals, graphlets: Graphl
     Snapshots have no value in them: no trend of theirs lies there.
     """
     counts = totals.counts[0]
-    for w in range(len(totals.open)):
-        span, kind = template.window[w].span, totals.open[w]
-        low, high = opened(kind.low, kind.high, now, template.window[w])
-        for u in range(len(template.unit) if counts.snapshots > counts.oldest_snapshot else 0):
-            unit = template.unit[u]
-            if template.position[unit.position].window == w:
-                for k in range(max(low, kind.high + 1), high + 1):
-                    row = (unit.value + k % span) * len(graphlets.snapshot)
-                    for s in range(counts.oldest_snapshot, counts.snapshots):
-                        if graphlets.snapshot[s].group == unit.group:  # other groups have these rows, too
-                            clear(graphlets.cells, row + s)
-        kind.low, kind.high = low, high
-    counts.edge = next_edge(now, template.window)
+    for u in range(len(template.unit) if counts.snapshots > counts.oldest_snapshot else 0):
+        unit, w = template.unit[u], template.position[template.unit[u].position].window
+        window, kind = template.window[w], totals.open[w]
+        low, high = opened(kind.low, kind.high, now, window)
+        for k in range(max(low, kind.high + 1), high + 1):
+            row = (unit.value + k % window.span) * len(graphlets.snapshot)
+            for s in range(counts.oldest_snapshot, counts.snapshots):
+                if graphlets.snapshot[s].group == unit.group:  # other groups have these rows, too
+                    clear(graphlets.cells, row + s)
+    open_windows(now, template, totals)

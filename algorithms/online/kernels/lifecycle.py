@@ -32,10 +32,10 @@ def void(negated: Ints, template: Template, totals: Totals) -> None:
 def empty(s: int, template: Template, totals: Totals) -> None:
     """Makes the trends in a slot none, in all windows."""
     slot = template.slot[s]
-    span, low = template.window[slot.window].span, totals.open[slot.window].low
-    oldest = low % span
-    for k in range(low, totals.open[slot.window].high + 1):
-        clear(totals.cells, slot.cell + row_of(k, low, oldest, span))
+    span, kind = template.window[slot.window].span, totals.open[slot.window]
+    first, low, oldest = slot.cell, kind.low, kind.oldest
+    for k in range(low, kind.high + 1):
+        clear(totals.cells, first + row_of(k, low, oldest, span))
 
 
 @inlined
@@ -62,12 +62,12 @@ def commit(negated: Ints, template: Template, totals: Totals) -> None:
 def show(s: int, template: Template, totals: Totals) -> None:
     """Lets later events see the trends that are pending in a slot."""
     slot, cells = template.slot[s], totals.cells
-    span, low = template.window[slot.window].span, totals.open[slot.window].low
-    oldest = low % span
-    for k in range(low, totals.open[slot.window].high + 1):
+    span, kind = template.window[slot.window].span, totals.open[slot.window]
+    first, pending, low, oldest = slot.cell, slot.pending, kind.low, kind.oldest
+    for k in range(low, kind.high + 1):
         row = row_of(k, low, oldest, span)
-        add(cells, slot.cell + row, cells, slot.pending + row)
-        clear(cells, slot.pending + row)
+        add(cells, first + row, cells, pending + row)
+        clear(cells, pending + row)
 
 
 @inner
@@ -103,6 +103,7 @@ def close_windows(
             for n in range(window.member, window.member_end):
                 size = close_member(template.lists[n], kind.low, negated, template, totals, graph, rows, size)
             kind.low += 1
+        kind.oldest = kind.low % window.span
     return size
 
 
@@ -113,6 +114,7 @@ def open_windows(now: int, template: Template, totals: Totals) -> bool:
     for w in range(len(totals.open)):
         kind, high = totals.open[w], totals.open[w].high
         kind.low, kind.high = opened(kind.low, high, now, template.window[w])
+        kind.oldest = kind.low % template.window[w].span
         some |= kind.high > high
     totals.counts[0].edge = next_edge(now, template.window)
     return some

@@ -141,10 +141,13 @@ class ProgressRecord:
 
 
 class OpenRecord:
-    """Windows of a kind: the first and the last that are open."""
+    """Windows of a kind: the first and the last that are open; `oldest` is the row of the first, `low % span`, as a
+    division at each step is felt.
+    """
 
     low: int
     high: int
+    oldest: int
 
 
 class PendingRecord:

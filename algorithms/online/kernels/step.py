@@ -23,9 +23,9 @@ def reach(i: int, p: int, at: int, alone: bool, events: KernelEvents, template: 
     if it is `alone` at its time stamp, as then its position is the only one that does.
     """
     position, cells = template.position[p], totals.cells
-    low, high = totals.open[position.window].low, totals.open[position.window].high
+    kind = totals.open[position.window]
+    low, high, oldest = kind.low, kind.high, kind.oldest
     span, semantics = template.window[position.window].span, template.whole[0].semantics
-    oldest = low % span
     for j in range(high - low + 1):
         clear(cells, at + j)
     if position.start:
@@ -64,9 +64,9 @@ def deliver(
     keeps the event if it is visited later. At once if it is `alone` at its time stamp.
     """
     position, cells = template.position[p], totals.cells
-    low, high = totals.open[position.window].low, totals.open[position.window].high
+    kind = totals.open[position.window]
+    low, high, oldest = kind.low, kind.high, kind.oldest
     span, found = template.window[position.window].span, False
-    oldest = low % span
     for k in range(low, high + 1):
         if not is_empty(cells, at + k - low):
             found = True
