@@ -9,11 +9,12 @@ from typing import NamedTuple
 from cepbench.algorithms.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
 from cepbench.algorithms.gloria.plan import PlannedSet, QSet, part_of
 from cepbench.algorithms.gloria.template import TypeState, TypeTransition, states_of
+from cepbench.algorithms.kernels.cells import cell_bytes
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.online.kernels.template import ANY
 from cepbench.algorithms.online.template import Row, offsets
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import CompiledMembers, SetCompiler, cell_bytes_of
+from cepbench.algorithms.snapshots.compilation import CompiledMembers, SetCompiler
 from cepbench.algorithms.snapshots.members import anonymous
 from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import MOST_RING
@@ -35,7 +36,7 @@ def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple
         first, second = part_of(planned, numbers[:half]), part_of(planned, numbers[half:])
         return (*compile_sets(first, schema, granularity), *compile_sets(second, schema, granularity))
     weights = channels.weights(list(compiler.present))
-    program = GloriaProgram(compiler.tables(cell_bytes_of(weights)), compiler.predicates, weights)
+    program = GloriaProgram(compiler.tables(cell_bytes(weights)), compiler.predicates, weights)
     return (CompiledPlan(members, compiler.read, channels, compiler.negations, program),)
 
 

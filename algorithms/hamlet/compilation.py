@@ -11,13 +11,13 @@ from cepbench.algorithms.hamlet.kernels.alone import MORE
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.hamlet.kernels.state import VALUES
 from cepbench.algorithms.hamlet.workload import KleeneSubPattern, SharableSet
-from cepbench.algorithms.kernels.cells import Weighing
+from cepbench.algorithms.kernels.cells import Weighing, cell_bytes
 from cepbench.algorithms.online.granularity import EVENT
 from cepbench.algorithms.online.kernels.template import ANY
 from cepbench.algorithms.online.kernels.type_tables import END
 from cepbench.algorithms.online.template import Row, offsets
 from cepbench.algorithms.snapshots.channels import MemberChannels
-from cepbench.algorithms.snapshots.compilation import CompiledMembers, SetCompiler, cell_bytes_of
+from cepbench.algorithms.snapshots.compilation import CompiledMembers, SetCompiler
 from cepbench.events.schema import Schema
 
 CompiledSet = CompiledMembers[HamletProgram]
@@ -82,7 +82,7 @@ class _Merger(SetCompiler):
     def template(self, weights: Weighing) -> TemplateTables:
         """The records of members, once all are known."""
         most = max(member.window.overlap for member in self.members)
-        whole = self.place_cells(most + MORE, cell_bytes_of(weights))
+        whole = self.place_cells(most + MORE, cell_bytes(weights))
         whole |= {"semantics": ANY, "contexts": self.contexts, "event_bytes": 16 + self.attribute_bytes}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
         self.rows["whole"].append(whole | {"every": self.granularity == EVENT})

@@ -282,6 +282,6 @@ def weighted(cells: Cells, column: Place, ints: Ints, event: Place, count: Any, 
     return more, over
 
 
-def cell_bytes(tables: Tables) -> int:
+def cell_bytes(weights: Tables | Weighing) -> int:
     """Bytes of one cell."""
-    return 8 * (len(tables.ring.column) + 1 + len(tables.real.column) + len(tables.least.column))
+    return 8 * (len(weights.ring.column) + 1 + len(weights.real.column) + len(weights.least.column))

@@ -4,8 +4,8 @@ A clock holds the current time and the lowest and the highest window opened so f
 what events of one time stamp add wait keep there, too, how many slots are TOUCHED, and whether an event OCCUPIED the
 current time, or windows were only closed up to it.
 
-Behind them is the largest state, which rises and falls inside a call: that of open windows and of what else is kept, as
-vertices or pending cells. It only grows between two boundaries of windows or time stamps, so a kernel notes it there,
+Behind them is the largest state, which rises and falls inside a call: the cells of open windows and others, as those of
+trends that wait. It only grows between two boundaries of windows or time stamps, so a kernel notes it there,
 before it drops anything. It lies in the clock, since another array among the arguments of small kernels slowed them
 down by a fifth.
 """
@@ -19,14 +19,12 @@ from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import Sliding
 
 NOW, LOW, HIGH, TOUCHED, OCCUPIED = range(5)
-_PER_WINDOW, _PER_KEPT, _BYTES, _WINDOWS, _KEPT = 5, 6, 7, 8, 9
+PER_WINDOW, MOST = 5, 6
 
 
-def new_clock(per_window: int, per_kept: int) -> Ints:
-    """int64[10]: a clock before the first event, with two entries for its user; bytes of an open window and of a kept
-    thing; the most bytes noted, and the windows and kept things then.
-    """
-    return np.array([-1, 0, -1, 0, 0, per_window, per_kept, 0, 0, 0], np.int64)
+def new_clock(window_cells: int) -> Ints:
+    """int64[7]: a clock before the first event; the cells of an open window, and the most cells noted."""
+    return np.array([-1, 0, -1, 0, 0, window_cells, 0], np.int64)
 
 
 @inlined
@@ -67,9 +65,8 @@ def touch(p: Place, waiting: Ints, clock: Ints) -> None:
 
 
 @inlined
-def note(kept: int, clock: Ints) -> None:
-    """Notes the state of the windows that are open and of `kept` things."""
-    windows = clock[HIGH] - clock[LOW] + 1
-    size = windows * clock[_PER_WINDOW] + kept * clock[_PER_KEPT]
-    if size > clock[_BYTES]:
-        clock[_BYTES], clock[_WINDOWS], clock[_KEPT] = size, windows, kept
+def note(others: int, clock: Ints) -> None:
+    """Notes the state of the windows that are open and of so many other cells."""
+    cells = (clock[HIGH] - clock[LOW] + 1) * clock[PER_WINDOW] + others
+    if cells > clock[MOST]:
+        clock[MOST] = cells

@@ -67,7 +67,7 @@ class GraphGrained(Lanes):
         return {self.query.index: RowsOfKeys(owner, aggregate_rows(rows.window[:size].copy(), rows.cells, size))}
 
     def live(self) -> StateSize:
-        """As `Lanes.live`: vertices, and cells of them and of the open windows."""
+        """As `Lanes.live`: vertices, and cells of them and of the open windows, with those of trends that may wait."""
         whole, counts, opened = self.fixed.template.whole[0], self.lanes.totals.counts[:, 0], self.lanes.totals.open
         windows = ((opened["high"] - opened["low"] + 1) * self.fixed.template.window["bytes"]).sum(axis=1)
         events = self.lanes.counters[:, LIVE]

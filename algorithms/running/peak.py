@@ -8,7 +8,7 @@ import numpy as np
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.clock import HIGH, LOW, new_clock
+from cepbench.algorithms.kernels.clock import HIGH, LOW, MOST, PER_WINDOW, new_clock
 
 
 class Peak:
@@ -42,17 +42,14 @@ class Sizes:
 
     def clock(self) -> Ints:
         """A clock before the first event (`kernels.clock`)."""
-        return new_clock(self.window_cells * self.cell_bytes, self.cell_bytes)
+        return new_clock(self.window_cells)
 
-    def largest(self, kept: Ints, clocks: Ints) -> StateSize:
-        """The largest state of S keys since the last call, given how many cells each keeps now; clears noted states.
+    def largest(self, others: Ints, clocks: Ints) -> StateSize:
+        """The largest state of S keys since the last call, with so many other cells now; clears noted states.
 
-        `kept` int64[S], `clocks` int64[S, 10].
+        `others` int64[S], `clocks` int64[S, 7].
         """
-        per_window, per_kept, noted, noted_windows, noted_kept = clocks[:, 5:].T
-        open_windows = clocks[:, HIGH] - clocks[:, LOW] + 1
-        smaller = open_windows * per_window + kept * per_kept < noted
-        windows = int(np.where(smaller, noted_windows, open_windows).sum())
-        cells = windows * self.window_cells + int(np.where(smaller, noted_kept, kept).sum())
-        noted[:] = 0
+        now = (clocks[:, HIGH] - clocks[:, LOW] + 1) * clocks[:, PER_WINDOW] + others
+        cells = int(np.maximum(now, clocks[:, MOST]).sum())
+        clocks[:, MOST] = 0
         return StateSize(cells * self.cell_bytes, {"aggregates": cells})

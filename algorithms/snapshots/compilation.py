@@ -6,7 +6,6 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cepbench.algorithms.kernels.cells import Weighing
 from cepbench.algorithms.online.granularity import EVENT, selects
 from cepbench.algorithms.online.slots import AutomatonSlots
 from cepbench.algorithms.online.template import TemplateCompiler
@@ -80,8 +79,3 @@ def _slots(automaton: Automaton, granularity: str, shared: Set[int]) -> Automato
     transitions = enumerate(automaton.transitions)
     visited = [n not in shared and (granularity == EVENT or selects(t, automaton)) for n, t in transitions]
     return AutomatonSlots(automaton, visited, shared)
-
-
-def cell_bytes_of(weights: Weighing) -> int:
-    """Bytes of a cell with these channels."""
-    return 8 * (1 + sum(len(family.column) for family in weights))

@@ -145,36 +145,50 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
 
 @kernel
 def stay(classes: Records, burst: BurstRecord, costs: BenefitCosts, paid: float | np.float64) -> float:
-    """Lets the classes share, or not, as they did before, unless a change has become worth it; returns what was `paid`
-    for that so far: for sharing, or, below 0, for not sharing.
+    """Lets the classes that would leave shared graphlets share the burst, unless a split has become worth it; returns
+    what was `paid` for sharing so far.
 
     A split takes kept events along. Before that the classes share what costs less without it, until they have paid as
-    much as the split takes; bursts that gain by sharing pay back. Likewise classes that do not share join others once
-    they have missed as much gain as a split of the events that they visit would take. In the paper a split is free.
+    much as the split takes; bursts that gain by sharing pay back. In the paper a split is free.
     """
-    split, join, gain = 0.0, 0.0, burst.alone - burst.shared
-    for c in range(len(classes)):
-        if not classes[c].chosen:
-            split += classes[c].leaving * costs.split
-        elif classes[c].visits and classes[c].leaving == 0.0:
-            join += classes[c].contexts * max(0, burst.before - burst.size // 2) * costs.split
-    if split == 0.0 and join == 0.0:
-        return float(max(0.0, paid - max(0.0, gain)))
-    if split == 0.0:
-        missed = max(0.0, -paid) + gain
-        for c in range(len(classes)):
-            classes[c].chosen &= missed >= join or classes[c].leaving > 0.0 or not classes[c].visits
-        return float(0.0 if missed >= join else -missed)
+    split = 0.0
     for c in range(len(classes)):
         if classes[c].chosen:
             classes[c].leaving = 0.0
+        split += classes[c].leaving * costs.split
+    if split == 0.0:
+        return float(max(0.0, paid - max(0.0, burst.alone - burst.shared)))
+    for c in range(len(classes)):
         classes[c].chosen |= classes[c].leaving > 0.0
-    paid = max(0.0, paid) + _cost(classes, burst, costs, False) - min(burst.shared, burst.alone)
+    paid += _cost(classes, burst, costs, False) - min(burst.shared, burst.alone)
     if paid < split:
         return float(paid)
     for c in range(len(classes)):
         classes[c].chosen &= classes[c].leaving == 0.0
     return 0.0
+
+
+@kernel
+def wait(classes: Records, burst: BurstRecord, costs: BenefitCosts, missed: float | np.float64) -> float:
+    """Lets the classes that would join others wait, unless joining makes up for a later split; returns the gain that
+    was `missed` so far.
+
+    They wait until they have missed as much as a split of the events that they visit now would take; bursts that lose
+    by sharing are deducted. Classes that visit no events of their own need no split.
+    """
+    split = 0.0
+    for c in range(len(classes)):
+        if classes[c].chosen and classes[c].visits and classes[c].leaving == 0.0:
+            split += classes[c].contexts * max(0, burst.before - burst.size // 2) * costs.split
+    if split == 0.0:
+        return float(max(0.0, missed - max(0.0, burst.shared - burst.alone)))
+    for c in range(len(classes)):
+        if classes[c].chosen and classes[c].visits and classes[c].leaving == 0.0:
+            classes[c].chosen, classes[c].waits = False, True
+    missed += _cost(classes, burst, costs, False) - burst.shared
+    for c in range(len(classes)):
+        classes[c].chosen |= classes[c].waits and missed >= split
+    return float(0.0 if missed >= split else missed)
 
 
 @inner

@@ -62,7 +62,8 @@ class ClassRecord:
       graphlets, times queries and windows.
     - `separate`: each event will be a snapshot if the class shares, since the events before it differ. `visits`: they
       visit the events before; `selects`: some of them, by predicates.
-    - `settled`: they share if any do, as the reference, or were tried without.
+    - `settled`: they share if any do, as the reference, or were tried without. `waits`: they wait to join others
+      (`benefit.wait`).
     """
 
     contexts: float
@@ -76,6 +77,7 @@ class ClassRecord:
     visits: bool
     selects: bool
     settled: bool
+    waits: bool
     chosen: bool
 
 

@@ -65,12 +65,13 @@ class SharingRecord:
 
 
 class GroupHistoryRecord:
-    """Of a group: about how many of its events the longest window has, and what its queries paid for staying
-    (`benefit.stay`).
+    """Of a group: about how many of its events the longest window has; what its queries paid for staying
+    (`benefit.stay`), and what they missed by waiting to join (`benefit.wait`).
     """
 
     in_window: float
     paid: float
+    missed: float
 
 
 class GraphletStore(NamedTuple):

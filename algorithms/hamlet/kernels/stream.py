@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.alone import propagate_alone, propagate_sums
-from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, choose, stay
+from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts, choose, stay, wait
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord
 from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.hamlet.kernels.shared import fits_burst, propagate_shared
@@ -121,6 +121,7 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
         burst.shared, burst.alone = choose(classes, burst, costs, decisions.paper)
         if not decisions.paper:
             past = graphlets.group[burst.group]
+            past.missed = wait(classes, burst, costs, past.missed)
             past.paid = stay(classes, burst, costs, past.paid)
     burst.queries = 0
     for u in range(group.unit, group.unit_end):

@@ -13,7 +13,7 @@ from cepbench.algorithms.kernels.cells import add, clear, copy, is_empty
 from cepbench.algorithms.kernels.clock import has_ended, next_boundary, opened, row_of
 from cepbench.algorithms.kernels.compilation import inlined, inner
 from cepbench.algorithms.kernels.negation import latest_start
-from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK, Graph, add_window, purge, show_vertices
+from cepbench.algorithms.online.kernels.store import Graph, add_window
 from cepbench.algorithms.online.kernels.template import ANY, CONTIGUOUS, MemberRows, Template, Totals
 from cepbench.queries.records import Records
 
@@ -81,11 +81,11 @@ def next_edge(time: int, window: Records) -> int:
 
 
 @inner
-def any_ends(now: int, window: Records, open_windows: Records) -> bool:
-    """Whether some window ends by `now`."""
+def any_ends(now: int, window: Records, kinds: Records) -> bool:
+    """Whether some window ends by `now`; `kinds` as `Totals.open`."""
     found = False
     for w in range(len(window)):
-        found |= has_ended(open_windows[w].low, open_windows[w].high, now, window[w])
+        found |= has_ended(kinds[w].low, kinds[w].high, now, window[w])
     return found
 
 
@@ -147,23 +147,12 @@ def close_member(
 @inlined
 def note_size(
     size: int, events: int, aggregates: int, snapshots: int | np.int64, cell_bytes: int, window: Records,
-    opened: Records, count: Records,
+    kinds: Records, count: Records,
 ) -> None:  # fmt: skip
     """Notes the state if it is the largest since the last report: so many bytes and parts beside the open windows."""
     windows, counts = np.int64(0), count[0]
     for w in range(len(window)):
-        windows += (opened[w].high - opened[w].low + 1) * window[w].bytes
+        windows += (kinds[w].high - kinds[w].low + 1) * window[w].bytes
     if windows + size > counts.peak:
         counts.peak, counts.peak_events, counts.peak_snapshots = windows + size, events, snapshots
         counts.peak_aggregates = aggregates + windows // cell_bytes
-
-
-@inlined
-def forget_own(template: Template, totals: Totals, graph: Graph) -> None:
-    """Drops vertices of positions that have left all windows."""
-    if graph.counters[LIVE] == 0:
-        return
-    for p in range(len(graph.position)):
-        if graph.position[p].head != NO_BLOCK:
-            show_vertices(p, graph)
-            purge(p, -1, ANY, totals.open[template.position[p].window].low, graph)

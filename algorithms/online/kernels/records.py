@@ -25,8 +25,8 @@ class PositionRecord:
     - `enter` to `enter_end`: the transitions into it.
     - `feed` to `feed_end` in `lists`: slots that its events add to. `leading`, `trailing`: negations before its events
       if it `start`s trends, and after its events if they end trends.
-    - `direct`: its events end trends that are final at once. `kept`: its events are visited later, by a transition or
-      when the window closes. `selective`: it has local predicates.
+    - `direct`: its events end trends that are final at once. `kept`: its events become vertices, which a
+      transition visits, or the end of a window. `selective`: it has local predicates.
     """
 
     member: int

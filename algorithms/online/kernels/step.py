@@ -1,6 +1,6 @@
 """An event at a position: the trends that it extends, and what reads those that it ends (docs/semantics.md, rules 2-5).
 
-`reach`, then visits of events that are kept (`reach.visits`), then `deliver`.
+`reach` and visits of events that are kept (`reach.visits`), then `cells.append_run`, then `deliver`.
 """
 
 from __future__ import annotations

@@ -10,10 +10,9 @@ from cepbench.algorithms.kernels.arrays import Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add_all
 from cepbench.algorithms.kernels.compilation import inlined
 from cepbench.algorithms.kernels.events import KernelEvents, keep_columns
-from cepbench.algorithms.online.kernels.lifecycle import forget_own
 from cepbench.algorithms.online.kernels.records import ProgressRecord
-from cepbench.algorithms.online.kernels.store import Graph
-from cepbench.algorithms.online.kernels.template import Template, Totals
+from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK, Graph, purge, show_vertices
+from cepbench.algorithms.online.kernels.template import ANY, Template, Totals
 from cepbench.algorithms.snapshots.kernels.cells import Index, add
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
@@ -119,8 +118,11 @@ def add_expressions(begin: int, v: int, cells: Cells, to: int, oldest: int, vert
 @inlined
 def forget_vertices(template: Template, totals: Totals, vertices: VertexQueue, graph: Graph) -> np.int64:
     """Drops vertices that have left all windows; returns the time at which the oldest open window begins."""
-    forget_own(template, totals, graph)
     counts = totals.counts[0]
+    for p in range(len(graph.position) if graph.counters[LIVE] > 0 else 0):
+        if graph.position[p].head != NO_BLOCK:
+            show_vertices(p, graph)
+            purge(p, -1, ANY, totals.open[template.position[p].window].low, graph)
     oldest = np.int64(2**62)
     for w in range(len(totals.open)):
         oldest = min(oldest, totals.open[w].low * template.window[w].slide)

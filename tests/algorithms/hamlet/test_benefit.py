@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepbench.algorithms.hamlet.kernels.benefit import choose, stay
+from cepbench.algorithms.hamlet.kernels.benefit import choose, stay, wait
 from cepbench.algorithms.hamlet.kernels.bursts import BurstRecord, ClassRecord
 from cepbench.algorithms.hamlet.sharing import COSTS
 from cepbench.queries.records import Records, records_of
@@ -98,24 +98,42 @@ def test_bursts_that_gain_by_sharing_pay_back() -> None:
 
 def test_queries_join_once_they_missed_what_a_later_split_takes() -> None:
     """A single burst that gains among many that lose would make all of them share, and then leave."""
-    costs, paid, apart = COSTS[1]._replace(split=200.0), 0.0, 0
+    costs, missed, waited = COSTS[1]._replace(split=200.0), 0.0, 0
     while True:
         classes, known = burst(visits=True, active=10.0, leaving=(0.0, 0.0, 500.0, 500.0))
         known["before"] = 500
         known["shared"], known["alone"] = choose(classes, known, costs, False)
         assert classes["chosen"].all()
-        before, paid = paid, stay(classes, known, costs, paid)
+        before, missed = missed, wait(classes, known, costs, missed)
         if classes["chosen"].all():
             break
         assert classes["chosen"].tolist() == [False, False, True, True]
-        assert before > paid
-        apart += 1
-    assert apart > 0
-    assert paid == 0
+        assert before < missed < 2 * 10 * 450 * 200
+        waited += 1
+    assert waited > 0
+    assert missed == 0
+
+
+def test_queries_wait_to_join_while_others_leave() -> None:
+    classes, known = burst(visits=True, active=10.0, leaving=(0.0, 0.0, 500.0, 500.0))
+    known["before"] = 500
+    known["shared"], known["alone"] = choose(classes, known, COSTS[1], False)
+    classes["chosen"][3] = False
+    assert wait(classes, known, COSTS[1]._replace(split=200.0), 0.0) > 0
+    assert classes["chosen"].tolist() == [False, False, True, False]
+
+
+def test_bursts_that_lose_by_sharing_are_deducted_from_the_missed_gain() -> None:
+    classes, known = burst(size=1, visits=True, active=10.0)
+    known["shared"], known["alone"] = choose(classes, known, COSTS[1], False)
+    loss = known["shared"] - known["alone"]
+    assert not classes["chosen"].any()
+    assert wait(classes, known, COSTS[1], loss + 7.0) == pytest.approx(7.0)
+    assert wait(classes, known, COSTS[1], loss / 2) == 0
 
 
 def test_queries_without_events_of_their_own_join_at_once() -> None:
     classes, known = burst(visits=True, active=10.0)
     known["shared"], known["alone"] = choose(classes, known, COSTS[1], False)
-    assert stay(classes, known, COSTS[1], 0.0) == 0
+    assert wait(classes, known, COSTS[1], 0.0) == 0
     assert classes["chosen"].all()

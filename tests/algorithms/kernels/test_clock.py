@@ -13,7 +13,7 @@ from cepbench.events.windows import Window
 
 has_ended, next_boundary, opened = map(in_python, (clock.has_ended, clock.next_boundary, clock.opened))
 
-SIZES = Sizes(cell_bytes=100, window_cells=1, kept_cells=0, kept_bytes=7)
+SIZES = Sizes(cell_bytes=100, window_cells=20)
 
 
 @pytest.mark.parametrize("window", [Window(6, 6), Window(6, 2), Window(7, 3), Window(2, 5)], ids=str)
@@ -36,23 +36,24 @@ def test_it_tells_the_windows_of_every_time(window: Window) -> None:
         assert boundary == min(window.end(low), window.start(high + 1))
 
 
-def largest(kept: int, now: Ints) -> tuple[int, int]:
-    """Windows and kept things."""
-    kinds = SIZES.largest(np.array([kept]), now[np.newaxis]).kinds
-    return kinds["aggregates"], kinds["events"]
+def largest(others: int, now: Ints) -> int:
+    """The most cells."""
+    found = SIZES.largest(np.array([others]), now[np.newaxis])
+    assert found.bytes == 100 * found.kinds["aggregates"]
+    return found.kinds["aggregates"]
 
 
-def test_the_state_of_most_bytes_is_reported_and_then_forgotten() -> None:
+def test_the_state_of_most_cells_is_reported_and_then_forgotten() -> None:
     now = SIZES.clock()
-    for windows, kept in [(1, 3), (2, 1), (1, 15), (0, 20)]:
+    for windows, others in [(1, 3), (2, 1), (1, 15), (0, 20)]:
         now[HIGH] = windows - 1
-        in_python(note)(kept, now)
-    assert largest(5, now) == (2, 1)
-    assert largest(5, now) == (0, 5)
+        in_python(note)(others, now)
+    assert largest(5, now) == 2 * 20 + 1
+    assert largest(5, now) == 5
 
 
 def test_it_may_be_that_of_now() -> None:
     now = SIZES.clock()
     now[HIGH] = 0
     in_python(note)(3, now)
-    assert largest(4, now) == (1, 4)
+    assert largest(4, now) == 20 + 4

@@ -53,7 +53,7 @@ from cepbench.queries.tables import Predicates
 
 
 class GraphTables(NamedTuple):
-    """The template of queries that share nothing, as tables of records, and lists of their numbers; `whole[1]`."""
+    """The template of a query that shares nothing, as tables of records, and lists of their numbers; `whole[1]`."""
 
     kind: Annotated[Records, TypeRecord]
     position: Annotated[Records, PositionRecord]
