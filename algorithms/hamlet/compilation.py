@@ -102,7 +102,8 @@ class _Merger(SetCompiler):
         row = {"group": self.group_of.get(code, NONE), "kept": kept, "relevant": bool(own) or code in self.negated}
         beside = any(edge["source"] in set(own) - {p} for p in own for edge in self._into(p))
         visited = any(edge["visited"] for p in own for edge in self._into(p))
-        row["summed"] = kept == 0 and code not in self.negated and not beside and not visited
+        row["independent"] = code not in self.negated and not beside
+        row["summed"] = row["independent"] and kept == 0 and not visited
         return row | self.run("binding", own)
 
     def _into(self, p: int) -> list[Row]:

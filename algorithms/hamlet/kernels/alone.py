@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, UnitPositionRecord
+from cepbench.algorithms.hamlet.kernels.program import NONE, HamletProgram, TemplateTables, UnitPositionRecord
 from cepbench.algorithms.hamlet.kernels.state import HamletState
 from cepbench.algorithms.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.kernels.arrays import Flags, Index
@@ -21,6 +21,7 @@ from cepbench.algorithms.kernels.events import KernelEvents
 from cepbench.algorithms.online.kernels.appending import append
 from cepbench.algorithms.online.kernels.lifecycle import commit, show
 from cepbench.algorithms.online.kernels.step import deliver, first_begun, mark, reach
+from cepbench.algorithms.online.kernels.template import Totals
 from cepbench.algorithms.online.kernels.type_tables import Shape
 from cepbench.algorithms.snapshots.kernels.cells import add, fits
 from cepbench.queries.records import Records
@@ -76,8 +77,7 @@ def propagate_sums(
             if events.time[i] != shown:
                 shown = events.time[i]
                 if waits:
-                    for f in range(position.feed, position.feed_end):
-                        show(template.lists[f], template, totals)
+                    _show(p, template, totals)
                 waits = False
             if not _matched(i, p, position, events, matches, template.unit, program.predicates):
                 continue
@@ -110,30 +110,48 @@ def propagate_alone(
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
     O(l) per event and window for l transitions into its position, whose sums are kept; O(n) for one that is visited.
+    Positions that do not precede one another take the whole burst one after another: what an event visits is in the
+    cache since the event before.
     """
     template, totals, counts = program.template, state.totals, state.totals.counts[0]
-    kind = events.kind[first]
-    for i in range(first, stop):
-        if events.kind[i] != kind:
-            continue
-        if events.time[i] > counts.now:
-            commit(events.negated[i], template, totals)
-            counts.now = events.time[i]
-        for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
-            p = template.lists[b]
-            position = template.position[p]
-            low, high = totals.open[position.window].low, totals.open[position.window].high
-            if low > high or _shares(position, state.graphlets.unit):
+    kind, within = template.kind[events.kind[first]], events.time[first] == counts.last
+    together = 1 if kind.independent else kind.binding_end - kind.binding
+    for begin in range(kind.binding, kind.binding_end, together):
+        shown, waits = events.time[first], False
+        for i in range(first, stop):
+            if events.kind[i] != events.kind[first]:
                 continue
-            if not _matched(i, p, position, events, matches, template.unit, program.predicates):
-                continue
-            counts.visits += 1
-            reach(i, p, 0, False, events, template, totals)
-            for e in range(position.enter, position.enter_end):
-                if template.transition[e].visited:
-                    visit_all(i, e, events, program, state)
-            append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-            deliver(i, p, 0, False, events, template, totals, state.graph)
+            if events.time[i] > shown:
+                shown = events.time[i]
+                if not kind.independent:
+                    commit(events.negated[i], template, totals)
+                elif waits:
+                    _show(template.lists[begin], template, totals)
+                waits = False
+            alone = kind.independent and not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+            waits |= not alone
+            for b in range(begin, begin + together):
+                p = template.lists[b]
+                position = template.position[p]
+                low, high = totals.open[position.window].low, totals.open[position.window].high
+                if low > high or _shares(position, state.graphlets.unit):
+                    continue
+                if not _matched(i, p, position, events, matches, template.unit, program.predicates):
+                    continue
+                counts.visits += 1
+                reach(i, p, 0, False, events, template, totals)
+                for e in range(position.enter, position.enter_end):
+                    if template.transition[e].visited:
+                        visit_all(i, e, events, program, state)
+                append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+                deliver(i, p, 0, alone, events, template, totals, state.graph)
+
+
+@inlined
+def _show(p: int, template: TemplateTables, totals: Totals) -> None:
+    """Lets later events see the trends that end at a position."""
+    for f in range(template.position[p].feed, template.position[p].feed_end):
+        show(template.lists[f], template, totals)
 
 
 @inlined

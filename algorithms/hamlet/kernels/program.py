@@ -30,12 +30,13 @@ NONE = -1
 class BurstTypeRecord(TypeRecord):
     """An event type, and the `group` of its sub-pattern E+, or NONE.
 
-    `relevant`: whether its events end bursts of other types. `summed`: its events extend sums only, and no position
-    that they may match precedes another one of them (`alone.propagate_sums`).
+    `relevant`: whether its events end bursts of other types. `independent`: no position that its events may match
+    precedes another one of them. `summed`: and its events extend sums only (`alone.propagate_sums`).
     """
 
     group: int
     relevant: np.bool_
+    independent: np.bool_
     summed: np.bool_
 
 
