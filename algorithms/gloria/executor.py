@@ -131,9 +131,7 @@ class PlanState(SetState):
 
     def note(self, buffered: int = 0) -> None:
         """As `SetState.note`."""
-        tables, totals = self.compiled.program.tables, self.totals
-        group = self.shared.group
-        note_state(tables.whole, tables.window, tables.group, totals.open, group, totals.counts, self.graph.counters)
+        note_state(self.compiled.program.tables, self.totals, self.shared.group, self.graph.counters)
 
 
 class PlanExecutor(SetRunner):

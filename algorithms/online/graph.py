@@ -15,10 +15,10 @@ from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Weighing, cell_bytes
 from cepbench.algorithms.online.blocks import BlockShape, empty_positions
 from cepbench.algorithms.online.granularity import SEMANTICS
-from cepbench.algorithms.online.kernels.reach.visits import GraphProgram, GraphTables, propagate_keys
+from cepbench.algorithms.online.kernels.reach.visits import GraphProgram, propagate_keys
 from cepbench.algorithms.online.kernels.records import ProgressRecord
 from cepbench.algorithms.online.kernels.store import CELLS, LIVE, Blocks, KeyGraph
-from cepbench.algorithms.online.kernels.template import ANY, CONTIGUOUS, MemberRows
+from cepbench.algorithms.online.kernels.template import ANY, CONTIGUOUS, GraphTables, MemberRows
 from cepbench.algorithms.online.slots import AutomatonSlots
 from cepbench.algorithms.online.template import TemplateCompiler, empty_totals
 from cepbench.algorithms.rows import KeyedRows, RowsOfKeys
@@ -111,7 +111,7 @@ def _program(
     compiler = TemplateCompiler([automaton], [window], [slots], GraphTables)
     compiler.add_member(0, {})
     for row, keeps in zip(compiler.rows["position"], kept.tolist(), strict=True):
-        row["kept"] = keeps
+        row["kept"] = keeps  # at event granularity all of them, as in the paper, also what nothing visits later
     for first, end in pairwise(tables.binding_ptr.tolist()):
         bound = tables.binding[first:end].tolist()
         compiler.rows["kind"].append(compiler.run("binding", bound) | {"kept": int(kept[bound].sum())})

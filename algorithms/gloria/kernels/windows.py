@@ -19,23 +19,20 @@ from cepbench.queries.records import Records
 
 
 @kernel
-def note_state(
-    whole: Records, window: Records, known: Records, opened: Records, group: Records, count: Records, counters: Ints
-) -> None:
+def note_state(tables: GloriaTables, totals: Totals, group: Records, counters: Ints) -> None:
     """Notes the state if it is the largest since the last report.
 
-    `whole`, `window` and `known` as `whole`, `window` and `group` in `GloriaTables`, `opened` and `count` as `open` and
-    `counts` in `Totals`, `group` as in `Expressions`, `counters` as in `Graph`.
+    `group` as in `Expressions`, `counters` as in `Graph`.
     """
-    sizes, counts = whole[0], count[0]
+    sizes, counts = tables.whole[0], totals.counts[0]
     snapshots, coefficients = np.int64(0), counters[CELLS] + counts.vertex_cells - counts.oldest_cell
     for g in range(len(group)):
         live = group[g].count - group[g].oldest
         snapshots += live
-        coefficients += live * known[g].rows
+        coefficients += live * tables.group[g].rows
     vertices = counters[LIVE] + counts.vertices - counts.oldest_vertex
     size = vertices * sizes.event_bytes + coefficients * sizes.cell_bytes + snapshots * 8
-    note_size(size, vertices, coefficients, snapshots, sizes.cell_bytes, window, opened, count)
+    note_size(size, vertices, coefficients, snapshots, tables, totals)
 
 
 @inner
@@ -75,8 +72,7 @@ def close_until(
     totals, tables = state.totals, program.tables
     if not any_ends(now, tables.window, totals.open):
         return size
-    group, counters = state.shared.group, state.graph.counters
-    note_state(tables.whole, tables.window, tables.group, totals.open, group, totals.counts, counters)
+    note_state(tables, totals, state.shared.group, state.graph.counters)
     move_on(now, negated, tables, totals, state.shared)
     for w in range(len(totals.open)):
         window, k = tables.window[w], totals.open[w].low

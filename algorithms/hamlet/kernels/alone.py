@@ -1,8 +1,8 @@
 """Non-shared graphlets: each query computes its own aggregates of an event, window by window (Section 3.2).
 
-Where a burst's events extend sums, and none of its positions precedes another one of them, only the position's own
-trends change within the burst what its events extend. So positions take the whole burst one after another, by COGRA's
-loop over the slots of the set.
+Where none of a burst's positions precedes another one of them, only the position's own trends change within the burst
+what its events extend. So positions take the whole burst one after another, and the last of the events at a time adds
+at once; where all events extend sums, by COGRA's loop over the slots of the set.
 """
 
 from __future__ import annotations

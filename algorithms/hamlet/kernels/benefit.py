@@ -179,7 +179,8 @@ def wait(classes: Records, burst: BurstRecord, costs: BenefitCosts, missed: floa
     split = 0.0
     for c in range(len(classes)):
         if classes[c].chosen and classes[c].visits and classes[c].leaving == 0.0:
-            split += classes[c].contexts * max(0, burst.before - burst.size // 2) * costs.split
+            before = max(0, burst.before - burst.size // 2)  # the burst itself, of which it has half, is not their own
+            split += classes[c].contexts * before * costs.split
     if split == 0.0:
         return float(max(0.0, missed - max(0.0, burst.shared - burst.alone)))
     for c in range(len(classes)):

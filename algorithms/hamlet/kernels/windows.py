@@ -27,7 +27,7 @@ def note_state(buffered: Index, template: TemplateTables, totals: Totals, counte
     events = counters[LIVE] + stored + buffered
     aggregates = counters[CELLS] + counts.vertex_cells - counts.oldest_cell + snapshots * sizes.contexts
     size = events * sizes.event_bytes + stored * STORED_BYTES + aggregates * sizes.cell_bytes
-    note_size(size, events, aggregates, snapshots, sizes.cell_bytes, template.window, totals.open, totals.counts)
+    note_size(size, events, aggregates, snapshots, template, totals)
 
 
 @inner

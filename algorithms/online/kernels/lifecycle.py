@@ -146,13 +146,12 @@ def close_member(
 
 @inlined
 def note_size(
-    size: int, events: int, aggregates: int, snapshots: int | np.int64, cell_bytes: int, window: Records,
-    kinds: Records, count: Records,
-) -> None:  # fmt: skip
+    size: int, events: int, aggregates: int, snapshots: int | np.int64, template: Template, totals: Totals
+) -> None:
     """Notes the state if it is the largest since the last report: so many bytes and parts beside the open windows."""
-    windows, counts = np.int64(0), count[0]
-    for w in range(len(window)):
-        windows += (kinds[w].high - kinds[w].low + 1) * window[w].bytes
+    windows, counts = np.int64(0), totals.counts[0]
+    for w in range(len(totals.open)):
+        windows += (totals.open[w].high - totals.open[w].low + 1) * template.window[w].bytes
     if windows + size > counts.peak:
         counts.peak, counts.peak_events, counts.peak_snapshots = windows + size, events, snapshots
-        counts.peak_aggregates = aggregates + windows // cell_bytes
+        counts.peak_aggregates = aggregates + windows // template.whole[0].cell_bytes

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Cells
+from cepbench.algorithms.online.kernels.records import (
+    MemberRecord,
+    NegationRecord,
+    PositionRecord,
+    SlotRecord,
+    TransitionRecord,
+    TypeRecord,
+    WholeRecord,
+    WindowRecord,
+)
 from cepbench.queries.records import Records
 
 ANY, NEXT, CONTIGUOUS = 0, 1, 2
@@ -31,6 +41,20 @@ class Template(Protocol):
     def lists(self) -> Ints: ...
     @property
     def whole(self) -> Records: ...
+
+
+class GraphTables(NamedTuple):
+    """The template of a query that shares nothing, as tables of records, and lists of their numbers; `whole[1]`."""
+
+    kind: Annotated[Records, TypeRecord]
+    position: Annotated[Records, PositionRecord]
+    transition: Annotated[Records, TransitionRecord]
+    member: Annotated[Records, MemberRecord]
+    window: Annotated[Records, WindowRecord]
+    slot: Annotated[Records, SlotRecord]
+    negation: Annotated[Records, NegationRecord]
+    whole: Annotated[Records, WholeRecord]
+    lists: Ints
 
 
 class Totals(NamedTuple):

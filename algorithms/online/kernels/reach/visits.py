@@ -11,7 +11,7 @@ right.
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Weighing, add_all, add_selected, append_run
@@ -22,16 +22,6 @@ from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.negation import latest_start
 from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
-from cepbench.algorithms.online.kernels.records import (
-    MemberRecord,
-    NegationRecord,
-    PositionRecord,
-    SlotRecord,
-    TransitionRecord,
-    TypeRecord,
-    WholeRecord,
-    WindowRecord,
-)
 from cepbench.algorithms.online.kernels.step import deliver, reach
 from cepbench.algorithms.online.kernels.store import (
     CELLS,
@@ -47,23 +37,8 @@ from cepbench.algorithms.online.kernels.store import (
     show_before,
     show_vertices,
 )
-from cepbench.algorithms.online.kernels.template import ANY, CONTIGUOUS, NEXT, MemberRows, Template, Totals
-from cepbench.queries.records import Records
+from cepbench.algorithms.online.kernels.template import ANY, CONTIGUOUS, NEXT, GraphTables, MemberRows, Template, Totals
 from cepbench.queries.tables import Predicates
-
-
-class GraphTables(NamedTuple):
-    """The template of a query that shares nothing, as tables of records, and lists of their numbers; `whole[1]`."""
-
-    kind: Annotated[Records, TypeRecord]
-    position: Annotated[Records, PositionRecord]
-    transition: Annotated[Records, TransitionRecord]
-    member: Annotated[Records, MemberRecord]
-    window: Annotated[Records, WindowRecord]
-    slot: Annotated[Records, SlotRecord]
-    negation: Annotated[Records, NegationRecord]
-    whole: Annotated[Records, WholeRecord]
-    lists: Ints
 
 
 class GraphProgram(NamedTuple):
@@ -210,10 +185,7 @@ def _advance(
     moved = now >= counts.edge
     if program.keeps or moved:
         live, cells = graph.counters[LIVE], graph.counters[CELLS]
-        note_size(
-            live * whole.event_bytes + cells * whole.cell_bytes, live, cells, 0, whole.cell_bytes, template.window,
-            totals.open, totals.counts,
-        )  # fmt: skip
+        note_size(live * whole.event_bytes + cells * whole.cell_bytes, live, cells, 0, template, totals)
     positions = len(graph.position) if program.keeps else 0
     if whole.semantics != ANY:
         passed = whole.semantics == CONTIGUOUS and counts.occupied
