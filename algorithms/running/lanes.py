@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import KeyedBatch, Operator, Plan, StateSize
+from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.clock import HIGH, LOW, TOUCHED
 from cepbench.algorithms.kernels.events import KernelEvents, RowCells
 from cepbench.algorithms.kernels.lanes import NO_END, ROOM, Calls
@@ -21,15 +22,13 @@ from cepbench.algorithms.running.negation import Negation, largest_state, latest
 from cepbench.algorithms.running.peak import Sizes
 from cepbench.algorithms.running.per_query import check_order
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import FOREVER, Window
+from cepbench.events.windows import END, Window
 from cepbench.metrics.details import merged
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import CompiledQuery, Part
 
 ROOM_FOR_ROWS = 1 << 15
 """Rows of closed windows per call of a kernel, if windows overlap less than that."""
-
-Ints = NDArray[np.int64]
 
 
 class Lanes(ABC):
@@ -144,7 +143,7 @@ class Lanes(ABC):
 
     def finish(self) -> list[KeyedRows]:
         """Rows of the windows that are still open."""
-        return self.advance(2 * FOREVER - 1)
+        return self.advance(END)
 
     def advance(self, until: int) -> list[KeyedRows]:
         """Rows of the windows that end by then, before which no event will come."""
@@ -228,7 +227,7 @@ class OneLane(Evaluator):
         return next(iter(of_one_key(self.lanes.process(KeyedBatch.of_one_key(events))).values()), None)
 
     def finish(self) -> QueryRows | None:
-        return self.advance(2 * FOREVER - 1)
+        return self.advance(END)
 
     def advance(self, until: int) -> QueryRows | None:
         """As `Lanes.advance`."""

@@ -17,7 +17,7 @@ from cepbench.algorithms.running.evaluator import Evaluator
 from cepbench.algorithms.running.negation import largest_state, latest_starts, negations_of
 from cepbench.algorithms.running.peak import Peak
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import FOREVER, Window
+from cepbench.events.windows import END, Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.tables import Tables
 
@@ -62,7 +62,7 @@ class StackEvaluator(Evaluator):
 
     def finish(self) -> QueryRows | None:
         """Rows of the windows that are still open."""
-        parts = self._close(2 * FOREVER - 1, latest_starts(self.negations))
+        parts = self._close(END, latest_starts(self.negations))
         return concatenate(parts) if parts else None
 
     def grow(self) -> None:

@@ -45,7 +45,7 @@ from cepbench.algorithms.sase.kernels.runs import (
     drop_expired,
 )
 from cepbench.algorithms.sase.kernels.spans import UNBOUND, UNTRIED, SpanMatches, SpanSearch, detect
-from cepbench.events.windows import FOREVER
+from cepbench.events.windows import END
 from cepbench.queries.compile import CompiledQuery
 from cepbench.queries.records import Records, records_of
 
@@ -57,8 +57,6 @@ FOUND_PLACES = 32_768
 DIGESTS = 1024
 FIRST_WAITING = 64
 """Number of matches that can wait for the end of their spans before the arrays grow."""
-
-NEVER_DUE = 2 * FOREVER - 1
 
 
 class SpanRuns:
@@ -123,7 +121,7 @@ class SpanRuns:
 
     def finish(self) -> list[MatchRows]:
         """The matches that waited for the end of their spans."""
-        return [] if self.digests else self._take_matches(NEVER_DUE)
+        return [] if self.digests else self._take_matches(END)
 
     def load(self) -> None:
         """Calls the kernel that a few events may not reach."""
@@ -182,7 +180,7 @@ class SpanRuns:
         self.found.one[: len(left)] = left
         self.found.positions[: len(places)] = places
         count[MATCHES], count[WRITTEN], count[SETTLED] = len(left), len(places), 0
-        count[DUE] = left["decided"].min(initial=NEVER_DUE)
+        count[DUE] = left["decided"].min(initial=END)
         return [one for one in rows if len(one)]
 
     def _rows(self, found: Records, lengths: Ints, positions: Ints) -> MatchRows:
@@ -212,7 +210,7 @@ def _new_runs(tables: SpanTables, pointers: int, ints: int, reals: int) -> Runs:
     for name in ("time", "point", "older_time", "older_point"):
         negated[name] = NEVER
     count = np.zeros(COUNTERS, np.int64)
-    count[DUE] = NEVER_DUE
+    count[DUE] = END
     return Runs(
         np.zeros(FIRST_INSTANCES, records_of(InstanceRecord)),
         np.zeros((ints, FIRST_INSTANCES), np.int64),

@@ -27,7 +27,7 @@ from cepbench.algorithms.snapshots.compilation import CompiledMembers
 from cepbench.algorithms.snapshots.growth import SetState
 from cepbench.algorithms.snapshots.members import SetMember
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import FOREVER
+from cepbench.events.windows import END
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import CompiledQuery, Workload
 
@@ -66,7 +66,7 @@ class SetRunner(ABC):
     def finish(self) -> MemberAnswers:
         """Rows of the windows that are still open."""
         events = with_negated(self.negations, no_events(len(self.columns.ints), len(self.columns.reals)))
-        return self.run(events, 2 * FOREVER - 1)
+        return self.run(events, END)
 
     @abstractmethod
     def run(self, events: KernelEvents, now: int) -> MemberAnswers:

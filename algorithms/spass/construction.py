@@ -23,7 +23,7 @@ from cepbench.algorithms.spass.kernels.construction import Parts, Walk, construc
 from cepbench.algorithms.spass.plan import SpassPlan
 from cepbench.algorithms.spass.store import no_events, no_rows, with_events, with_rows
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import FOREVER, Window
+from cepbench.events.windows import END, Window
 from cepbench.queries.compile import CompiledQuery
 
 
@@ -77,7 +77,7 @@ class SharedConstruction(Executor):
         return join_rows(parts)
 
     def finish(self) -> Rows:
-        return self._advance(2 * FOREVER - 1)
+        return self._advance(END)
 
     def state(self) -> StateSize:
         """Stored events and stored instances of shared sub-sequences."""

@@ -48,10 +48,8 @@ from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, c
 from cepbench.algorithms.running.batches import kernel_events
 from cepbench.algorithms.running.per_query import check_order
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import FOREVER, Window
+from cepbench.events.windows import END, Window
 from cepbench.queries.compile import Workload
-
-NEVER_DUE = 2 * FOREVER - 1
 
 Taken = tuple[NDArray[np.int64], MatchRows | MatchDigests]
 """Rows that the kernels wrote, and the pattern of each."""
@@ -89,9 +87,9 @@ class DetectionExecutor(Executor):
         return self._report(self.now)
 
     def finish(self) -> Rows:
-        self.state_arrays.counters[[NOW, SEEN]] = NEVER_DUE
+        self.state_arrays.counters[[NOW, SEEN]] = END
         self._take()
-        result = self._report(NEVER_DUE)
+        result = self._report(END)
         totals = {index: count.row() for index, count in self.totals.items()}
         return result | {index: row for index, row in totals.items() if row is not None}
 
