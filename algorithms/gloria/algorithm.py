@@ -45,8 +45,8 @@ MAXIMA = ("graph_bytes", "fell_back")
 class Gloria(Algorithm):
     """Decides which queries share which transitions, and with whose snapshots, and executes this plan.
 
-    - `optimizer`: `gloria` (a lightest path of the Gloria graph), `exact` (the same, with all edges and without
-      limits of size), `greedy` (one plan of each transition, by the lightest edge), `algorithm1` (pruning and path
+    - `optimizer`: `gloria` (a lightest path of the Gloria graph), `exact` (the same, with all edges; at a limit of
+      size it fails), `greedy` (one plan of each transition, by the lightest edge), `algorithm1` (pruning and path
       search as in the paper, which miss the lightest path where transitions branch and join, docs/findings.md),
       `noprune` (the paper's NoPrune: the path search of Algorithm 1 on the whole graph), or `none`, which shares
       nothing and runs the code of COGRA, or of GRETA at event granularity.
@@ -55,8 +55,8 @@ class Gloria(Algorithm):
     - `costs`: `paper` (Equations 2-4), or `executor` (not in the paper), the work of this executor. With the latter,
       `gloria` also compares the plan of a set with sharing nothing, if the rates of the stream are known and
       no events are visited one by one. `details.left_alone` is the number of sets that share nothing for this reason.
-    - `seconds`: of the search. After them `exact` and `noprune` raise an error, and the others fall back to the greedy
-      plan (`details.fell_back`).
+    - `seconds`: of the search. After them, or at a limit of size, `exact` and `noprune` raise an error, and the others
+      fall back to the greedy plan (`details.fell_back`).
     - `substreams`: the number of keys among which the rates are divided, since statistics do not contain it.
     - `block`: `all` queries are planned together, as in the paper; with a number n, only blocks of n consecutive
       queries of the workload, as in the measurements that the authors published.

@@ -220,11 +220,10 @@ class _Compiler(SetCompiler):
     def tables(self, cell_bytes: int) -> GloriaTables:
         """All records, once all are known."""
         first = max((sum(map(self._span, own)) for own in self.present.values()), default=0)  # of places
-        whole = {"semantics": ANY, "event_bytes": 40 + self.attribute_bytes}
-        self.rows["whole"].append(self.place_cells(first, cell_bytes) | whole)
+        self.rows["whole"].append(self.place_cells(first, cell_bytes) | {"semantics": ANY, "event_bytes": 0})
         codes = [self.schema.type_code(state.type) for state in self.present]
         for code in range(len(self.schema.types)):
             own = [s for s, found in enumerate(codes) if found == code]
             row: Row = {"state": own[0] if own else 0, "state_end": own[-1] + 1 if own else 0}
             self.rows["kind"].append(row | {"relevant": bool(own) or code in self.negated})
-        return GloriaTables(**self.arrays())
+        return self.sized(GloriaTables(**self.arrays()))

@@ -43,8 +43,14 @@ class GloriaExecutor(SetsExecutor):
     An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. It is a
     new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; otherwise it is
     what reaches it. Queries that do not continue with the Q-set evaluate the expression that reaches the event.
+    Example 3.2: q1 = SEQ(C, (SEQ(A, B))+, D) and q2, the same without D, share (1, 2)^C; s is the snapshot of c0:
 
-    Departures from Section 3.2 at the coarsest granularity; the last one at event granularity, too:
+        event         c0   a1   b2   a3   b4   d5
+        expression    s    s    s    2s   3s
+        q2 ends                 s         3s          4s = 4 when its window closes
+        q1 ends                                4s     4
+
+    Departures from Section 3.2; the first, and the first half of the second, at the coarsest granularity only:
 
     - Per transition and Q-set the sum of what the events before have is kept, so that an event does not visit them,
       unless predicates on adjacent events select some: then it does, as GRETA's and all events of the paper do.

@@ -38,8 +38,8 @@ class Hamlet(Algorithm):
     loop has predicates on adjacent events, each event visits its predecessors, O(n s), and a snapshot costs O(u n s). A
     graphlet that is not shared keeps sums per query and window, O(u l) per event for l sums that it reads, or visits
     predecessors, O(u n). Space: O(s u) for values of snapshots, and O(n s) or O(u n) for events that are visited; only
-    sums where there are no such predicates. A decision costs O(b c) for a burst of b events and c classes of queries
-    with the same predicates.
+    sums where there are no such predicates. A decision costs O((b + m) c) for a burst of b events and c classes of
+    queries with the same predicates, m of which would introduce snapshots.
 
     Departures from the paper (docs/algorithms/hamlet.md): sums, where the paper visits all predecessors; a snapshot at
     the start of each burst; bursts that are cut by panes where a window starts or ends, by time stamps and at 4,096

@@ -83,7 +83,7 @@ class _Merger(SetCompiler):
         """The records of members, once all are known."""
         most = max(member.window.overlap for member in self.members)
         whole = self.place_cells(most + MORE, cell_bytes(weights))
-        whole |= {"semantics": ANY, "contexts": self.contexts, "event_bytes": 16 + self.attribute_bytes}
+        whole |= {"semantics": ANY, "event_bytes": 0, "contexts": self.contexts}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
         self.rows["whole"].append(whole | {"every": self.granularity == EVENT})
         self.rows["kind"] += [self._type(code, own) for code, own in enumerate(self.bound)]
@@ -91,11 +91,12 @@ class _Merger(SetCompiler):
             [self.rows["slot"][edge["read"]]["cell"] for edge in self._into(p) if not edge["visited"]]
             for p in range(len(self.rows["position"]))
         ]
-        return TemplateTables(
+        template = TemplateTables(
             **self.arrays(),
             first_source=np.array(offsets(len(own) + 1 for own in cells)[:-1], np.uint64),
             source=np.array([cell for own in cells for cell in (*own, END)], np.uint64),
         )
+        return self.sized(template)
 
     def _type(self, code: int, own: Sequence[int]) -> Row:
         kept = sum(bool(self.rows["position"][p]["kept"]) for p in own)

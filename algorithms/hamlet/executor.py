@@ -104,7 +104,7 @@ class SetExecutor(SetRunner):
         self.trace = DecisionTrace(sharing.traced)
 
     def details(self) -> Mapping[str, float]:
-        """Counted work, the seconds to find bursts and weigh their benefit, and the numbers of the trace."""
+        """Counted work, the seconds to find bursts and scan them for decisions, and the numbers of the trace."""
         counts = self.state.counts
         found = {name: float(sum(counts[part] for part in parts)) for name, parts in DETAILS.items()}
         return {**found, "deciding_seconds": self.deciding, **self.trace.details()}

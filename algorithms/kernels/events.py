@@ -48,18 +48,10 @@ class RowCells(NamedTuple):
     cells: Cells
 
 
-class Localized(Protocol):
-    """Tables with local predicates."""
-
-    @property
-    def local(self) -> Predicates:
-        """A list per position."""
-
-
 @inlined
-def fits(p: Place, i: int, events: KernelEvents, tables: Localized) -> bool:
-    """Whether event i passes the local predicates of position p."""
-    return hold(tables.local, p, events.ints, events.reals, i, events.ints, events.reals, i)
+def fits(local: Predicates, which: Place, i: int, events: Attributes) -> bool:
+    """Whether event i passes list `which` of local predicates."""
+    return hold(local, which, events.ints, events.reals, i, events.ints, events.reals, i)
 
 
 @inlined

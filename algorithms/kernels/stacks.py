@@ -78,7 +78,7 @@ def push_events(
             return i
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
-            if fits(p, i, events, tables):
+            if fits(tables.local, p, i, events):
                 _push(i, p, place[i], events, tables, semantics, oldest, stacks)
     return last
 

@@ -84,6 +84,11 @@ class BlockShape:
         return [blocks.block, blocks.time, blocks.order, *cells, *(array.swapaxes(0, 1) for array in found)]
 
 
+def event_bytes(columns: ColumnSet, position: Records) -> int:
+    """Bytes of a kept event without cells: its time, its attributes, and its place in the order by one of them."""
+    return 8 * (1 + len(columns.ints) + len(columns.reals) + int((position["sort_column"] >= 0).any()))
+
+
 def empty_positions(template: Template, predicates: Predicates) -> Records:
     """Records of positions without vertices; those that are visited are sorted by the attribute that the first
     indexable predicate on adjacent events compares.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Weighing, cell_bytes
-from cepbench.algorithms.online.blocks import BlockShape, empty_positions
+from cepbench.algorithms.online.blocks import BlockShape, empty_positions, event_bytes
 from cepbench.algorithms.online.granularity import SEMANTICS
 from cepbench.algorithms.online.kernels.reach.visits import GraphProgram, propagate_keys
 from cepbench.algorithms.online.kernels.records import ProgressRecord
@@ -120,8 +120,7 @@ def _program(
     compiler.rows["whole"].append(whole)
     template = GraphTables(**compiler.arrays())
     position = empty_positions(template, predicates)
-    is_sorted = bool((position["sort_column"] >= 0).any())
-    template.whole["event_bytes"] = 8 * (1 + len(columns.ints) + len(columns.reals) + is_sorted)
+    template.whole["event_bytes"] = event_bytes(columns, position)
     plain = {t.source for t in automaton.transitions if not t.negations}
     only_negated = {t.source for t in automaton.transitions} - plain
     chosen = [p in only_negated and not late for p, late in enumerate(slots.late_kept)]

@@ -6,7 +6,9 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from cepbench.algorithms.online.blocks import empty_positions, event_bytes
 from cepbench.algorithms.online.granularity import EVENT, selects
+from cepbench.algorithms.online.kernels.template import Template
 from cepbench.algorithms.online.slots import AutomatonSlots
 from cepbench.algorithms.online.template import TemplateCompiler
 from cepbench.algorithms.snapshots.channels import MemberChannels
@@ -19,6 +21,7 @@ from cepbench.queries.compile import Part, compile_part
 from cepbench.queries.tables import Columns, predicate_tables
 
 Program = TypeVar("Program")
+TemplateOfSet = TypeVar("TemplateOfSet", bound=Template)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +71,10 @@ class SetCompiler(TemplateCompiler):
         found = zip(self.members, self.parts, strict=True)
         return tuple((negation, member.window) for member, part in found for negation in part.negations)
 
-    @property
-    def attribute_bytes(self) -> int:
-        """Bytes of the attributes of a kept event."""
-        return 8 * (len(self.read.ints) + len(self.read.reals))
+    def sized(self, template: TemplateOfSet) -> TemplateOfSet:
+        """The template with the bytes of a kept event, which depend on the whole of it."""
+        template.whole["event_bytes"] = event_bytes(self.read, empty_positions(template, self.predicates))
+        return template
 
 
 def _slots(automaton: Automaton, granularity: str, shared: Set[int]) -> AutomatonSlots:

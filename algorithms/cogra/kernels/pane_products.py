@@ -20,6 +20,8 @@ each window one of these rows with a map, however much windows overlap.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cepbench.algorithms.cogra.kernels.pane_tables import (
@@ -34,12 +36,15 @@ from cepbench.algorithms.cogra.kernels.pane_tables import (
     PaneMaps,
 )
 from cepbench.algorithms.kernels.cells import ZERO, Cells, add, clear, copy
-from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.online.kernels.type_tables import END
+from cepbench.algorithms.snapshots.kernels.cells import copy_run
 from cepbench.algorithms.snapshots.kernels.products import add_product
 
 PRODUCT, RESULT, SLOTS = np.uint64(2), np.uint64(3), np.uint64(EMPTY + 1)
 """Maps in `PaneCells.cells` behind that of the current pane and that of what waits, and where the back begins."""
+
+copy_cells: Any = inner(in_python(copy_run))
 
 
 @inlined
@@ -158,10 +163,3 @@ def _concatenate(
                 if maps.after[q] != END:
                     following = b + maps.after[q] * width + p
                     add_product(cells, to, cells, a + row + q, following, None, 0)
-
-
-@inner
-def copy_cells(cells: Cells, i: np.uint64, other: Cells, j: np.uint64, count: np.uint64) -> None:
-    """Sets `count` cells from cell i on to those of `other` from cell j on."""
-    for k in range(count):
-        copy(cells, i + k, other, j + k)

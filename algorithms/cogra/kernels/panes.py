@@ -82,7 +82,7 @@ def aggregate_panes(
         p = template.binding[b]
         alone = alone and (p == END or template.binding[b + ONE] == END)
         while p != END:
-            if not checked or fits(p, i, events, template):
+            if not checked or fits(template.local, p, i, events):
                 if state.counters[FIRST] < 0:
                     state.counters[FIRST] = now
                 _bind(i, p, alone, events, fixed, state)

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from cepbench.algorithms.kernels.arrays import Flags, Ints
 from cepbench.algorithms.kernels.compilation import inlined
-from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.kernels.predicates import hold
+from cepbench.algorithms.kernels.events import KernelEvents, fits
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
@@ -83,4 +82,4 @@ def undecided(i: int, events: KernelEvents, local: Predicates, cea: Cea) -> int:
 
 @inlined
 def _passes(test: int, i: int, events: KernelEvents, local: Predicates, cea: Cea) -> bool:
-    return hold(local, cea.test[test], events.ints, events.reals, i, events.ints, events.reals, i)
+    return fits(local, cea.test[test], i, events)

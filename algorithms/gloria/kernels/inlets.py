@@ -24,7 +24,7 @@ def match(
     found = False
     for n in range(tables.state[s].test, tables.state[s].test_end):
         test = tables.lists[n]
-        passed = test == NONE or fits(predicates, test, events.ints, events.reals, i)
+        passed = test == NONE or fits(predicates, test, i, events)
         shared.passed[n] = passed
         found |= passed
     return found

@@ -14,7 +14,7 @@ from cepbench.algorithms.online.kernels.lifecycle import any_ends, close_windows
 from cepbench.algorithms.online.kernels.store import CELLS, LIVE
 from cepbench.algorithms.online.kernels.template import MemberRows, Totals
 from cepbench.algorithms.snapshots.kernels.products import evaluate
-from cepbench.algorithms.snapshots.kernels.vertices import forget_vertices
+from cepbench.algorithms.snapshots.kernels.vertices import LINK_BYTES, forget_vertices
 from cepbench.queries.records import Records
 
 
@@ -30,8 +30,9 @@ def note_state(tables: GloriaTables, totals: Totals, group: Records, counters: I
         live = group[g].count - group[g].oldest
         snapshots += live
         coefficients += live * tables.group[g].rows
-    vertices = counters[LIVE] + counts.vertices - counts.oldest_vertex
-    size = vertices * sizes.event_bytes + coefficients * sizes.cell_bytes + snapshots * 8
+    shared = counts.vertices - counts.oldest_vertex
+    vertices = counters[LIVE] + shared
+    size = vertices * sizes.event_bytes + shared * LINK_BYTES + coefficients * sizes.cell_bytes + snapshots * 8
     note_size(size, vertices, coefficients, snapshots, tables, totals)
 
 

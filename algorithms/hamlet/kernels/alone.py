@@ -82,9 +82,9 @@ def propagate_sums(
             if not _matched(i, p, position, events, matches, template.unit, program.predicates):
                 continue
             counts.visits += 1
-            alone = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
-            waits |= not alone
-            to, row = cell if alone else pending, oldest
+            at_once = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+            waits |= not at_once
+            to, row = cell if at_once else pending, oldest
             for k in range(low, high + 1):
                 begun = cells.ring.dtype.type(position.start and k >= free)
                 own, held = (to + row, to + row) if sole else (trends, empty)
@@ -95,7 +95,7 @@ def propagate_sums(
                 if not sole:
                     for f in range(position.feed, position.feed_end):
                         fed = template.slot[template.lists[f]]
-                        add(cells, (fed.cell if alone else fed.pending) + np.int64(row), cells, np.int64(trends))
+                        add(cells, (fed.cell if at_once else fed.pending) + np.int64(row), cells, np.int64(trends))
                 row += ONE
                 if row == span:
                     row = np.uint64(0)
@@ -128,8 +128,8 @@ def propagate_alone(
                 elif waits:
                     _show(template.lists[begin], template, totals)
                 waits = False
-            alone = kind.independent and not within and i + 1 < len(events.time) and events.time[i + 1] != shown
-            waits |= not alone
+            at_once = kind.independent and not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+            waits |= not at_once
             for b in range(begin, begin + together):
                 p = template.lists[b]
                 position = template.position[p]
@@ -144,7 +144,7 @@ def propagate_alone(
                     if template.transition[e].visited:
                         visit_all(i, e, events, program, state)
                 append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-                deliver(i, p, 0, alone, events, template, totals, state.graph)
+                deliver(i, p, 0, at_once, events, template, totals, state.graph)
 
 
 @inlined
@@ -171,4 +171,4 @@ def _matched(
     if position.unit != NONE:
         known: bool = matches[i, unit[position.unit].alike]
         return known
-    return fits(predicates, p, events.ints, events.reals, i)
+    return fits(predicates, p, i, events)

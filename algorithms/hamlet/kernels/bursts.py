@@ -7,8 +7,7 @@ import numpy as np
 from cepbench.algorithms.hamlet.kernels.program import NONE
 from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints
 from cepbench.algorithms.kernels.compilation import kernel
-from cepbench.algorithms.kernels.events import KernelEvents
-from cepbench.algorithms.kernels.predicates import hold
+from cepbench.algorithms.kernels.events import KernelEvents, fits
 from cepbench.algorithms.online.kernels.lifecycle import next_edge
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
@@ -148,9 +147,7 @@ def scan_bursts(
             sample, fails = alike[c].sample, 0
             if predicates.ptr[sample] < predicates.ptr[sample + 1]:
                 for i in range(begin, end):
-                    if events.kind[i] == kind and not hold(
-                        predicates, sample, events.ints, events.reals, i, events.ints, events.reals, i
-                    ):
+                    if events.kind[i] == kind and not fits(predicates, sample, i, events):
                         matches[i, c] = False
                         fails += 1
             matched = bursts[n].size - fails

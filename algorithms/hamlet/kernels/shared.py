@@ -30,7 +30,11 @@ def propagate_shared(
     One snapshot x is created where the graphlet begins; its value is, per query and window, what the events before it,
     and START, let each of its events extend (Equation 5). An event that all queries match, after the same events, has
     an expression over the snapshots so far, the sum of theirs and x. One that only some queries match, or after other
-    events than others, is a snapshot of its own (Definition 9).
+    events than others, is a snapshot of its own (Definition 9). As in Figure 5 (c), for B+:
+
+        event          b3    b4    b5          b6
+        SUMS before    0     x     3x          3x + z
+        ROW            x     2x    z           4x + z     x + SUMS; queries differ at b5, which is snapshot z
 
     O(s) per event for s snapshots, since the running sum of expressions is kept. O(n s) if the loop has predicates (for
     n events before), or at event granularity (for n events of the graphlet before). O(u) per snapshot for u queries
@@ -85,9 +89,9 @@ def propagate_shared(
             length += 1
             clear_run(cells, row, length)
             begin(cells, ROW * most + z)
-        alone = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
-        waits |= not alone
-        add_run(cells, sums if alone else fresh, row, length)
+        at_once = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+        waits |= not at_once
+        add_run(cells, sums if at_once else fresh, row, length)
         if stored:  # for those that visit it
             v = keep(i, burst.group, length, events, totals, state.vertices)
             event = state.vertices.event[v]

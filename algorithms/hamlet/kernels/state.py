@@ -11,7 +11,7 @@ from cepbench.algorithms.kernels.cells import Cells
 from cepbench.algorithms.online.kernels.store import Graph
 from cepbench.algorithms.online.kernels.template import Totals
 from cepbench.algorithms.snapshots.kernels.vertices import QueueRecord, VertexQueue, VertexRecord
-from cepbench.queries.records import Records
+from cepbench.queries.records import Records, records_of
 
 SUMS, FRESH, ROW, VISITED, VALUES = range(5)
 """Rows of `GraphletStore.cells`."""
@@ -44,6 +44,10 @@ class StoredRecord(VertexRecord):
     """A kept event of the shared graphlet that begins with the snapshot `graphlet`."""
 
     graphlet: int
+
+
+LINK_BYTES = records_of(StoredRecord).itemsize - 8
+"""As of `VertexRecord`."""
 
 
 class SnapshotRecord:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.hamlet.kernels.program import TemplateTables
-from cepbench.algorithms.hamlet.kernels.state import GraphletStore, HamletState
+from cepbench.algorithms.hamlet.kernels.state import LINK_BYTES, GraphletStore, HamletState
 from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.clock import opened
 from cepbench.algorithms.kernels.compilation import inner, kernel
@@ -15,9 +15,6 @@ from cepbench.algorithms.online.kernels.template import MemberRows, Totals
 from cepbench.algorithms.snapshots.kernels.cells import Index, clear
 from cepbench.algorithms.snapshots.kernels.vertices import forget_vertices
 
-STORED_BYTES = 32
-"""Bytes of what is known of an event of a shared graphlet besides."""
-
 
 @kernel
 def note_state(buffered: Index, template: TemplateTables, totals: Totals, counters: Ints) -> None:
@@ -26,7 +23,7 @@ def note_state(buffered: Index, template: TemplateTables, totals: Totals, counte
     snapshots, stored = counts.snapshots - counts.oldest_snapshot, counts.vertices - counts.oldest_vertex
     events = counters[LIVE] + stored + buffered
     aggregates = counters[CELLS] + counts.vertex_cells - counts.oldest_cell + snapshots * sizes.contexts
-    size = events * sizes.event_bytes + stored * STORED_BYTES + aggregates * sizes.cell_bytes
+    size = events * sizes.event_bytes + stored * LINK_BYTES + aggregates * sizes.cell_bytes
     note_size(size, events, aggregates, snapshots, template, totals)
 
 

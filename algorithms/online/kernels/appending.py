@@ -47,6 +47,13 @@ def append(
     The latter extend the trends of the cells `base + q` of the positions q before p, and `begun` (0 or 1) more; they
     are added to cell `final`, too, if it `finishes`. Channel by channel in registers: with a cell between them it took
     up to twice as long.
+
+    Algorithm 7 for SEQ(A+, B), where `count` is e.count and cell `own` is A.count or B.count:
+
+        event     a1  a2  b3  a4  b5
+        e.count    1   2   3   4   7     Lines 4-5
+        A.count    1   3   3   7   7     Line 6
+        B.count    0   0   3   3  10     Line 6, and final_count
     """
     first = first_of(p, tables, shape)
     count = begun

@@ -1,7 +1,7 @@
 """Time stamps end, windows close and open, of queries that are evaluated together (docs/semantics.md, rules 2-6).
 
-Events of one time stamp never precede one another, so what they add waits in `pending` cells until the time moves on;
-only an event that is alone at its time stamp may add at once.
+Events of one time stamp never precede one another, so what they add waits in `pending` cells until the time moves on,
+unless no event of that time is left that could read it (`step`).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def empty(s: int, template: Template, totals: Totals) -> None:
 
 @inlined
 def commit(negated: Ints, template: Template, totals: Totals) -> None:
-    """Lets later events see the trends that ended at the current time, after it emptied what negated events forbid, and
-    what the events of that time extended or passed by.
+    """Ends the current time: empties what negated events forbid, and what its events extended (next) or passed by
+    (contiguous); then later events see the trends that ended at it.
     """
     counts, semantics = totals.counts[0], template.whole[0].semantics
     void(negated, template, totals)

@@ -1,5 +1,8 @@
 """An event at a position: the trends that it extends, and what reads those that it ends (docs/semantics.md, rules 2-5).
 
+What an event adds is read by events of later times only. If no event of its time comes behind it that may read it, it
+is added `at_once`; otherwise it waits until the time moves on.
+
 `reach` and visits of events that are kept (`reach.visits`), then `cells.append_run`, then `deliver`.
 """
 
@@ -15,12 +18,12 @@ from cepbench.algorithms.online.kernels.template import NEXT, Template, Totals
 
 
 @inlined
-def reach(i: int, p: int, at: int, alone: bool, events: KernelEvents, template: Template, totals: Totals) -> None:
+def reach(i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, totals: Totals) -> None:
     """Sets cell `at + k - low` to the trends in window k, of the open ones from `low` on, that event i starts at a
     position, or extends, by sums.
 
     O(l) per window for l transitions into the position. Under skip-till-next-match it empties what it extends: at once
-    if it is `alone` at its time stamp, as then its position is the only one that does.
+    if `at_once`, as then its position is the only one that does.
     """
     position, cells = template.position[p], totals.cells
     kind = totals.open[position.window]
@@ -41,9 +44,9 @@ def reach(i: int, p: int, at: int, alone: bool, events: KernelEvents, template: 
         for k in range(low, high + 1):
             row = base + row_of(k, low, oldest, span)
             add(cells, at + k - low, cells, row)
-            if semantics == NEXT and alone:
+            if semantics == NEXT and at_once:
                 clear(cells, row)
-        if semantics == NEXT and not alone:
+        if semantics == NEXT and not at_once:
             totals.pending[s].consumed = True
 
 
@@ -58,10 +61,10 @@ def first_begun(i: int, p: int, events: KernelEvents, template: Template, totals
 
 @inlined
 def deliver(
-    i: int, p: int, at: int, alone: bool, events: KernelEvents, template: Template, totals: Totals, graph: Graph
+    i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, totals: Totals, graph: Graph
 ) -> None:
     """Adds the trends that end with event i at a position, cell `at + k - low` for window k, to what windows keep, and
-    keeps the event if it is visited later. At once if it is `alone` at its time stamp.
+    keeps the event if it is visited later.
     """
     position, cells = template.position[p], totals.cells
     kind = totals.open[position.window]
@@ -70,8 +73,8 @@ def deliver(
     for k in range(low, high + 1):
         if not is_empty(cells, at + k - low):
             found = True
-            feed(p, row_of(k, low, oldest, span), at + k - low, alone, template, totals)
-    if found and not alone:
+            feed(p, row_of(k, low, oldest, span), at + k - low, at_once, template, totals)
+    if found and not at_once:
         mark(p, template, totals)
     if found and position.kept:
         kept = keep_vertex(events.time[i], p, low, high, template.whole[0].most, cells, at, graph)
@@ -79,15 +82,15 @@ def deliver(
 
 
 @inlined
-def feed(p: int, row: int, j: int, alone: bool, template: Template, totals: Totals) -> None:
+def feed(p: int, row: int, j: int, at_once: bool, template: Template, totals: Totals) -> None:
     """Adds cell j, trends that end at a position, to what the windows of a row keep.
 
-    Unless their event is `alone`, what slots get of it waits until the time moves on: the caller has to `mark` them.
+    Unless `at_once`, what slots get of it waits until the time moves on: the caller has to `mark` them.
     """
     position, cells = template.position[p], totals.cells
     for n in range(position.feed, position.feed_end):
         slot = template.slot[template.lists[n]]
-        add(cells, (slot.cell if alone else slot.pending) + row, cells, j)
+        add(cells, (slot.cell if at_once else slot.pending) + row, cells, j)
     if position.direct:
         add(cells, template.member[position.member].final + row, cells, j)
 

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from cepbench.algorithms.kernels.clock import has_ended, next_boundary
 from cepbench.algorithms.kernels.compilation import inlined, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, Sliding
+from cepbench.algorithms.kernels.events import KernelEvents, Sliding, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
-from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.sequences.kernels.closing import advance
 from cepbench.algorithms.sequences.kernels.combination import take_snapshots
 from cepbench.algorithms.sequences.kernels.counters import (
@@ -74,7 +73,7 @@ def count_sequences(
             continue
         for b in range(program.binding_ptr[events.kind[i]], program.binding_ptr[events.kind[i] + 1]):
             symbol = program.binding[b]
-            if hold(program.local, symbol, events.ints, events.reals, i, events.ints, events.reals, i):
+            if fits(program.local, symbol, i, events):
                 gather(i, symbol, events, program, clock, gathered)
     return len(events.time), size, DONE
 

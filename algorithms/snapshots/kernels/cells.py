@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from cepbench.algorithms.kernels import cells as shared
-from cepbench.algorithms.kernels import predicates
-from cepbench.algorithms.kernels.arrays import Ints, Reals
+from cepbench.algorithms.kernels import events, predicates
 from cepbench.algorithms.kernels.cells import ZERO, Cells, add_ring, counts_only
 from cepbench.algorithms.kernels.compilation import in_python, inlined, inner
-from cepbench.queries.tables import Predicates
 
 _add: Any = shared.add
-_clear, _copy, _hold = shared.clear, shared.copy, predicates.hold
+_clear, _copy = shared.clear, shared.copy
 _add_all: Any = inner(in_python(shared.add))
 _clear_all: Any = inner(in_python(shared.clear))
 _copy_all: Any = inner(in_python(shared.copy))
+fits: Any = inner(in_python(events.fits))
+follows: Any = inner(in_python(predicates.hold))
 Index = int | np.int64
 """A constant is handed over as `np.int64(0)`, since Numba compiles an inner kernel anew for each literal."""
 
@@ -76,17 +76,3 @@ def copy_run(cells: Cells, i: int, other: Cells, j: int, count: Index) -> None:
     """Sets `count` cells from cell i on to those of `other` from cell j on."""
     for n in range(count):
         _copy(cells, i + n, other, j + n)
-
-
-@inner
-def fits(local: Predicates, p: int, ints: Ints, reals: Reals, i: int) -> bool:
-    """Whether event i passes the local predicates of position p."""
-    return _hold(local, p, ints, reals, i, ints, reals, i)
-
-
-@inner
-def follows(
-    adjacent: Predicates, which: int, left_ints: Ints, left_reals: Reals, v: int, ints: Ints, reals: Reals, i: int
-) -> bool:
-    """Whether event i may follow event v, by list `which` of predicates on adjacent events."""
-    return _hold(adjacent, which, left_ints, left_reals, v, ints, reals, i)

@@ -14,7 +14,7 @@ from cepbench.algorithms.online.kernels.records import ProgressRecord
 from cepbench.algorithms.online.kernels.store import LIVE, NO_BLOCK, Graph, purge, show_vertices
 from cepbench.algorithms.online.kernels.template import ANY, Template, Totals
 from cepbench.algorithms.snapshots.kernels.cells import Index, add
-from cepbench.queries.records import Records
+from cepbench.queries.records import Records, records_of
 from cepbench.queries.tables import Predicates
 
 
@@ -31,6 +31,10 @@ class VertexRecord:
     first: int
     size: int
     run: int
+
+
+LINK_BYTES = records_of(VertexRecord).itemsize - 8
+"""Bytes of a shared vertex in addition to those of one that is not (`online.blocks.event_bytes`)."""
 
 
 class QueueRecord(ProgressRecord):

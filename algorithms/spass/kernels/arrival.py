@@ -12,8 +12,7 @@ from typing import NamedTuple
 from cepbench.algorithms.kernels.arrays import Codes, Flags, Ints, Reals
 from cepbench.algorithms.kernels.cells import Cells, add, clear, copy, is_empty
 from cepbench.algorithms.kernels.compilation import inner, kernel
-from cepbench.algorithms.kernels.events import RowCells
-from cepbench.algorithms.kernels.predicates import hold
+from cepbench.algorithms.kernels.events import RowCells, fits
 from cepbench.queries.tables import Predicates
 
 STORED, BASE, NOW = 0, 1, 2
@@ -102,7 +101,7 @@ def arrive(
         kept = False
         for k in range(symbols.symbol_ptr[batch.kind[i]], symbols.symbol_ptr[batch.kind[i] + 1]):
             s = symbols.symbol[k]
-            if not hold(symbols.local, s, batch.ints, batch.reals, i, batch.ints, batch.reals, i):
+            if not fits(symbols.local, s, i, batch):
                 continue
             for n in range(symbols.negates_ptr[s], symbols.negates_ptr[s + 1]):
                 arrived.negated[1, symbols.negates[n]] = batch.time[i]

@@ -15,6 +15,7 @@ from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, QSet, Worklo
 from cepbench.algorithms.gloria.template import TypeState, template_of
 from cepbench.algorithms.online.granularity import COARSEST
 from cepbench.algorithms.registry import make
+from cepbench.algorithms.snapshots.kernels.vertices import LINK_BYTES
 from cepbench.algorithms.snapshots.members import members_of
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import Workload, compile_workload
@@ -70,10 +71,10 @@ def counts(workload: Workload, executor: GloriaExecutor, events: EventBatch) -> 
 
 
 def assert_state(executor: GloriaExecutor, events: int, snapshots: int) -> None:
-    """What the state is made of at its largest, and that its bytes are those of its parts."""
+    """What the state is made of at its largest, and that its bytes are those of its parts; all events are shared."""
     told, sizes = executor.state(), executor.sets[0].state.compiled.program.tables.whole[0]
     assert (told.kinds["events"], told.kinds["snapshots"]) == (events, snapshots)
-    kept = told.kinds["aggregates"] * sizes["cell_bytes"] + events * sizes["event_bytes"]
+    kept = told.kinds["aggregates"] * sizes["cell_bytes"] + events * (sizes["event_bytes"] + LINK_BYTES)
     assert told.bytes == kept + snapshots * np.dtype(np.int64).itemsize, "a snapshot has a time"
 
 

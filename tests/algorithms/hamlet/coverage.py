@@ -9,8 +9,8 @@ from itertools import pairwise
 from cepbench.algorithms.hamlet.executor import HamletExecutor
 from cepbench.algorithms.hamlet.plan import HamletPlan, plan_of
 from cepbench.algorithms.hamlet.sharing import Sharing
-from cepbench.algorithms.hamlet.workload import SharableSet
-from cepbench.algorithms.snapshots.members import SetMember
+from cepbench.algorithms.hamlet.workload import SharableSet, sharable_sets
+from cepbench.algorithms.snapshots.members import SetMember, members_of
 from cepbench.queries.automaton import Position
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Aggregates, CountAll
@@ -28,9 +28,10 @@ FEATURES = (
 
 def covered(case: Case) -> set[str]:
     """Which of `FEATURES` a workload has; splits and merges are those of random decisions on its whole stream."""
-    plan = plan_of(compile_workload(case.queries, batch_of(()).schema))
+    workload = compile_workload(case.queries, batch_of(()).schema)
+    plan = plan_of(workload)
     found = set(_of_stream(case))
-    for one in plan.analysis:
+    for one in sharable_sets(members_of(workload)):
         if one.shared:
             found |= {"shared", *_of_set(one, case)}
     return found | _of_decisions(plan, case)

@@ -138,7 +138,7 @@ def aggregate_trends(
             b, waits = template.first_binding[kind], half
             p = template.binding[b]
         while p != END:  # positions of an event that waits, or events that are alone, up to the next boundary
-            fitting = p != positions and (not checked or fits(p, i, events, template))
+            fitting = p != positions and (not checked or fits(template.local, p, i, events))
             if fitting:
                 held = template.held[p]
                 if waits != ZERO:

@@ -17,10 +17,9 @@ from cepbench.algorithms.kernels.arrays import Ints
 from cepbench.algorithms.kernels.cells import Weighing, add_all, add_selected, append_run
 from cepbench.algorithms.kernels.clock import row_of
 from cepbench.algorithms.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, Sliding
+from cepbench.algorithms.kernels.events import KernelEvents, Sliding, fits
 from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.kernels.negation import latest_start
-from cepbench.algorithms.kernels.predicates import hold
 from cepbench.algorithms.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
 from cepbench.algorithms.online.kernels.step import deliver, reach
 from cepbench.algorithms.online.kernels.store import (
@@ -86,12 +85,12 @@ def propagate(
         kind = template.kind[events.kind[i]]
         if program.keeps and graph.left[0] < kind.kept:
             return i, size, ROOM
-        alone = fresh and semantics != CONTIGUOUS and kind.binding_end - kind.binding == 1
-        alone = alone and i + 1 < n and events.time[i + 1] != now
+        at_once = fresh and semantics != CONTIGUOUS and kind.binding_end - kind.binding == 1
+        at_once = at_once and i + 1 < n and events.time[i + 1] != now
         for j in range(len(totals.seen)):
-            alone = alone and events.negated[i + 1, j] <= totals.seen[j]  # or it is a match that empties slots, too
+            at_once = at_once and events.negated[i + 1, j] <= totals.seen[j]  # or it is a match that empties slots, too
         for b in range(kind.binding, kind.binding_end):
-            _insert(i, template.lists[b], alone, events, program, totals, graph)
+            _insert(i, template.lists[b], at_once, events, program, totals, graph)
     return n, size, DONE
 
 
@@ -105,23 +104,29 @@ def propagate_keys(
 
 @inlined
 def _insert(
-    i: int, p: int, alone: bool, events: KernelEvents, program: GraphProgram, totals: Totals, graph: Graph
+    i: int, p: int, at_once: bool, events: KernelEvents, program: GraphProgram, totals: Totals, graph: Graph
 ) -> None:
-    """Event i at position p: collects the cells of its predecessors and becomes a vertex, if it matches."""
+    """Event i at position p: collects the cells of its predecessors and becomes a vertex, if it matches.
+
+    As the dissertation writes it, for e.count in each window:
+
+        reach       e.count = 1 if e starts trends, + E'.count of slots      Algorithm 8, Lines 6-8
+        visit       for each p before e: e.count += p.count                  Algorithm 6, Line 7
+        append_run  the other aggregates of e                                Theorem 12.1
+        deliver     V += e, E.count += e.count, final_count += e.count       Algorithm 6, Lines 6 and 8
+        SEQ(A+, B)  a1: 1   a2: 1 + 1   b3: 1 + 2   a4: 1 + 1 + 2   b5: 1 + 2 + 4   final_count: 3 + 7
+    """
     template, position = program.template, program.template.position[p]
     low, high = totals.open[position.window].low, totals.open[position.window].high
-    if low > high or (
-        position.selective
-        and not hold(program.predicates, p, events.ints, events.reals, i, events.ints, events.reals, i)
-    ):
+    if low > high or (position.selective and not fits(program.predicates, p, i, events)):
         return
-    reach(i, p, 0, alone, events, template, totals)
+    reach(i, p, 0, at_once, events, template, totals)
     if program.keeps:
         for e in range(position.enter, position.enter_end):
             if template.transition[e].visited:
                 visit(i, e, 0, events, template, program.predicates, totals, graph)
     append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-    deliver(i, p, 0, alone, events, template, totals, graph)
+    deliver(i, p, 0, at_once, events, template, totals, graph)
 
 
 @inlined
