@@ -135,7 +135,7 @@ class PlanState(SetState):
             group["base"], group["room"], group["times"], group["shift"] = bases[g], room, starts[g], group["oldest"]
         self.shared = shared._replace(cells=cells, times=times)
 
-    def note(self, buffered: int = 0) -> None:
+    def note(self, buffered: int) -> None:
         """As `SetState.note`."""
         note_state(self.compiled.program.tables, self.totals, self.shared.group, self.graph.counters)
 

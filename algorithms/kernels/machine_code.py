@@ -22,15 +22,14 @@ class _NoEnvironment:
 
 
 class _OnDemand(JITCodeLibrary):
-    """A compiled function whose machine code is made when its address is asked for: at once if it has a way in from
-    Python, otherwise never. Those without are kept on disk as bitcode, from which callers are compiled.
+    """A compiled function that is optimized and gets machine code when its address is asked for: at once if it has a
+    way in from Python, otherwise never. Those without are kept on disk as bitcode, from which callers are compiled.
     """
 
     _made = False
 
     def _optimize_final_module(self) -> None:
-        if any(one.name.startswith("_ZN7cpython") for one in self.get_defined_functions()):  # a way in from Python
-            super()._optimize_final_module()
+        pass  # with its machine code
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -50,6 +49,7 @@ class _OnDemand(JITCodeLibrary):
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()
         if not self._made and any(one.name == name for one in self.get_defined_functions()):
+            super()._optimize_final_module()
             self._make()
         address: int = super().get_pointer_to_function(name) if self._made else 0
         return address

@@ -72,10 +72,10 @@ def counts(workload: Workload, executor: GloriaExecutor, events: EventBatch) -> 
 
 def assert_state(executor: GloriaExecutor, events: int, snapshots: int) -> None:
     """What the state is made of at its largest, and that its bytes are those of its parts; all events are shared."""
-    told, sizes = executor.state(), executor.sets[0].state.compiled.program.tables.whole[0]
-    assert (told.kinds["events"], told.kinds["snapshots"]) == (events, snapshots)
-    kept = told.kinds["aggregates"] * sizes["cell_bytes"] + events * (sizes["event_bytes"] + LINK_BYTES)
-    assert told.bytes == kept + snapshots * np.dtype(np.int64).itemsize, "a snapshot has a time"
+    state, sizes = executor.state(), executor.sets[0].state.compiled.program.tables.whole[0]
+    assert (state.kinds["events"], state.kinds["snapshots"]) == (events, snapshots)
+    kept = state.kinds["aggregates"] * sizes["cell_bytes"] + events * (sizes["event_bytes"] + LINK_BYTES)
+    assert state.bytes == kept + snapshots * np.dtype(np.int64).itemsize, "a snapshot has a time"
 
 
 FIGURE = ("COUNT(*) PATTERN SEQ(C, (SEQ(A, B))+, D)", "COUNT(*) PATTERN SEQ(C, (SEQ(A, B))+)")
