@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.running.independent import IndependentAlgorithm
+from cepbench.algorithms.engine.independent import IndependentAlgorithm
 from cepbench.events.errors import CepbenchError
 
 VARIABLE = "CEPBENCH_PLUGINS"

@@ -7,21 +7,21 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from cepbench.algorithms.aseq.algorithm import ASeq
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.cet.algorithm import Cet
-from cepbench.algorithms.cogra import Cogra
-from cepbench.algorithms.core.algorithm import Core
-from cepbench.algorithms.core_engine.algorithm import CoreEngine
-from cepbench.algorithms.flink.algorithm import Flink
-from cepbench.algorithms.gloria.algorithm import Gloria
-from cepbench.algorithms.greta.algorithm import Greta
-from cepbench.algorithms.hamlet.algorithm import Hamlet
-from cepbench.algorithms.mcep.algorithm import Mcep
+from cepbench.algorithms.construction.cet.algorithm import Cet
+from cepbench.algorithms.construction.sase.algorithm import Sase
+from cepbench.algorithms.detection.core.algorithm import Core
+from cepbench.algorithms.detection.mcep.algorithm import Mcep
+from cepbench.algorithms.external.core_engine.algorithm import CoreEngine
+from cepbench.algorithms.external.flink.algorithm import Flink
 from cepbench.algorithms.plugins import plugin_algorithms
-from cepbench.algorithms.sase.algorithm import Sase
-from cepbench.algorithms.sharon import Sharon
-from cepbench.algorithms.spass import Spass
+from cepbench.algorithms.sequences.aseq.algorithm import ASeq
+from cepbench.algorithms.sequences.sharon import Sharon
+from cepbench.algorithms.sequences.spass import Spass
+from cepbench.algorithms.trends.cogra import Cogra
+from cepbench.algorithms.trends.gloria.algorithm import Gloria
+from cepbench.algorithms.trends.greta.algorithm import Greta
+from cepbench.algorithms.trends.hamlet.algorithm import Hamlet
 from cepbench.events.errors import CepbenchError, choices
 
 ALGORITHMS: tuple[type[Algorithm], ...] = (

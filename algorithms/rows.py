@@ -126,7 +126,7 @@ class MatchDigests:
 
     - `window`: int64[n], window numbers k.
     - `matches`: uint64[n], the number of matches.
-    - `digest`: uint64[n], the sum of the matches' hashes modulo 2^64 (`algorithms.kernels.trend_hash`).
+    - `digest`: uint64[n], the sum of the matches' hashes modulo 2^64 (`algorithms.engine.kernels.trend_hash`).
     """
 
     window: NDArray[np.int64]

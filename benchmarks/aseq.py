@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cepbench.algorithms.engine.flattening import sequences_of
 from cepbench.algorithms.rows import AggregateRows
 from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.executor import SequenceExecutor
-from cepbench.algorithms.sequences.flattening import sequences_of
 from cepbench.algorithms.sequences.plan import SharingPlan
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema

@@ -11,13 +11,13 @@ from time import perf_counter
 import numpy as np
 
 from cepbench.algorithms.base import Executor
-from cepbench.algorithms.cet.evaluator import CetEvaluator
-from cepbench.algorithms.cet.graph import CetGraph, window_bytes
-from cepbench.algorithms.cet.partitioning.costs import Costs
-from cepbench.algorithms.cet.stored import PER_VERTEX
+from cepbench.algorithms.construction.cet.evaluator import CetEvaluator
+from cepbench.algorithms.construction.cet.graph import CetGraph, window_bytes
+from cepbench.algorithms.construction.cet.partitioning.costs import Costs
+from cepbench.algorithms.construction.cet.stored import PER_VERTEX
+from cepbench.algorithms.engine.per_query import IndependentQueries
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import MatchDigests
-from cepbench.algorithms.running.per_query import IndependentQueries
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload

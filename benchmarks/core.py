@@ -17,10 +17,10 @@ import time
 
 import numpy as np
 
-from cepbench.algorithms.core.automaton import SubsetAutomaton
-from cepbench.algorithms.core.counting import CountEvaluator
-from cepbench.algorithms.core.kernels.compact_set import NEXT, STEPS
-from cepbench.algorithms.core.kernels.enumeration import (
+from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
+from cepbench.algorithms.detection.core.counting import CountEvaluator
+from cepbench.algorithms.detection.core.kernels.compact_set import NEXT, STEPS
+from cepbench.algorithms.detection.core.kernels.enumeration import (
     ALL_TICKS,
     MATCHES,
     MAX_STEPS,
@@ -29,8 +29,8 @@ from cepbench.algorithms.core.kernels.enumeration import (
     SLOWEST,
     delay_of,
 )
-from cepbench.algorithms.core.runs import Runs
-from cepbench.algorithms.running.batches import kernel_events
+from cepbench.algorithms.detection.core.runs import Runs
+from cepbench.algorithms.engine.batches import kernel_events
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.queries.compile import CompiledQuery, compile_workload

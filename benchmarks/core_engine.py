@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import argparse
 
-from cepbench.algorithms.core.automaton import SubsetAutomaton
-from cepbench.algorithms.core.runs import Runs
-from cepbench.algorithms.core_engine.engine import Engine
+from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
+from cepbench.algorithms.detection.core.runs import Runs
+from cepbench.algorithms.engine.batches import kernel_events
+from cepbench.algorithms.external.core_engine.engine import Engine
 from cepbench.algorithms.rows import MatchRows
-from cepbench.algorithms.running.batches import kernel_events
 from cepbench.benchmarks.core import TYPES, compiled, stream
 
 NEVER = "L"

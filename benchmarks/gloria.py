@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from cepbench.algorithms.base import Executor
-from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet, QSet, TransitionPlan, WorkloadSharingPlan
-from cepbench.algorithms.gloria.template import GloriaTemplate, TypeTransition, template_of
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.snapshots.members import SetMember, members_of
+from cepbench.algorithms.trends.gloria.executor import GloriaExecutor
+from cepbench.algorithms.trends.gloria.plan import GloriaPlan, PlannedSet, QSet, TransitionPlan, WorkloadSharingPlan
+from cepbench.algorithms.trends.gloria.template import GloriaTemplate, TypeTransition, template_of
+from cepbench.algorithms.trends.snapshots.members import SetMember, members_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics

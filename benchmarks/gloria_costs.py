@@ -1,4 +1,4 @@
-"""Fits the costs of Gloria's executor, and of lanes (`algorithms/gloria/optimizer/costs.py`).
+"""Fits the costs of Gloria's executor, and of lanes (`algorithms/trends/gloria/optimizer/costs.py`).
 
 Microseconds per event of plans of some workloads, and of the same by COGRA; costs that are not negative, by least
 squares of relative errors. Prints the costs in the order of `NAMES` and `LANES`, and how far what they predict is off.
@@ -18,17 +18,17 @@ import numpy as np
 from scipy.optimize import nnls
 
 from cepbench.algorithms.base import Executor
-from cepbench.algorithms.gloria.executor import GloriaExecutor
-from cepbench.algorithms.gloria.optimizer import costs
-from cepbench.algorithms.gloria.optimizer.elimination import SearchLimits
-from cepbench.algorithms.gloria.optimizer.graph import GloriaGraph
-from cepbench.algorithms.gloria.optimizer.nodes import Node
-from cepbench.algorithms.gloria.optimizer.optimizer import Construction, _searched, plan_of
-from cepbench.algorithms.gloria.optimizer.pools import Pools, pools_of
-from cepbench.algorithms.gloria.plan import GloriaPlan, PlannedSet
-from cepbench.algorithms.gloria.template import states_of, template_of
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.snapshots.members import members_of
+from cepbench.algorithms.trends.gloria.executor import GloriaExecutor
+from cepbench.algorithms.trends.gloria.optimizer import costs
+from cepbench.algorithms.trends.gloria.optimizer.elimination import SearchLimits
+from cepbench.algorithms.trends.gloria.optimizer.graph import GloriaGraph
+from cepbench.algorithms.trends.gloria.optimizer.nodes import Node
+from cepbench.algorithms.trends.gloria.optimizer.optimizer import Construction, _searched, plan_of
+from cepbench.algorithms.trends.gloria.optimizer.pools import Pools, pools_of
+from cepbench.algorithms.trends.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.trends.gloria.template import states_of, template_of
+from cepbench.algorithms.trends.snapshots.members import members_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload

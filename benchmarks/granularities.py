@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from cepbench.algorithms.online.graph import GraphGrained
-from cepbench.algorithms.running.lanes import OneLane
+from cepbench.algorithms.engine.lanes import OneLane
+from cepbench.algorithms.trends.online.graph import GraphGrained
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from cepbench.algorithms.online.graph import GraphGrained
-from cepbench.algorithms.running.lanes import OneLane
-from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.algorithms.engine.lanes import OneLane
+from cepbench.algorithms.engine.per_query import IndependentQueries
+from cepbench.algorithms.trends.online.graph import GraphGrained
 from streams import best_of, evaluate, random_stream
 
 QUERIES = {

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Executor
-from cepbench.algorithms.hamlet.executor import HamletExecutor
-from cepbench.algorithms.hamlet.kernels.benefit import BenefitCosts
-from cepbench.algorithms.hamlet.plan import HamletPlan
-from cepbench.algorithms.hamlet.sharing import COSTS, Sharing
-from cepbench.algorithms.online.granularity import COARSEST, EVENT
 from cepbench.algorithms.registry import make
+from cepbench.algorithms.trends.hamlet.executor import HamletExecutor
+from cepbench.algorithms.trends.hamlet.kernels.benefit import BenefitCosts
+from cepbench.algorithms.trends.hamlet.plan import HamletPlan
+from cepbench.algorithms.trends.hamlet.sharing import COSTS, Sharing
+from cepbench.algorithms.trends.online.granularity import COARSEST, EVENT
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics

@@ -14,14 +14,14 @@ from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cepbench.algorithms.mcep.algorithm import Mcep, detection_workload
-from cepbench.algorithms.mcep.engine.executor import DetectionExecutor
-from cepbench.algorithms.mcep.engine.tables import tables_of
-from cepbench.algorithms.mcep.planning.engine_costs import EngineCosts
-from cepbench.algorithms.mcep.planning.optimizer import planned
-from cepbench.algorithms.mcep.planning.patterns import patterns_of
-from cepbench.algorithms.mcep.planning.plans import MultiPlan
-from cepbench.algorithms.mcep.planning.selectivities import known_selectivities
+from cepbench.algorithms.detection.mcep.algorithm import Mcep, detection_workload
+from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
+from cepbench.algorithms.detection.mcep.engine.tables import tables_of
+from cepbench.algorithms.detection.mcep.planning.engine_costs import EngineCosts
+from cepbench.algorithms.detection.mcep.planning.optimizer import planned
+from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
+from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
+from cepbench.algorithms.detection.mcep.planning.selectivities import known_selectivities
 from cepbench.algorithms.registry import make
 from cepbench.experiments.load import find, load
 from cepbench.experiments.points import configuration, points

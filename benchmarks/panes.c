@@ -1,4 +1,4 @@
-/* The loop of algorithms/cogra/kernels/panes.py in C: COUNT(*) by maps of panes and two stacks, with an overflow flag per
+/* The loop of algorithms/trends/cogra/kernels/panes.py in C: COUNT(*) by maps of panes and two stacks, with an overflow flag per
    count, for one position per type and windows whose length is a multiple of their slide. Returns the number of rows. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.cogra.kernels.pane_tables import pane_tables_of
 from cepbench.algorithms.rows import AggregateRows
+from cepbench.algorithms.trends.cogra.kernels.pane_tables import pane_tables_of
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query

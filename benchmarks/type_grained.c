@@ -1,4 +1,4 @@
-/* The loop of algorithms/cogra/kernels/type_grained.py in C: aggregates at type granularity over sliding windows, exact for
+/* The loop of algorithms/trends/cogra/kernels/type_grained.py in C: aggregates at type granularity over sliding windows, exact for
    simultaneous events, with an overflow flag per count. What the kernel reads at run time is fixed here when it is compiled:
 
    RING, REAL, LEAST  channels; ring channel 0 is COUNT(*), the others COUNT(E)

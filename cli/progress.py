@@ -26,7 +26,7 @@ def advance(shown: Any, total: int, more: int) -> None:
 @contextmanager
 def compilation_shown() -> Iterator[None]:
     """Notes once that kernels are being compiled, and shows on a terminal which."""
-    from cepbench.algorithms.kernels.compilation import watched
+    from cepbench.algorithms.engine.kernels.compilation import watched
 
     said = False
 

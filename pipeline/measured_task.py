@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.algorithms.base import Algorithm, NotEnoughMemory, Operator, PlanningTooLong
-from cepbench.algorithms.kernels.compilation import loaded
+from cepbench.algorithms.engine.kernels.compilation import loaded
 from cepbench.algorithms.slices import slicing_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError

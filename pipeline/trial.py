@@ -12,7 +12,7 @@ import psutil
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Algorithm, StateSize
-from cepbench.algorithms.kernels.compilation import watched
+from cepbench.algorithms.engine.kernels.compilation import watched
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.metrics.record import Status

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Algorithm, KeyedBatch, Plan
-from cepbench.algorithms.kernels.compilation import loaded
+from cepbench.algorithms.engine.kernels.compilation import loaded
 from cepbench.events.batch import DTYPES, EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics

@@ -27,7 +27,7 @@ def preload() -> None:
 
     import pyspark.worker
 
-    from cepbench.algorithms.kernels.compilation import common_marker
+    from cepbench.algorithms.engine.kernels.compilation import common_marker
     from cepbench.algorithms.registry import ALGORITHMS, make
     from cepbench.pipeline import measured_task, warmup
 

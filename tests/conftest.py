@@ -101,7 +101,7 @@ def _group(item: pytest.Item) -> str:
 
 def _algorithm(item: pytest.Item) -> str:
     """The algorithm whose contract, or whose folder, a test belongs to; empty if there is none."""
-    found = re.match(r"tests/contract/\w+\.py::\w+\[(\w+?)[][:-]|tests/algorithms/(\w+)/", item.nodeid)
+    found = re.match(r"tests/contract/\w+\.py::\w+\[(\w+?)[][:-]|tests/algorithms/\w+/(\w+)/", item.nodeid)
     return found[1] or found[2] if found else ""
 
 

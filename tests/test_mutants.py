@@ -185,9 +185,11 @@ def test_mutants_are_chosen_by_name_file_folder_and_part() -> None:
 def test_the_nearest_tests_are_those_of_the_name_then_those_that_import_a_file() -> None:
     assert nearest_tests("queries/automaton.py")[0] == "tests/queries/test_automaton.py"
     assert "tests/queries/test_parser.py" in nearest_tests("queries/literals.py")  # imported by the parser's files
-    assert nearest_tests("algorithms/spass/kernels/arrival.py")[0].startswith("tests/algorithms/spass/")
-    assert systems_of("algorithms/spass/kernels/arrival.py") == ["spass"]
-    assert len(systems_of("algorithms/kernels/cells.py")) == 3
+    assert nearest_tests("algorithms/sequences/spass/kernels/arrival.py")[0].startswith(
+        "tests/algorithms/sequences/spass/"
+    )
+    assert systems_of("algorithms/sequences/spass/kernels/arrival.py") == ["spass"]
+    assert len(systems_of("algorithms/engine/kernels/cells.py")) == 3
 
 
 class Runs(Scratch):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from cepbench.algorithms.cogra.kernels.pane_products import PRODUCT
-from cepbench.algorithms.cogra.panes import PaneGrained
-from cepbench.algorithms.running.evaluator import WHOLE_STREAM
-from cepbench.algorithms.running.lanes import OneLane
+from cepbench.algorithms.engine.evaluator import WHOLE_STREAM
+from cepbench.algorithms.engine.lanes import OneLane
+from cepbench.algorithms.trends.cogra.kernels.pane_products import PRODUCT
+from cepbench.algorithms.trends.cogra.panes import PaneGrained
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query

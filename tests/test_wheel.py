@@ -28,7 +28,7 @@ print(len(published(Overlay(file="gloria/bus-seq.csv", x="queries", y="gloria_ms
 """
 QUERY = "RETURN COUNT(*) PATTERN SEQ(A, B)\n"
 PLUGIN = """
-from cepbench.algorithms.cogra.algorithm import Cogra
+from cepbench.algorithms.trends.cogra.algorithm import Cogra
 
 class Mine(Cogra):
     name = "mine"

@@ -200,7 +200,7 @@ def _returns(draw: Draw, pattern: Pattern, group_by: tuple[str, ...]) -> Return:
 
 
 def _maximal_paths(draw: Draw) -> tuple[Pattern, tuple[Predicate, ...]]:
-    """A pattern and predicates whose complete matches are maximal paths (`algorithms.running.complete_matches`).
+    """A pattern and predicates whose complete matches are maximal paths (`algorithms.engine.complete_matches`).
 
     There is at least one predicate on a transition: without one, the oracle would compare too many matches.
     """

@@ -13,9 +13,9 @@ from functools import partial
 from random import Random
 
 from cepbench.algorithms.base import UnsupportedQuery
+from cepbench.algorithms.engine.longest_match import LongerMatch
 from cepbench.algorithms.oracle import TooManyMatches
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.sequences.longest_match import LongerMatch
 from cepbench.events.errors import CepbenchError, is_interrupt
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Query

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.grouped import Answered
 from cepbench.algorithms.answers.kernels.match_order import mark_distinct, order_matches, take_matches
-from cepbench.algorithms.kernels.arrays import Ints, readonly
-from cepbench.algorithms.kernels.trend_hash import digest_matches
+from cepbench.algorithms.engine.kernels.arrays import Ints, readonly
+from cepbench.algorithms.engine.kernels.trend_hash import digest_matches
 from cepbench.algorithms.rows import MatchDigests, MatchRows
 
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cepbench.algorithms.sequences.event_sequence import Sequence as EventSequence
-from cepbench.algorithms.sequences.event_sequence import Symbol
+from cepbench.algorithms.engine.event_sequence import Sequence as EventSequence
+from cepbench.algorithms.engine.event_sequence import Symbol
 
 
 @dataclass(frozen=True)

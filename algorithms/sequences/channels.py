@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from collections.abc import Sequence as Sequences
 from dataclasses import dataclass
 
-from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
+from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
 from cepbench.algorithms.sequences.kernels.program import BY_COUNT, NOT_BOUND, PerFamily
 from cepbench.algorithms.sequences.segments import Cut, Segment, Use
 from cepbench.queries.aggregates import Channel, Column

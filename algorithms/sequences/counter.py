@@ -9,14 +9,14 @@ from functools import lru_cache
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.kernels.arrays import Ints
-from cepbench.algorithms.kernels.compilation import in_python
+from cepbench.algorithms.engine.batches import sliding
+from cepbench.algorithms.engine.event_sequence import Sequence
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.compilation import in_python
+from cepbench.algorithms.engine.lanes import ROOM_FOR_ROWS, Lanes, mapped
 from cepbench.algorithms.rows import AggregateRows, KeyedRows, RowsOfKeys
-from cepbench.algorithms.running.batches import sliding
-from cepbench.algorithms.running.lanes import ROOM_FOR_ROWS, Lanes, mapped
 from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import FAMILIES, Member
-from cepbench.algorithms.sequences.event_sequence import Sequence
 from cepbench.algorithms.sequences.kernels import counters
 from cepbench.algorithms.sequences.kernels.counters import CounterState, KeyCounters, SequenceRows, Values
 from cepbench.algorithms.sequences.kernels.program import Chains

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cepbench.algorithms.engine.flattening import is_kleene, sequences_of_part
+from cepbench.algorithms.engine.lanes import OneLane
+from cepbench.algorithms.engine.longest_match import LongestMatch
 from cepbench.algorithms.rows import QueryRows
-from cepbench.algorithms.running.lanes import OneLane
 from cepbench.algorithms.sequences.channels import Member
 from cepbench.algorithms.sequences.counter import SequenceCounter
-from cepbench.algorithms.sequences.flattening import is_kleene, sequences_of_part
-from cepbench.algorithms.sequences.longest_match import LongestMatch
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window

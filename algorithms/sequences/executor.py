@@ -7,17 +7,17 @@ from dataclasses import replace
 from functools import partial
 
 from cepbench.algorithms.base import Executor, KeyedBatch, StateSize
+from cepbench.algorithms.engine.evaluator import MakeEvaluator
+from cepbench.algorithms.engine.flattening import is_kleene
+from cepbench.algorithms.engine.lanes import QueryLanes, of_one_key
+from cepbench.algorithms.engine.longest_match import longest_matches
+from cepbench.algorithms.engine.per_query import IndependentQueries
+from cepbench.algorithms.engine.per_window import PerWindow, by_window
 from cepbench.algorithms.rows import Rows
-from cepbench.algorithms.running.evaluator import MakeEvaluator
-from cepbench.algorithms.running.lanes import QueryLanes, of_one_key
-from cepbench.algorithms.running.per_query import IndependentQueries
-from cepbench.algorithms.running.per_window import PerWindow, by_window
 from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import Member
 from cepbench.algorithms.sequences.counter import SequenceCounter
 from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
-from cepbench.algorithms.sequences.flattening import is_kleene
-from cepbench.algorithms.sequences.longest_match import longest_matches
 from cepbench.algorithms.sequences.plan import SharingPlan
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window

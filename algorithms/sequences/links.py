@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from collections.abc import Sequence as Sequences
 from dataclasses import dataclass
 
+from cepbench.algorithms.engine.event_sequence import Sequence
 from cepbench.algorithms.sequences.channels import Member, counted
-from cepbench.algorithms.sequences.event_sequence import Sequence
 from cepbench.algorithms.sequences.segments import Cut, Use
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cepbench.algorithms.base import Plan
+from cepbench.algorithms.engine.event_sequence import Sequence
 from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sequences.event_sequence import Sequence
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
+from cepbench.algorithms.engine.flattening import symbols_of
 from cepbench.algorithms.sequences.channels import Channels, Member
-from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
-from cepbench.algorithms.sequences.flattening import symbols_of
 from cepbench.algorithms.sequences.kernels.program import (
     BY_START,
     BY_WINDOW,

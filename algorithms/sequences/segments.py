@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence as Sequences
 from dataclasses import dataclass
 
+from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
 from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sequences.event_sequence import Sequence, Symbol
 from cepbench.events.errors import CepbenchError
 
 

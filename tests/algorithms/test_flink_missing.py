@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from click.testing import CliRunner
 
-from cepbench.algorithms.flink import Flink, installation
+from cepbench.algorithms.external.flink import Flink, installation
 from cepbench.cli.lists import algorithms
 from cepbench.queries.parser import parse_query
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from cepbench.algorithms import plugins
-from cepbench.algorithms.cogra import Cogra
 from cepbench.algorithms.plugins import WrongPlugin, plugin_algorithms, use
 from cepbench.algorithms.registry import UnknownAlgorithm, algorithms, make
+from cepbench.algorithms.trends.cogra import Cogra
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "adding-an-algorithm.md").read_text()
@@ -202,7 +202,7 @@ def test_files_of_one_name_are_refused(own: Path) -> None:
 
 def test_entry_points(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugins, "_points", plugins._points.__wrapped__)  # which are read once otherwise
-    point = EntryPoint("mine", "cepbench.algorithms.cogra:Cogra", plugins.GROUP)
+    point = EntryPoint("mine", "cepbench.algorithms.trends.cogra:Cogra", plugins.GROUP)
     monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == "cepbench.algorithms" else [])
     assert plugin_algorithms() == (Cogra,)
     wrong = EntryPoint("mine", "os:path", plugins.GROUP)

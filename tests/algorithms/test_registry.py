@@ -3,7 +3,7 @@
 import pytest
 
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.construction.cet.algorithm import Cet
 from cepbench.algorithms.registry import ALGORITHMS, UnknownAlgorithm, make, parameters
 
 

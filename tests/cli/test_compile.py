@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from cepbench.algorithms.kernels.compilation import common_marker
+from cepbench.algorithms.engine.kernels.compilation import common_marker
 
 MODULE = (sys.executable, "-m", "cepbench.cli.main")
 
@@ -40,7 +40,7 @@ def test_a_query_after_it_compiles_nothing(query_file, event_file):
 @pytest.mark.full
 def test_only_all_algorithms_together_are_marked(tmp_path, monkeypatch, cepbench):
     marker = tmp_path / "marker"
-    monkeypatch.setattr("cepbench.algorithms.kernels.compilation.common_marker", lambda: marker)
+    monkeypatch.setattr("cepbench.algorithms.engine.kernels.compilation.common_marker", lambda: marker)
     assert cepbench("compile", "cogra").status == 0
     assert not marker.exists()
     assert common_marker() != marker
@@ -51,7 +51,7 @@ def test_each_arithmetic_has_kernels_of_its_own(cepbench, monkeypatch, tmp_path)
     monkeypatch.setattr("cepbench.cli.compile.ProcessPoolExecutor", Here)
     monkeypatch.setattr("cepbench.pipeline.warmup.warm_up_common", lambda made, arithmetic: done.append(arithmetic))
     marker = tmp_path / "marker"
-    monkeypatch.setattr("cepbench.algorithms.kernels.compilation.common_marker", lambda: marker)
+    monkeypatch.setattr("cepbench.algorithms.engine.kernels.compilation.common_marker", lambda: marker)
     assert cepbench("compile", "--arithmetic", "float").status == 0
     assert (set(done), marker.exists()) == ({"float"}, False)  # workers are preloaded with the other ones
     assert cepbench("compile", "--arithmetic", "both").status == 0

@@ -33,7 +33,7 @@ def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
         notify("online.kernels.reach.sums.aggregate_trends")
         yield
 
-    monkeypatch.setattr("cepbench.algorithms.kernels.compilation.watched", watched)
+    monkeypatch.setattr("cepbench.algorithms.engine.kernels.compilation.watched", watched)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with compilation_shown():
         pass

@@ -20,7 +20,7 @@ def test_unknown_algorithm_is_refused_before_anything_runs(cepbench):
 
 
 def test_failure_is_status_1(cepbench, monkeypatch):
-    from cepbench.algorithms.running.per_query import IndependentQueries
+    from cepbench.algorithms.engine.per_query import IndependentQueries
 
     monkeypatch.setattr(IndependentQueries, "finish", lambda self: {})
     ended = cepbench("verify", "-a", "greta", "--cases", "200")

@@ -25,7 +25,7 @@ VARIANTS = [
 
 
 def checks() -> Iterator[object]:
-    """`tests/algorithms/flink/test_random_cases.py` has some of the random cases that are left out for Flink here."""
+    """`tests/algorithms/external/flink/test_random_cases.py` has some of the random cases left out for Flink here."""
     for kind in algorithms():
         contained = (check for check in yield_checks(kind()) if check.contained)
         for check in (*yield_checks(kind(), thorough=True), *contained):

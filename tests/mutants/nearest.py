@@ -50,7 +50,7 @@ def systems_of(file: str) -> list[str]:
 def _mirrored(file: str) -> Path:
     """The test folder of a file; a system's kernels share the folder of the system."""
     parts = Path(file).parent.parts
-    at = Path("tests", *(part for part in parts if part != "kernels" or parts == ("algorithms", "kernels")))
+    at = Path("tests", *(part for part in parts if part != "kernels" or parts == ("algorithms", "engine", "kernels")))
     while not (ROOT / at).is_dir():
         at = at.parent
     return at

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan, StateSize
-from cepbench.algorithms.kernels.compilation import kernel
+from cepbench.algorithms.engine.kernels.compilation import kernel
 from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.pipeline.beacon import Address, Signal

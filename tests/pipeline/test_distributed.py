@@ -63,7 +63,7 @@ def test_spark_and_one_process_agree(tmp_path: Path, spark: "SparkSession") -> N
 @pytest.mark.cluster
 def test_a_cluster_gives_the_same_answer(tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def origins(item: int) -> tuple[bool, str, str]:
-        preloaded = "cepbench.algorithms.online.kernels.reach.visits" in sys.modules
+        preloaded = "cepbench.algorithms.trends.online.kernels.reach.visits" in sys.modules
         from cepbench.pipeline import tasks
         from cepbench.queries import parser
 

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.sase.algorithm import Sase
+from cepbench.algorithms.construction.sase.algorithm import Sase
 from cepbench.events.errors import CepbenchError
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status

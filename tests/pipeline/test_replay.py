@@ -3,7 +3,7 @@ import pytest
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Executor, PerKey, Plan
-from cepbench.algorithms.cet.algorithm import Cet
+from cepbench.algorithms.construction.cet.algorithm import Cet
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.base import Executor, KeyedBatch, Operator, PerKey, Plan, StateSize
+from cepbench.algorithms.construction.sase.algorithm import Sase
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import KeyedRows, Rows
-from cepbench.algorithms.sase.algorithm import Sase
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline import in_process

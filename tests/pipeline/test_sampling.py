@@ -12,8 +12,13 @@ from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 from cepbench.algorithms.base import Plan
-from cepbench.algorithms.mcep.planning.patterns import patterns_of
-from cepbench.algorithms.mcep.planning.selectivities import TypeFilters, TypePair, conditions_of, known_selectivities
+from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
+from cepbench.algorithms.detection.mcep.planning.selectivities import (
+    TypeFilters,
+    TypePair,
+    conditions_of,
+    known_selectivities,
+)
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.files import read_events

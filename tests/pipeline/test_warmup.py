@@ -6,8 +6,8 @@ from itertools import count
 import pytest
 
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
-from cepbench.algorithms.greta.algorithm import Greta
-from cepbench.algorithms.running.per_query import IndependentQueries
+from cepbench.algorithms.engine.per_query import IndependentQueries
+from cepbench.algorithms.trends.greta.algorithm import Greta
 from cepbench.pipeline import warmup
 from cepbench.pipeline.warmup import warm_up
 from cepbench.queries.compile import compile_workload

@@ -11,7 +11,7 @@ from zipimport import zipimporter
 import pytest
 
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.kernels import compilation
+from cepbench.algorithms.engine.kernels import compilation
 from cepbench.algorithms.registry import ALGORITHMS
 from cepbench.pipeline import worker_daemon
 from cepbench.pipeline.session import session
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def _found(item: int) -> tuple[int, int, bool, int]:
-    from cepbench.algorithms.kernels.compilation import loaded
+    from cepbench.algorithms.engine.kernels.compilation import loaded
 
-    there = "cepbench.algorithms.online.kernels.reach.visits" in sys.modules
+    there = "cepbench.algorithms.trends.online.kernels.reach.visits" in sys.modules
     return os.getpid(), os.getppid(), there, loaded()
 
 
@@ -44,7 +44,7 @@ def test_a_daemon_does_not_compile(compiled: bool, monkeypatch: pytest.MonkeyPat
     marker = tmp_path / "marker"
     if compiled:
         marker.touch()
-    monkeypatch.setattr("cepbench.algorithms.kernels.compilation.common_marker", lambda: marker)
+    monkeypatch.setattr("cepbench.algorithms.engine.kernels.compilation.common_marker", lambda: marker)
     monkeypatch.setattr("cepbench.pipeline.warmup.warm_up_common", asked.append)
     monkeypatch.setattr("gc.freeze", lambda: None)
     worker_daemon.preload()

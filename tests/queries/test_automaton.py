@@ -2,8 +2,8 @@
 
 import pytest
 
-from cepbench.algorithms.greta.algorithm import Greta
 from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.trends.greta.algorithm import Greta
 from cepbench.queries.automaton import MOST_POSITIONS, Automaton, build
 from cepbench.queries.errors import QueryError
 from cepbench.queries.parser import parse_query

@@ -7,7 +7,6 @@ import pickle
 import numpy as np
 import pytest
 
-from cepbench.algorithms.online.kernels.store import BlockRecord, GraphPositionRecord
 from cepbench.algorithms.sequences.kernels.counters import ClockRecord, PlaceRecord
 from cepbench.algorithms.sequences.kernels.program import (
     LinkRecord,
@@ -18,6 +17,7 @@ from cepbench.algorithms.sequences.kernels.program import (
     SequenceRecord,
     TargetRecord,
 )
+from cepbench.algorithms.trends.online.kernels.store import BlockRecord, GraphPositionRecord
 from cepbench.queries.records import records_of
 from cepbench.queries.tables import PredicateRecord
 

@@ -108,7 +108,7 @@ def test_of_what_was_measured_the_columns_that_differ_are_shown() -> None:
 def test_what_is_not_installed_is_shown_as_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     before = capabilities(["flink"])
     reported = "Flink is not available: there is no java"
-    monkeypatch.setattr("cepbench.algorithms.flink.algorithm.missing", lambda: reported)
+    monkeypatch.setattr("cepbench.algorithms.external.flink.algorithm.missing", lambda: reported)
     found = capabilities(["flink"])
     assert found.absent == {"flink": reported}
     assert found.rows == before.rows

@@ -6,8 +6,8 @@ from unittest import SkipTest
 import pytest
 
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, StateSize
-from cepbench.algorithms.cogra import Cogra
 from cepbench.algorithms.rows import Rows
+from cepbench.algorithms.trends.cogra import Cogra
 from cepbench.checks import Check, yield_checks
 from cepbench.events.batch import EventBatch
 from cepbench.queries.model import Query

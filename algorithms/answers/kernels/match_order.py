@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.arrays import Flags, Ints
-from cepbench.algorithms.kernels.compilation import inlined, kernel
+from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
+from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 
 
 @kernel

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.clock import has_ended, opened
-from cepbench.algorithms.kernels.compilation import inlined
-from cepbench.algorithms.kernels.events import Sliding
+from cepbench.algorithms.engine.kernels.clock import has_ended, opened
+from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.events import Sliding
 from cepbench.algorithms.sequences.kernels.combination import counted_before
 from cepbench.algorithms.sequences.kernels.counters import CounterState, SequenceRows
 from cepbench.algorithms.sequences.kernels.places import clear_slot

@@ -6,7 +6,7 @@ The result is the first cell of `Values`.
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.sequences.kernels.blocks import (
     SlotRow,
     between_channels,

@@ -2,9 +2,9 @@
 
 Counters are stored in rows of slots, so that an event updates contiguous memory.
 
-The algebra is that of `cepbench.algorithms.kernels.cells`, where one word per cell has an overflow bit per channel,
-since a cell is read and written as a whole. Here an event updates one channel in all slots, and a flag per counter
-allows these loops to be vectorized.
+The algebra is that of `cepbench.algorithms.engine.kernels.cells`, where one word per cell has an overflow bit per
+channel, since a cell is read and written as a whole. Here an event updates one channel in all slots, and a flag per
+counter allows these loops to be vectorized.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.kernels.arrays import Flags, Ints, Reals
-from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.arrays import Flags, Ints, Reals
+from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.algorithms.sequences.kernels.program import PerFamily
 from cepbench.queries.records import Records
 

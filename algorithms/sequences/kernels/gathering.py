@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.kernels.cells import sum_exceeds
-from cepbench.algorithms.kernels.compilation import inlined
-from cepbench.algorithms.kernels.events import KernelEvents
+from cepbench.algorithms.engine.kernels.cells import sum_exceeds
+from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.sequences.kernels.counters import ClockRecord, Gathered
 from cepbench.algorithms.sequences.kernels.program import Program
 from cepbench.queries.aggregates import NO_VALUE

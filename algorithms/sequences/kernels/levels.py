@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.algorithms.sequences.kernels.counters import Arrivals, CounterState, Gathered
 from cepbench.algorithms.sequences.kernels.places import clear_place, update_place
 from cepbench.algorithms.sequences.kernels.program import Program, SegmentRecord

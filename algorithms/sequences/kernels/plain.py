@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.kernels.cells import ONE, product_exceeds
-from cepbench.algorithms.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.cells import ONE, product_exceeds
+from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.algorithms.sequences.kernels.counters import Counters, CounterState
 from cepbench.algorithms.sequences.kernels.program import Program
 from cepbench.algorithms.sequences.kernels.rows import add_to

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 

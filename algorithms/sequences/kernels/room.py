@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from cepbench.algorithms.kernels.compilation import inlined, inner
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.sequences.kernels.counters import BLOCK, LiveSlots, Values
 from cepbench.algorithms.sequences.kernels.program import Chains, PerFamily
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cepbench.algorithms.kernels.clock import has_ended, next_boundary
-from cepbench.algorithms.kernels.compilation import inlined, kernel
-from cepbench.algorithms.kernels.events import KernelEvents, Sliding, fits
-from cepbench.algorithms.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
+from cepbench.algorithms.engine.kernels.clock import has_ended, next_boundary
+from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
+from cepbench.algorithms.engine.kernels.events import KernelEvents, Sliding, fits
+from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.sequences.kernels.closing import advance
 from cepbench.algorithms.sequences.kernels.combination import take_snapshots
 from cepbench.algorithms.sequences.kernels.counters import (

@@ -5,9 +5,9 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cepbench.algorithms.engine.event_sequence import Symbol
 from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
-from cepbench.algorithms.sequences.event_sequence import Symbol
-from tests.algorithms.sharon.workloads import sequences, symbols
+from tests.algorithms.sequences.sharon.workloads import sequences, symbols
 
 
 def found(*texts: str, families: str | None = None) -> dict[str, tuple[tuple[int, int], ...]]:

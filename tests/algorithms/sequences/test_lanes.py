@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from cepbench.algorithms.base import KeyedBatch, StateSize
+from cepbench.algorithms.engine.lanes import QueryLanes
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.running.lanes import QueryLanes
 from cepbench.algorithms.sequences.counter import SequenceCounter
 from cepbench.events.batch import EventBatch
 from cepbench.pipeline.jobs import Job

@@ -1,0 +1,84 @@
+"""Stacks within a memory limit; and complete event trends, which a detector finds in them when a window closes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.construction.cet.detector import Detector, MemoryLimit
+from cepbench.algorithms.construction.cet.graph import CetGraph
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.stacks import drop_before
+from cepbench.algorithms.engine.window_stacks import StackEvaluator
+from cepbench.algorithms.rows import QueryRows
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Part
+
+
+class LimitedEvaluator(StackEvaluator):
+    """Stacks of one key that respect a memory limit, which is checked whenever their arrays grow."""
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int, limit: MemoryLimit) -> None:
+        super().__init__(query, part, window, pointers)
+        self.limit = limit
+
+    def hold(self) -> None:
+        """Records the current state. Raises `NotEnoughMemory` if it exceeds the limit."""
+        now = self.held()
+        what = f"a graph of {now.kinds['events']} events and {now.kinds['edges']} edges"
+        self.limit.hold(now.bytes, now.kinds, what)
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        """Returns the rows of the windows that these events closed. Raises `NotEnoughMemory`."""
+        rows = super().process(events)
+        self.hold()
+        return rows
+
+    def grow(self) -> None:
+        """Enlarges the stacks, if the limit is not exceeded yet. Raises `NotEnoughMemory`."""
+        self.hold()
+        super().grow()
+
+    def state(self) -> StateSize:
+        """The peak since the last call, including the closing of windows."""
+        return self.limit.peak.report(self.held())
+
+
+class CetEvaluator(LimitedEvaluator):
+    """The CET graph of one key, and a detector that reads it when a window closes.
+
+    The whole state respects the detector's limit: if the graph needs the space, trends kept for the next window are
+    dropped.
+    """
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, detector: Detector) -> None:
+        super().__init__(query, part, window, detector.pointers, detector.limit)
+        self.detector = detector
+
+    @property
+    def graph(self) -> CetGraph:
+        """The graph of all open windows."""
+        return CetGraph(self.tables, self.stacks)
+
+    def held(self) -> StateSize:
+        """The graph, and the trends that are kept for the next window."""
+        graph, detector = self.graph, self.detector
+        kinds = {"events": graph.vertices, "edges": graph.edges, "trends": detector.trends}
+        return StateSize(graph.bytes + detector.bytes, kinds)
+
+    def hold(self) -> None:
+        """Records the current state, without the kept trends if their space is needed. Raises `NotEnoughMemory`."""
+        if self.held().bytes > self.limit.bytes:
+            self.detector.forget()
+        super().hold()
+
+    def construct(self, k: int, latest: Ints) -> list[QueryRows]:
+        """Returns the complete trends of window k. Raises `NotEnoughMemory`."""
+        drop_before(self.window.start(k), self.stacks)  # events between two windows
+        self.hold()
+        return self.detector.detect(self.graph, k, self.window.start(k + 1))
+
+    def details(self) -> Mapping[str, float]:
+        """Details of the detector."""
+        return self.detector.details()

@@ -1,0 +1,102 @@
+"""Partitions a window's CET graph into graphlets whose trends fit into memory (dissertation Chapters 6 and 7)."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
+from cepbench.algorithms.construction.cet.partitioning.branch_and_bound import branch_and_bound
+from cepbench.algorithms.construction.cet.partitioning.costs import Costs
+from cepbench.algorithms.construction.cet.partitioning.exhaustive import exhaustive
+from cepbench.algorithms.construction.cet.partitioning.levels import balanced, greedy
+from cepbench.algorithms.construction.cet.partitioning.plan import FoundPartition, PartitionPlan, Search
+from cepbench.algorithms.engine.kernels.arrays import Ints
+
+METHODS: dict[str, Search] = {"branch-and-bound": branch_and_bound, "greedy": greedy, "exhaustive": exhaustive}
+
+_MAX_BYTES = 2.0**62
+
+
+def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
+    """A plan of a graph with at least one vertex; its trends and path take at most `limit` bytes.
+
+    Every method returns a plan if one exists: if `branch-and-bound` or `greedy` finds none, the plan with the least
+    memory is used. Raises `NotEnoughMemory` if that does not fit either.
+    """
+    begin = time.thread_time()
+    costs = Costs(graph)
+    found = METHODS[method](costs, limit)
+    bounds = costs.least_memory(limit) if found.bounds is None else found.bounds
+    if bounds is None:
+        raise NotEnoughMemory(
+            f"no partitioning of the {len(graph.time)} events of a window into up to {len(costs.atoms) - 1} graphlets "
+            f"keeps its trends within {limit} bytes"
+        )
+    seconds = time.thread_time() - begin
+    return _plan(costs, bounds, _details(found, seconds))
+
+
+def load(method: str) -> None:
+    """Loads the kernels of a partitioner by a search on two edges with a limit that no plan meets."""
+    out_ptr, out, in_ptr, into = ([0, 1, 2, 2, 2], [2, 3], [0, 0, 0, 1, 2], [0, 1])
+    arrays = (np.array(numbers, np.int64) for numbers in ([0, 0, 1, 1], out_ptr, out, in_ptr, into, [0, 1, 2, 3]))
+    costs = Costs(WindowGraph(*arrays))
+    limit = int(costs.cost(costs.atoms[[0, -1]]).bytes) - 1
+    METHODS[method](costs, limit)
+    costs.least_memory(limit)
+
+
+def prescribed(graph: WindowGraph, graphlets: int, ratio: float, limit: int) -> PartitionPlan:
+    """The plan with `graphlets` graphlets, the first of which is about `ratio` times larger than the others; no search.
+
+    With a ratio of 1 the plan is balanced. It has fewer graphlets if there are fewer atomic ones. Raises
+    `NotEnoughMemory` if it takes more than `limit` bytes.
+    """
+    costs = Costs(graph)
+    return _fitting(_plan(costs, balanced(costs.atoms, min(graphlets, len(costs.atoms) - 1), ratio), {}), limit)
+
+
+def by_time(graph: WindowGraph, length: int, limit: int) -> PartitionPlan:
+    """The plan with a graphlet per interval of `length` time units, counted from time 0; no search.
+
+    Adjacent intervals form one graphlet if the graph cannot be cut between them. Plans do not depend on the window, so
+    windows that overlap by whole intervals have the same graphlets (Section 7.3). Raises `NotEnoughMemory` if the plan
+    takes more than `limit` bytes.
+    """
+    costs = Costs(graph)
+    inner = costs.atoms[1:-1]
+    cuts = inner[graph.time[inner] // length > graph.time[inner - 1] // length]
+    return _fitting(_plan(costs, np.concatenate([[0], cuts, costs.atoms[-1:]]), {}), limit)
+
+
+def one_graphlet(graph: WindowGraph) -> PartitionPlan:
+    """The plan at the top of the search space: T-CET."""
+    return _plan(Costs(graph), np.array([0, len(graph.time)], np.int64), {})
+
+
+def one_per_atom(graph: WindowGraph) -> PartitionPlan:
+    """The plan at the bottom of the search space: each atomic graphlet is a graphlet."""
+    costs = Costs(graph)
+    return _plan(costs, costs.atoms, {})
+
+
+def _fitting(plan: PartitionPlan, limit: int) -> PartitionPlan:
+    if plan.bytes > limit:
+        raise NotEnoughMemory(f"a plan of {plan.graphlets} graphlets takes {plan.bytes} bytes, but {limit} are left")
+    return plan
+
+
+def _plan(costs: Costs, bounds: Ints, details: dict[str, float]) -> PartitionPlan:
+    cost = costs.cost(bounds)
+    return PartitionPlan(bounds, cost.cpu, int(min(cost.bytes, _MAX_BYTES)), details)
+
+
+def _details(found: FoundPartition, seconds: float) -> dict[str, float]:
+    return {
+        "partition_seconds": seconds,
+        "partition_nodes": float(found.visited),
+        "partition_bytes_peak": float(found.bytes_peak),
+    }

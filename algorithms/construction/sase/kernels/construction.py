@@ -1,0 +1,185 @@
+"""Trend construction by depth-first search over the stacks of SASE, and the aggregation of each constructed trend
+(Wu et al., SIGMOD 2006, sequence construction; dissertation 13.1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.construction.sase.kernels.maximal_paths import FIRST, LAST, LIVE
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.cells import Cells, add_trend
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.predicates import hold
+from cepbench.algorithms.engine.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
+from cepbench.algorithms.engine.kernels.trend_hash import BASE, Hashes, finished, mixed
+from cepbench.queries.tables import Tables
+
+CURSOR, DEPTH, LONGEST, WRITTEN, TRENDS, UPDATES = 0, 1, 2, 3, 4, 5
+
+
+class Search(NamedTuple):
+    """The trend under construction, from its END event backwards.
+
+    `path[d]` is an event, with the next pointer and candidate to try, and its hash. `place`: next END event to start
+    from, depth, greatest depth, events and trends written to the output, and number of events in all trends.
+    """
+
+    path: Ints
+    pointer: Ints
+    candidate: Ints
+    term: Hashes
+    place: Ints
+
+
+class FoundMatches(NamedTuple):
+    """Matches as output: `offsets[m + 1]` and `positions`, or their digest in `digest[1]`. Unused arrays are empty;
+    all are when trends are aggregated.
+    """
+
+    offsets: Ints
+    positions: Ints
+    digest: Hashes
+
+
+@kernel
+def construct(
+    earliest: int,
+    ends_from: Ints,
+    role: Ints,
+    tables: Tables,
+    stacks: Stacks,
+    search: Search,
+    total: Cells,
+    found: FoundMatches,
+) -> bool:
+    """Constructs every trend of one window and adds it to cell 0 of `total` or to `found`.
+
+    `earliest`: start of the window; `ends_from[P]`: END events before this time are invalid; `role[V]`: roles of the
+    events in complete matches, empty if all trends are wanted. Returns False when `found` is full; call again to
+    continue. O(l) time per trend of length l.
+    """
+    place = search.place
+    writing, digesting = len(found.offsets) > 0, len(found.digest) > 0
+    updates = 0  # in a register: updating memory took a tenth of the search time
+    while True:
+        if place[DEPTH] == 0:
+            v = _next_end(earliest, ends_from, role, tables, stacks, place)
+            if v == NOBODY:
+                place[UPDATES] += updates
+                return True
+        else:
+            v = _next_predecessor(earliest, role, stacks, search)
+            if v == NOBODY:
+                place[DEPTH] -= 1
+                continue
+        depth = place[DEPTH]
+        if writing and (place[TRENDS] + 2 > len(found.offsets) or place[WRITTEN] + depth + 1 > len(found.positions)):
+            _step_back(search, place, v)
+            place[UPDATES] += updates
+            return False
+        search.path[depth] = v
+        if len(tables.pairwise.one) > 0 and not _pairs_hold(depth, tables, stacks, search):
+            continue
+        search.pointer[depth] = stacks.pointer_ptr[v]
+        search.candidate[depth] = NOBODY
+        place[DEPTH] = depth + 1
+        place[LONGEST] = max(place[LONGEST], depth + 1)
+        if digesting:
+            search.term[depth] = mixed(stacks.place[v])
+        if role[v] & FIRST if len(role) > 0 else tables.start[stacks.position[v]] and stacks.barrier[v] < earliest:
+            updates += depth + 1
+            if writing:
+                _write(depth + 1, stacks, search, found)
+            elif digesting:
+                _digest(depth + 1, search, found)
+            else:
+                add_trend(total, 0, tables, search.path, depth + 1, stacks.position, stacks.ints, stacks.reals)
+
+
+@inner
+def _next_end(earliest: int, ends_from: Ints, role: Ints, tables: Tables, stacks: Stacks, place: Ints) -> int:
+    """The next END event of the window, or NOBODY."""
+    while place[CURSOR] < stacks.counters[EVENTS]:
+        v = place[CURSOR]
+        place[CURSOR] = v + 1
+        p = stacks.position[v]
+        if len(role) > 0 and role[v] & LAST == 0:
+            continue
+        if tables.end[p] and stacks.time[v] >= earliest and stacks.time[v] >= ends_from[p]:
+            return v
+    return NOBODY
+
+
+@inlined
+def _next_predecessor(earliest: int, role: Ints, stacks: Stacks, search: Search) -> int:
+    """The next event that can precede the last one of the path, or NOBODY."""
+    d = search.place[DEPTH] - 1
+    stop = stacks.pointer_ptr[search.path[d] + 1]
+    while search.pointer[d] < stop:
+        at = search.pointer[d]
+        floor = stacks.floor[at]
+        u = search.candidate[d]
+        if u == NOBODY:
+            u = stacks.target[at]
+        if u == NOBODY or stacks.time[u] < earliest or stacks.time[u] < floor:
+            search.pointer[d] = at + 1
+            search.candidate[d] = NOBODY
+            continue
+        below = NOBODY if floor == ALONE else stacks.below[u]
+        search.candidate[d] = below
+        if below == NOBODY:
+            search.pointer[d] = at + 1
+        if len(role) == 0 or role[u] & LIVE:
+            return u
+    return NOBODY
+
+
+@inner
+def _step_back(search: Search, place: Ints, v: int) -> None:
+    """Undoes the choice of event v, so that the search can find it again."""
+    if place[DEPTH] == 0:
+        place[CURSOR] = v
+        return
+    d = place[DEPTH] - 1
+    if search.candidate[d] == NOBODY:
+        search.pointer[d] -= 1
+    search.candidate[d] = v
+
+
+@inner
+def _pairs_hold(depth: int, tables: Tables, stacks: Stacks, search: Search) -> bool:
+    """Whether the earliest event of the path satisfies the pairwise predicates with all later ones."""
+    e = search.path[depth]
+    for n in range(len(tables.pairwise.one)):
+        if not tables.pair_left[n, stacks.position[e]]:
+            continue
+        for d in range(depth):
+            f = search.path[d]
+            if tables.pair_right[n, stacks.position[f]] and not hold(
+                tables.pairwise, n, stacks.ints, stacks.reals, e, stacks.ints, stacks.reals, f
+            ):
+                return False
+    return True
+
+
+@inner
+def _write(length: int, stacks: Stacks, search: Search, found: FoundMatches) -> None:
+    place = search.place
+    at = place[WRITTEN]
+    for d in range(length):
+        found.positions[at + d] = stacks.place[search.path[length - 1 - d]]
+    place[WRITTEN] = at + length
+    place[TRENDS] += 1
+    found.offsets[place[TRENDS]] = at + length
+
+
+@kernel
+def _digest(length: int, search: Search, found: FoundMatches) -> None:
+    h = np.uint64(0)
+    for d in range(length - 1, -1, -1):
+        h = h * BASE + search.term[d]
+    found.digest[0] += finished(h)
+    search.place[TRENDS] += 1

@@ -1,0 +1,111 @@
+"""CORE on one query and key: the runs of the automaton, and the matches that they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cepbench.algorithms.answers.detected_count import match_counter
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
+from cepbench.algorithms.detection.core.kernels.compact_set import NODE_BYTES, NODES, SEEN, STEPS
+from cepbench.algorithms.detection.core.kernels.enumeration import (
+    ALL_TICKS,
+    LONGEST,
+    MAX_STEPS,
+    RATIO,
+    SLOWEST,
+    UPDATES,
+    delay_of,
+)
+from cepbench.algorithms.detection.core.kernels.enumeration import STEPS as ENUMERATION_STEPS
+from cepbench.algorithms.detection.core.runs import Runs
+from cepbench.algorithms.engine.batches import kernel_events
+from cepbench.algorithms.engine.evaluator import Evaluator
+from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, concatenate
+from cepbench.events.batch import EventBatch
+from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.model import Aggregates
+
+
+class CoreEvaluator(Evaluator):
+    """Updates with each batch, then reports the matches that end in it: at most `limit` per last event, 0 for all."""
+
+    def __init__(self, query: CompiledQuery, automaton: SubsetAutomaton, limit: int) -> None:
+        assert query.window is not None
+        [part] = query.parts
+        self.query = query
+        self.count = match_counter(query)
+        counts = query.window.counts_events
+        digests = query.summarised or isinstance(query.query.returns, Aggregates)
+        self.runs = Runs(part, automaton, query.reach, counts, digests, limit)
+        self.reported = 0
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        parts: list[QueryRows] = []
+        for rows in self.runs.read(kernel_events(self.query.columns, events), events.position):
+            self.reported += sum(int(one.matches.sum()) if isinstance(one, MatchDigests) else len(one) for one in rows)
+            parts += rows
+        self._advance(events)
+        if not parts:
+            return None
+        found = concatenate(parts)
+        assert isinstance(found, MatchRows | MatchDigests)
+        if self.count is None:
+            return found
+        self.count.add(found)
+        return None
+
+    def finish(self) -> QueryRows | None:
+        return None if self.count is None else self.count.row()
+
+    def state(self) -> StateSize:
+        """Live nodes, and the match under construction."""
+        nodes, longest = self.runs.most_nodes(), int(self.runs.search.marks[LONGEST])
+        kinds = {"nodes": nodes, "trends": 1 if longest else 0}
+        return StateSize(NODE_BYTES * nodes + 40 * longest, kinds, self.runs.reserved)
+
+    def details(self) -> Mapping[str, float]:
+        """Work of both phases, counted and in seconds.
+
+        - `update_steps`, `nodes_made`, `update_seconds`: of the update phase; `steps_per_event_mean`.
+        - `updates`: events in all matches; `enumeration_steps`, `enumeration_seconds`.
+        - `delay_mean`, `delay_max`: seconds between two matches; `delay_p999_max`: the 99.9th percentile, maximum over
+          keys. The last two need a readable processor counter. `delay_steps_max`: maximum number of steps between two
+          matches; `delay_ratio_max`: maximum ratio of these steps to the match length.
+        """
+        counters, marks, events = self.runs.set.counters, self.runs.search.marks, self.runs.seen
+        found = {
+            "update_steps": float(counters[STEPS]),
+            "update_seconds": self.runs.update_seconds,
+            "nodes_made": float(counters[NODES]),
+            "states_peak": float(len(self.runs.automaton.states)),
+            "updates": float(marks[UPDATES]),
+            "enumeration_steps": float(marks[ENUMERATION_STEPS]),
+            "enumeration_seconds": self.runs.enumeration_seconds,
+        }
+        if events:
+            found |= {"steps_per_event_mean": counters[STEPS] / events, "steps_per_event_count": float(counters[SEEN])}
+        if self.reported:
+            found |= {
+                "delay_mean": self.runs.enumeration_seconds / self.reported,
+                "delay_count": float(self.reported),
+                "delay_steps_max": float(marks[MAX_STEPS]),
+                "delay_ratio_max": marks[RATIO] / 1000,
+            }
+        if marks[ALL_TICKS]:
+            tick, delays = self.runs.enumeration_seconds / marks[ALL_TICKS], self.runs.search.delays
+            found["delay_max"] = tick * marks[SLOWEST]
+            found["delay_p999_max"] = tick * delay_of(int(np.searchsorted(np.cumsum(delays), 0.999 * delays.sum())))
+        return found
+
+    def _advance(self, events: EventBatch) -> None:
+        """Marks nodes that no later event can reach as no longer live."""
+        if self.runs.counts:
+            self.runs.advance(self.runs.seen)
+            return
+        point = events.watermark or 0
+        if len(events):
+            point = max(point, int(events.time[-1]))
+        self.runs.advance(point)

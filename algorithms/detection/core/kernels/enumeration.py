@@ -1,0 +1,226 @@
+"""The enumeration phase: reports the matches that events ended, with a delay between two matches that is linear in
+their size (CORE, Algorithm 2).
+
+It is separate from the update: nodes do not change, so matches can be enumerated later, as long as their nodes are
+kept. A depth-first search goes from the last event of a match back to the first. Other successors of a node wait on a
+stack if they have a match within the span. A node is only visited for a match that is still to come, and at most one
+union precedes each cell, so there are at most 2 l steps between a match and the next one, of l events.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.detection.core.kernels.compact_set import FINALS, KEPT, NONE, CompactSet, is_live
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
+from cepbench.algorithms.engine.kernels.ticks import ticks
+from cepbench.algorithms.engine.kernels.trend_hash import Hashes, finished, mixed
+from cepbench.queries.records import Records
+
+(DONE, CELL, WAITING, MATCHES, WRITTEN, ROWS, REPORTED, AT_EVENT, SINCE, STEPS, MAX_STEPS, UPDATES, LONGEST, RATIO) = (
+    range(14)
+)
+SLOWEST, ALL_TICKS = 14, 15
+MARKS = 16
+"""See `Search.marks`."""
+OF_SEARCH, OF_OUTPUT = 1, 2
+"""Why the kernel returns early: what it lacks space for."""
+DELAYS = 512
+"""Delays are counted in a histogram over ticks with eight buckets per doubling."""
+
+
+class SettingRecord:
+    """`reach`: the span. With `digests`, matches are counted and digested; `limit` per last event, 0 for all."""
+
+    reach: int
+    digests: bool
+    limit: int
+
+
+class Search(NamedTuple):
+    """The match under construction, from its last event back.
+
+    - `path[d]`: positions of its events; `term[d]`: the hash of the last d + 1 of them; `power[d]`: BASE^d.
+    - `stack[N, 2]`: waiting nodes, and the depth at which they continue.
+    - `marks`: final cells DONE; the CELL that is enumerated; nodes WAITING; MATCHES and positions WRITTEN, or ROWS of
+      digests; matches REPORTED AT_EVENT, the position of a last event; steps SINCE the last match, all STEPS,
+      MAX_STEPS between two matches, the maximum RATIO of these to the match length in thousandths; events in all
+      matches (UPDATES), the LONGEST match; the SLOWEST match and ALL_TICKS, in ticks.
+    - `delays[DELAYS]`: number of matches by delay.
+    """
+
+    path: Ints
+    term: Hashes
+    power: Hashes
+    stack: Ints
+    marks: Ints
+    delays: Ints
+
+
+class FoundRecord:
+    """A match: times of its first and last event, the window that ends with it, and the `stop` of its events."""
+
+    first: int
+    last: int
+    window: int
+    stop: int
+
+
+class FoundMatches(NamedTuple):
+    """Matches as output: `one` (`FoundRecord`), `positions`; or digests, by `window` (`rows.MatchDigests`)."""
+
+    one: Records
+    positions: Ints
+    window: Ints
+    matches: Hashes
+    digest: Hashes
+
+
+@kernel
+def enumerate_matches(setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> int:
+    """Enumerates the matches of all final cells, or continues; returns what it lacks space for, or 0.
+
+    O(l) per match of l events, and O(1) for its digest.
+    """
+    mark = search.marks
+    moment = ticks()
+    while True:
+        if mark[WAITING] == 0:
+            if mark[DONE] == runs.counters[FINALS]:
+                mark[DONE] = runs.counters[FINALS] = 0
+                return 0
+            lack, moment = _begin(moment, setting, runs, search, found)
+        else:
+            lack, moment = _find_next(moment, setting, runs, search, found)
+        if lack != 0:
+            return lack
+
+
+@inlined
+def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> tuple[int, int]:
+    """Begins with the next final cell."""
+    mark = search.marks
+    mark[CELL] = runs.final[mark[DONE]]
+    cell = runs.node[mark[CELL] & (len(runs.node) - 1)]
+    if cell.place != mark[AT_EVENT]:
+        mark[AT_EVENT], mark[REPORTED] = cell.place, 0
+    elif setting[0].limit > 0 and mark[REPORTED] == setting[0].limit:
+        mark[DONE] += 1
+        return 0, moment
+    search.path[0] = cell.place
+    if setting[0].digests:
+        search.term[0] = mixed(cell.place)
+    if cell.left == NONE:
+        if _is_full(1, setting, search, found):
+            return OF_OUTPUT, moment
+        mark[SINCE] += 1
+        moment = _emit(1, cell.time, moment, setting, runs, search, found)
+    else:
+        mark[SINCE] += 1
+        search.stack[0, 0], search.stack[0, 1] = cell.left, 1
+        mark[WAITING] = 1
+    mark[DONE] += 1
+    return 0, moment
+
+
+@inlined
+def _find_next(moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> tuple[int, int]:
+    """Finds the next match of the final cell, from the node on top of the stack."""
+    mark = search.marks
+    mask, kept = len(runs.node) - 1, runs.counters[KEPT]
+    floor = runs.node[mark[CELL] & mask].born - setting[0].reach
+    mark[WAITING] -= 1
+    n, depth = search.stack[mark[WAITING], 0], search.stack[mark[WAITING], 1]
+    while True:
+        lack = 0
+        if depth == len(search.path) or mark[WAITING] + 2 > len(search.stack):
+            lack = OF_SEARCH
+        node = runs.node[n & mask]
+        starts = node.place != NONE and node.left == NONE
+        if starts and _is_full(depth + 1, setting, search, found):
+            lack = OF_OUTPUT
+        if lack != 0:
+            search.stack[mark[WAITING], 0], search.stack[mark[WAITING], 1] = n, depth
+            mark[WAITING] += 1
+            return lack, moment
+        mark[SINCE] += 1
+        if node.next != NONE and is_live(node.next, kept, floor, runs):
+            search.stack[mark[WAITING], 0], search.stack[mark[WAITING], 1] = node.next, depth
+            mark[WAITING] += 1
+        if node.place != NONE:
+            search.path[depth] = node.place
+            if setting[0].digests:
+                search.term[depth] = search.term[depth - 1] + mixed(node.place) * search.power[depth]
+            depth += 1
+            if starts:
+                moment = _emit(depth, node.time, moment, setting, runs, search, found)
+                if setting[0].limit > 0 and mark[REPORTED] == setting[0].limit:
+                    mark[WAITING] = 0
+                return 0, moment
+        n = node.left
+
+
+@inlined
+def _is_full(length: int, setting: Records, search: Search, found: FoundMatches) -> bool:
+    """Whether there is no space for one more match."""
+    mark = search.marks
+    if setting[0].digests:
+        return mark[ROWS] == len(found.window)
+    return mark[MATCHES] == len(found.one) or mark[WRITTEN] + length > len(found.positions)
+
+
+@inlined
+def _emit(
+    length: int, first: int, moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches
+) -> int:
+    """Writes or digests the match; returns the current tick."""
+    mark = search.marks
+    cell = runs.node[mark[CELL] & (len(runs.node) - 1)]
+    window = cell.born - setting[0].reach
+    if setting[0].digests:
+        at = mark[ROWS] - 1
+        if at < 0 or found.window[at] != window:
+            at += 1
+            found.window[at], found.matches[at], found.digest[at] = window, np.uint64(0), np.uint64(0)
+            mark[ROWS] = at + 1
+        found.matches[at] += np.uint64(1)
+        found.digest[at] += finished(search.term[length - 1])
+    else:
+        written = mark[WRITTEN]
+        for d in range(length):
+            found.positions[written + d] = search.path[length - 1 - d]
+        match = found.one[mark[MATCHES]]
+        match.first, match.last, match.window, match.stop = first, cell.time, window, written + length
+        mark[MATCHES], mark[WRITTEN] = mark[MATCHES] + 1, written + length
+    mark[REPORTED] += 1
+    mark[UPDATES] += length
+    mark[LONGEST] = max(mark[LONGEST], length)
+    mark[STEPS] += mark[SINCE]
+    mark[MAX_STEPS] = max(mark[MAX_STEPS], mark[SINCE])
+    mark[RATIO] = max(mark[RATIO], mark[SINCE] * 1000 // length)
+    mark[SINCE] = 0
+    now = ticks()
+    delay = now - moment
+    mark[SLOWEST] = max(mark[SLOWEST], delay)
+    mark[ALL_TICKS] += delay
+    search.delays[_bucket(delay)] += 1
+    return now
+
+
+@inlined
+def _bucket(delay: int) -> int:
+    """The bucket of a delay: eight per doubling (`delay_of` is the least delay in a bucket)."""
+    octave = 0
+    rest = delay
+    while rest >= 16:
+        rest >>= 1
+        octave += 1
+    return min(8 * octave + max(rest, 0), DELAYS - 1)
+
+
+def delay_of(bucket: int) -> int:
+    """The least delay in ticks of a bucket."""
+    return bucket if bucket < 16 else (bucket % 8 + 8) << (bucket // 8 - 1)

@@ -1,0 +1,125 @@
+"""The update phase: reads an event and updates all runs that it can extend or end (CORE, Algorithm 1)."""
+
+from __future__ import annotations
+
+from cepbench.algorithms.detection.core.kernels.automaton import (
+    NOTHING,
+    START,
+    UNKNOWN,
+    Cea,
+    classified,
+    letter_of,
+    undecided,
+)
+from cepbench.algorithms.detection.core.kernels.compact_set import (
+    ASKED,
+    FINALS,
+    KEPT,
+    LIVE,
+    NEXT,
+    NODES,
+    NOW,
+    PEAK,
+    PENDING,
+    POINT,
+    SEEN,
+    STEPS,
+    CompactSet,
+    commit,
+    expire,
+    is_live,
+    new_cell,
+    room,
+)
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
+from cepbench.algorithms.engine.kernels.events import KernelEvents
+from cepbench.queries.records import Records
+from cepbench.queries.tables import Predicates
+
+OF_DECISIONS, OF_TARGETS, OF_NODES, OF_PENDING, OF_FINALS = range(1, 6)
+"""Why the kernel returns before the end of a batch: what it lacks space for."""
+
+
+@kernel
+def update(
+    begin: int, events: KernelEvents, places: Ints, span: Records, local: Predicates, cea: Cea, runs: CompactSet
+) -> tuple[int, int]:
+    """Reads events `begin..`; returns the next event, and what is lacking to read it (0 at the end of the batch).
+
+    O(predicates + states) per event, regardless of the number of runs, their lengths and the span: an event creates one
+    cell for each state from which a run takes it, and one union for each further source of a target state.
+    """
+    count = runs.counters
+    for i in range(begin, len(events.time)):
+        found = classified(i, events, local, cea)
+        if found == UNKNOWN:
+            count[ASKED] = undecided(i, events, local, cea)
+            return i, OF_DECISIONS
+        if found == NOTHING:
+            count[SEEN] += 1
+            continue
+        letter = letter_of(found)
+        time = events.time[i]
+        point = count[SEEN] if span[0].counts else time
+        floor = point - span[0].reach
+        first, last = cea.edge_ptr[letter], cea.edge_ptr[letter + 1]
+        expire(floor, runs)
+        if room(runs) < last - first + len(runs.head):
+            return i, OF_NODES
+        if count[PENDING] + last - first > len(runs.pending):
+            return i, OF_PENDING
+        if count[FINALS] + last - first > len(runs.final):
+            return i, OF_FINALS
+        if time > count[NOW]:
+            commit(floor, cea, runs)
+            count[NOW] = time
+        if cea.open[letter]:
+            edge = _open_edge(first, last, floor, cea, runs)
+            if edge != UNKNOWN:
+                count[ASKED] = edge
+                return i, OF_TARGETS
+        count[POINT] = point
+        count[SEEN] += 1
+        before = count[NEXT]
+        for at in range(first, last):
+            _take(at, places[i], time, point, floor, cea, runs)
+        count[STEPS] += last - first
+        count[NODES] += count[NEXT] - before
+        count[PEAK] = max(count[PEAK], count[NEXT] - count[LIVE])
+    return len(events.time), 0
+
+
+@inlined
+def _open_edge(first: int, last: int, floor: int, cea: Cea, runs: CompactSet) -> int:
+    """An edge with an unknown target that a run takes now; or `UNKNOWN`."""
+    for at in range(first, last):
+        edge = cea.edge[at]
+        if edge.target == UNKNOWN and (
+            edge.source == START or is_live(runs.merged[edge.source], runs.counters[LIVE], floor, runs)
+        ):
+            return at
+    return UNKNOWN
+
+
+@inlined
+def _take(at: int, place: int, time: int, point: int, floor: int, cea: Cea, runs: CompactSet) -> None:
+    """Extends the runs of a state by the event: creates a cell, which ends matches, can be extended later, or both."""
+    count = runs.counters
+    edge = cea.edge[at]
+    left, latest = -1, point
+    if edge.source != START:
+        left = runs.merged[edge.source]
+        if not is_live(left, count[LIVE], floor, runs):
+            return
+        latest = runs.node[left & (len(runs.node) - 1)].latest
+    cell = new_cell(left, latest, place, time, point, runs)
+    if edge.final:
+        if count[FINALS] == 0:
+            count[KEPT] = count[LIVE]
+        runs.final[count[FINALS]] = cell
+        count[FINALS] += 1
+    if edge.goes_on:
+        runs.pending[count[PENDING], 0] = edge.list
+        runs.pending[count[PENDING], 1] = cell
+        count[PENDING] += 1

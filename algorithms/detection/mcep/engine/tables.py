@@ -1,0 +1,212 @@
+"""Compiles the nodes of a plan into the arrays that kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from cepbench.algorithms.answers.distinct_matches import DistinctMatches
+from cepbench.algorithms.detection.mcep.engine.indices import (
+    DEFAULT_SORTING,
+    Bound,
+    IndexKey,
+    JoinKey,
+    Sorting,
+    chosen_index,
+)
+from cepbench.algorithms.detection.mcep.engine.nodes import EngineNode, EngineNodes, NodeSide, driver_of, reach_of
+from cepbench.algorithms.detection.mcep.kernels.state import (
+    AFTER,
+    APART,
+    BEFORE,
+    NOBODY,
+    SLOTS,
+    AbsenceRecord,
+    BoundRecord,
+    CheckRecord,
+    ExclusionRecord,
+    IndexRecord,
+    JoinRecord,
+    NodeRecord,
+    PatternRecord,
+    PlanTables,
+)
+from cepbench.algorithms.detection.mcep.planning.patterns import flipped, nameless
+from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
+from cepbench.algorithms.detection.mcep.planning.selectivities import TypePair
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.queries.columns import ColumnSet
+from cepbench.queries.compile import Workload
+from cepbench.queries.model import Comparison
+from cepbench.queries.records import Records, records_of
+from cepbench.queries.tables import Columns, Predicates, csr, predicate_tables
+
+
+@dataclass(frozen=True, eq=False)
+class EngineTables:
+    """What the executors of a plan share: `tables`, the `columns` that these read, and the `longest` reach.
+
+    `longest`: int64[2], the longest window in time and in events; `strides[N]`: words per row of each node;
+    `queries[P]`: the query of each pattern.
+    """
+
+    tables: PlanTables
+    columns: ColumnSet
+    longest: Ints
+    strides: Ints
+    queries: Ints
+
+
+def tables_of(workload: Workload, plan: MultiPlan, sorting: Sorting = DEFAULT_SORTING) -> EngineTables:
+    """The tables of a global plan whose patterns are the clauses of the detection queries of a workload."""
+    return _Compilation(workload, plan, sorting).tables()
+
+
+class _Compilation:
+    def __init__(self, workload: Workload, plan: MultiPlan, sorting: Sorting) -> None:
+        parts = [(query.index, part.clause) for query in workload for part in query.clauses]
+        digested = {query.index: DistinctMatches(query).digests for query in workload}
+        self.queries, self.clauses = [index for index, _ in parts], [clause for _, clause in parts]
+        self.digests = [digested[index] for index in self.queries]
+        self.patterns, self.selectivities, self.sorting = plan.table, plan.costs.selectivities, sorting
+        self.found = EngineNodes(plan, self.clauses)
+        self.types = workload.schema.types
+        self.columns = Columns(workload.schema)
+        self.copy: list[int] = []
+        self.checks: list[tuple[int, int, int]] = []
+        self.shares: dict[int, list[float]] = {}
+        self.pairs: dict[tuple[Comparison, ...], int] = {}
+
+    def tables(self) -> EngineTables:
+        nodes = self.found.nodes
+        joins = [self._joins(node) for node in nodes]
+        pairs = predicate_tables(list(self.pairs), self.columns)
+        records, indices, bounds = self._indexed(list(chain(*joins)), pairs)
+        ends, absences = self._absences()
+        steps = [[n for n, node in enumerate(nodes) if name in node.ends] for name in self.types]
+        tables = PlanTables(
+            _records(NodeRecord, [(n.kind, n.reach, n.counts, len(n.places), n.stored, n.kept, n.held) for n in nodes]),
+            predicate_tables([node.filters for node in nodes], self.columns),
+            *csr(steps),
+            csr(joins)[0],
+            _records(JoinRecord, records),
+            np.array(self.copy, np.int64),
+            _records(CheckRecord, self.checks),
+            pairs,
+            csr([[k for k, one in enumerate(indices) if one.node == n] for n in range(len(nodes))])[0],
+            _records(IndexRecord, [(*one, *self.sorting) for one in indices]),
+            _records(BoundRecord, bounds),
+            csr([node.exclusions for node in nodes])[0],
+            _records(ExclusionRecord, list(chain(*(node.exclusions for node in nodes)))),
+            *csr([node.finals for node in nodes]),
+            _records(PatternRecord, [self._pattern(p, *span) for p, span in enumerate(ends)]),
+            _records(AbsenceRecord, absences),
+        )
+        longest = [max((n.reach for n in nodes if n.counts == counts), default=-1) for counts in (False, True)]
+        columns = ColumnSet(tuple(self.columns.ints), tuple(self.columns.reals))
+        strides = np.array([SLOTS + len(node.places) for node in nodes], np.int64)
+        return EngineTables(tables, columns, np.array(longest, np.int64), strides, np.array(self.queries, np.int64))
+
+    def _indexed(
+        self, joins: Sequence[JoinKey], pairs: Predicates
+    ) -> tuple[list[tuple[int, ...]], list[IndexKey], list[Bound]]:
+        """The joins with their indices, or NOBODY, and the ranges of their bounds; the indices, by node; the bounds."""
+        chosen = [chosen_index(join, self.checks, pairs, self.shares) for join in joins]
+        indices = sorted({one[0] for one in chosen if one is not None})
+        records: list[tuple[int, ...]] = []
+        bounds: list[Bound] = []
+        for join, one in zip(joins, chosen, strict=True):
+            begin, index = len(bounds), NOBODY
+            if one is not None:
+                index = indices.index(one[0])
+                bounds += one[1]
+            records.append((*join, index, begin, len(bounds)))
+        return records, indices, bounds
+
+    def _pattern(self, pattern: int, begin: int, end: int) -> tuple[int, bool, bool, bool, bool, int, int]:
+        clause, detected = self.clauses[pattern], self.patterns[pattern]
+        counts = detected.scope.counts_events
+        return reach_of(detected), counts, clause.ordered, clause.waits, self.digests[pattern], begin, end
+
+    def _absences(self) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
+        """The negated types to check for matches of all patterns, and the range of each pattern."""
+        spans: list[tuple[int, int]] = []
+        found: list[tuple[int, int, bool]] = []
+        for pattern, clause in enumerate(self.clauses):
+            begin = len(found)
+            for index, negation in enumerate(clause.negated):
+                if (pattern, index) not in self.found.decided:
+                    last = negation.gap == len(clause.operands)
+                    found.append((self.found.absent[pattern, index], negation.gap, last))
+            spans.append((begin, len(found)))
+        return spans, found
+
+    def _joins(self, node: EngineNode) -> list[JoinKey]:
+        """The joins that create rows of a node, by the side that contains the current event."""
+        if not node.sides:
+            return []
+        ordered = self.patterns[node.pattern].ordered
+        return [self._join(node, node.sides[s], node.sides[1 - s], ordered) for s in driver_of(ordered, node.sides)]
+
+    def _join(self, node: EngineNode, mine: NodeSide, theirs: NodeSide, ordered: bool) -> JoinKey:
+        copy, check = len(self.copy), len(self.checks)
+        self.copy += [
+            mine.places.index(operand) if operand in mine.places else ~theirs.places.index(operand)
+            for operand in node.places
+        ]
+        bound = NOBODY
+        if ordered:
+            last = max(theirs.places)
+            bound = mine.places.index(min(operand for operand in mine.places if operand > last))
+            self.checks += _order_checks(node, mine, theirs, last)
+        else:
+            self.checks += self._distinct(node, mine, theirs)
+        self._conditions(node, mine, theirs)
+        return JoinKey(mine.node, theirs.node, bound, copy, check, len(self.checks))
+
+    def _distinct(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> list[tuple[int, int, int]]:
+        """Checks that operands of the same type bind different events."""
+        operands = self.clauses[node.pattern].operands
+        return [
+            (a, b, APART)
+            for a, one in enumerate(mine.places)
+            for b, other in enumerate(theirs.places)
+            if operands[one].single.type == operands[other].single.type
+        ]
+
+    def _conditions(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> None:
+        """The conditions between the two sides, each from the fresh to the older row."""
+        clause = self.clauses[node.pattern]
+        for a, one in enumerate(mine.places):
+            for b, other in enumerate(theirs.places):
+                listed = []
+                for condition in clause.conditions:
+                    if (condition.left, condition.right) == (one, other):
+                        listed.append(condition.predicate)
+                    elif (condition.left, condition.right) == (other, one):
+                        listed.append(flipped(condition.predicate))
+                if listed:
+                    types = clause.operands[one].single.type, clause.operands[other].single.type
+                    self.shares[len(self.checks)] = [
+                        self.selectivities.of(TypePair(*types, frozenset({nameless(predicate)})))
+                        for predicate in listed
+                    ]
+                    self.checks.append((a, b, self.pairs.setdefault(tuple(listed), len(self.pairs))))
+
+
+def _order_checks(node: EngineNode, mine: NodeSide, theirs: NodeSide, last: int) -> list[tuple[int, int, int]]:
+    """Checks of adjacent operands on different sides, except after `last`, where the search is bounded already."""
+    found = []
+    for one, other in zip(node.places, node.places[1:], strict=False):
+        if one in theirs.places and other in mine.places and one != last:
+            found.append((mine.places.index(other), theirs.places.index(one), BEFORE))
+        elif one in mine.places and other in theirs.places:
+            found.append((mine.places.index(one), theirs.places.index(other), AFTER))
+    return found
+
+
+def _records(record: type, rows: Sequence[tuple[float, ...]]) -> Records:
+    return np.array(rows, records_of(record))

@@ -1,0 +1,107 @@
+"""Events bound by rows, with their columns. The sets of a Kleene operand are linked lists from the last event back."""
+
+from __future__ import annotations
+
+from cepbench.algorithms.detection.mcep.kernels.state import (
+    BINDINGS,
+    LACK,
+    LOW,
+    NOBODY,
+    OF_BINDINGS,
+    ORIGIN,
+    OWN,
+    SEEN,
+    EngineState,
+    PlanTables,
+)
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.engine.kernels.predicates import hold
+
+
+@inlined
+def bound(i: int, below: int, events: KernelEvents, places: Ints, state: EngineState) -> int:
+    """A new binding of event i after the set `below`, or alone if that is NOBODY. NOBODY if there is no space."""
+    count = state.counters
+    at = count[BINDINGS] - count[ORIGIN]
+    if at == len(state.binding):
+        count[LACK] = OF_BINDINGS
+        return NOBODY
+    binding = state.binding[at]
+    binding.time, binding.number, binding.place, binding.below = events.time[i], count[SEEN], places[i], below
+    if below == NOBODY:
+        binding.first, binding.length = events.time[i], 1
+    else:
+        other = state.binding[below - count[ORIGIN]]
+        binding.first, binding.length = other.first, other.length + 1
+    keep_columns(i, events, state.ints, state.reals, at)
+    count[BINDINGS] += 1
+    return count[BINDINGS] - 1
+
+
+@inlined
+def own_binding(i: int, events: KernelEvents, places: Ints, state: EngineState) -> int:
+    """The binding of event i alone, which all operands share; NOBODY if there is no space."""
+    count = state.counters
+    if count[OWN] == NOBODY:
+        count[OWN] = bound(i, NOBODY, events, places, state)
+    return count[OWN]
+
+
+@inlined
+def all_hold(which: int, mine: int, theirs: int, tables: PlanTables, state: EngineState) -> bool:
+    """Whether a list of conditions holds between each event of binding `mine` and each of `theirs`."""
+    origin = state.counters[ORIGIN]
+    a = mine
+    while a != NOBODY:
+        b = theirs
+        while b != NOBODY:
+            if not hold(tables.pairs, which, state.ints, state.reals, a - origin, state.ints, state.reals, b - origin):
+                return False
+            b = state.binding[b - origin].below
+        a = state.binding[a - origin].below
+    return True
+
+
+@inlined
+def apart(mine: int, theirs: int, state: EngineState) -> bool:
+    """Whether two bindings have no event in common. O(l), since positions are descending in both."""
+    origin = state.counters[ORIGIN]
+    a, b = mine, theirs
+    while a != NOBODY and b != NOBODY:
+        one, other = state.binding[a - origin], state.binding[b - origin]
+        if one.number == other.number:
+            return False
+        if one.number > other.number:
+            a = one.below
+        else:
+            b = other.below
+    return True
+
+
+@inlined
+def drop_bindings(since: int, number: int, state: EngineState) -> None:
+    """Drops the oldest bindings: those older than time `since` and before event `number`. O(1) amortized."""
+    count = state.counters
+    low, end, origin = count[LOW], count[BINDINGS], count[ORIGIN]
+    while low < end:
+        binding = state.binding[low - origin]
+        if binding.time >= since or binding.number >= number:
+            break
+        low += 1
+    count[LOW] = low
+
+
+@inlined
+def move_bindings(state: EngineState) -> None:
+    """Moves the live bindings to the front of the arrays. O(number of live bindings)."""
+    count = state.counters
+    gone = count[LOW] - count[ORIGIN]
+    for at in range(count[BINDINGS] - count[LOW]):
+        state.binding[at] = state.binding[at + gone]
+        for c in range(state.ints.shape[0]):
+            state.ints[c, at] = state.ints[c, at + gone]
+        for c in range(state.reals.shape[0]):
+            state.reals[c, at] = state.reals[c, at + gone]
+    count[ORIGIN] = count[LOW]

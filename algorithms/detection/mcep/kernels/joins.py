@@ -1,0 +1,187 @@
+"""Creates rows of a node: from an event, from sets that an event extends, or from the rows of two other nodes
+(MCEP, Sections 3.1 and 5; lazy evaluation: earlier events are looked up where they are stored).
+
+Every new row contains the current event. So two rows meet exactly once: a fresh one, which contains the current event,
+and an older one of the other node. In a SEQ the current event, which is the newest, can only be the last one.
+"""
+
+from __future__ import annotations
+
+from cepbench.algorithms.detection.mcep.kernels.bindings import all_hold, apart, bound, own_binding
+from cepbench.algorithms.detection.mcep.kernels.indices import filled, listed
+from cepbench.algorithms.detection.mcep.kernels.matches import emitted, has_excluded
+from cepbench.algorithms.detection.mcep.kernels.state import (
+    AFTER,
+    APART,
+    BEFORE,
+    ENDED,
+    FIRST,
+    INSTANCES,
+    LAST,
+    LOOKED,
+    NOBODY,
+    ORIGIN,
+    SEEN,
+    SLOTS,
+    EngineOutput,
+    EngineState,
+    PlanTables,
+)
+from cepbench.algorithms.detection.mcep.kernels.stores import advance, first_from, has_room, keep, opened
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.events import KernelEvents
+
+
+@inlined
+def absent_row(n: int, point: int, time: int, tables: PlanTables, state: EngineState) -> bool:
+    """Stores a negated event at node n; False if there is no space."""
+    opened(n, point, tables, state)
+    if not has_room(n, tables, state):
+        return False
+    at = state.store[n].offset + state.store[n].size * SLOTS
+    state.slab[at + FIRST], state.slab[at + LAST], state.slab[at + ENDED] = point, point, time
+    keep(n, tables, state)
+    return True
+
+
+@inlined
+def event_row(
+    n: int, i: int, point: int, events: KernelEvents, places: Ints, tables: PlanTables, state: EngineState,
+    output: EngineOutput,
+) -> bool:  # fmt: skip
+    """Creates a row of event i at node n; False if there is no space."""
+    opened(n, point, tables, state)
+    own = own_binding(i, events, places, state)
+    if own == NOBODY or not has_room(n, tables, state):
+        return False
+    store = state.store[n]
+    at = store.offset + store.size * (SLOTS + 1)
+    state.slab[at + FIRST], state.slab[at + LAST], state.slab[at + ENDED] = point, point, events.time[i]
+    state.slab[at + SLOTS] = own
+    return _made(n, at, point, tables, state, output)
+
+
+@inlined
+def set_rows(
+    n: int, i: int, point: int, events: KernelEvents, places: Ints, tables: PlanTables, state: EngineState,
+    output: EngineOutput,
+) -> bool:  # fmt: skip
+    """Creates rows of the sets whose last event is event i; False if there is no space. O(number of sets)."""
+    if not event_row(n, i, point, events, places, tables, state, output):
+        return False
+    floor, stride = point - tables.node[n].reach, SLOTS + 1
+    store = state.store[n]
+    for r in range(store.base, store.fresh):
+        at = store.offset + r * stride
+        if state.slab[at + ENDED] >= events.time[i]:
+            break
+        if state.slab[at + FIRST] < floor:
+            continue
+        longer = bound(i, state.slab[at + SLOTS], events, places, state)
+        if longer == NOBODY or not has_room(n, tables, state):
+            return False
+        first = state.slab[store.offset + r * stride + FIRST]
+        at = store.offset + store.size * stride
+        state.slab[at + FIRST], state.slab[at + LAST], state.slab[at + ENDED] = first, point, events.time[i]
+        state.slab[at + SLOTS] = longer
+        if not _made(n, at, point, tables, state, output):
+            return False
+    return True
+
+
+@inlined
+def joined_rows(n: int, point: int, time: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
+    """Joins fresh rows with older ones into rows of node n; False if there is no space. O(pairs in reach)."""
+    count = state.counters
+    node = tables.node[n]
+    floor = point - node.reach
+    for j in range(tables.join_ptr[n], tables.join_ptr[n + 1]):
+        join = tables.join[j]
+        mine, theirs = state.store[join.mine], state.store[join.theirs]
+        if mine.stamp != count[SEEN] or mine.fresh == mine.size:
+            continue
+        advance(join.theirs, point - tables.node[join.theirs].reach, tables, state)
+        begin, end = theirs.base, theirs.fresh if theirs.stamp == count[SEEN] else theirs.size
+        if begin < end and node.reach < tables.node[join.theirs].reach:
+            begin = first_from(join.theirs, LAST, floor, tables, state)
+        if begin >= end:
+            continue
+        if join.index != NOBODY and not filled(join.index, end, tables, state):
+            return False
+        opened(n, point, tables, state)
+        fresh_stride, stride = SLOTS + tables.node[join.mine].width, SLOTS + tables.node[join.theirs].width
+        for r in range(mine.fresh, mine.size):
+            fresh = mine.offset + r * fresh_stride
+            if state.slab[fresh + FIRST] < floor:
+                continue
+            stop = end
+            if join.bound != NOBODY:
+                limit = state.binding[state.slab[fresh + SLOTS + join.bound] - count[ORIGIN]].first
+                if state.slab[theirs.offset + (end - 1) * stride + ENDED] >= limit:
+                    stop = first_from(join.theirs, ENDED, limit, tables, state)
+            some, list_at = stop - begin, NOBODY
+            if join.index != NOBODY:
+                some = listed(j, fresh, begin, stop, tables, state)
+                list_at = state.entries[join.index].offset + state.entries[join.index].room
+            for c in range(some):
+                older = theirs.offset + (begin + c if list_at == NOBODY else state.entry[list_at + c]) * stride
+                count[LOOKED] += list_at == NOBODY
+                if state.slab[older + FIRST] < floor or not _agree(j, fresh, older, tables, state):
+                    continue
+                if not _join_row(n, j, fresh, older, point, time, tables, state, output):
+                    return False
+    return True
+
+
+@inlined
+def _agree(j: int, fresh: int, older: int, tables: PlanTables, state: EngineState) -> bool:
+    """Whether two rows satisfy the checks of a join."""
+    origin = state.counters[ORIGIN]
+    for c in range(tables.join[j].check, tables.join[j].check_end):
+        check = tables.check[c]
+        mine, theirs = state.slab[fresh + SLOTS + check.mine], state.slab[older + SLOTS + check.theirs]
+        if check.which >= 0:
+            if not all_hold(check.which, mine, theirs, tables, state):
+                return False
+        elif check.which == BEFORE:
+            if state.binding[theirs - origin].time >= state.binding[mine - origin].first:
+                return False
+        elif check.which == AFTER:
+            if state.binding[mine - origin].time >= state.binding[theirs - origin].first:
+                return False
+        elif check.which == APART and not apart(mine, theirs, state):
+            return False
+    return True
+
+
+@inlined
+def _join_row(
+    n: int, j: int, fresh: int, older: int, point: int, time: int, tables: PlanTables, state: EngineState,
+    output: EngineOutput,
+) -> bool:  # fmt: skip
+    """Writes the row of two joined rows; False if there is no space."""
+    if not has_room(n, tables, state):
+        return False
+    width, copy = tables.node[n].width, tables.join[j].copy
+    at = state.store[n].offset + state.store[n].size * (SLOTS + width)
+    state.slab[at + FIRST] = min(state.slab[fresh + FIRST], state.slab[older + FIRST])
+    state.slab[at + LAST], state.slab[at + ENDED] = point, time
+    for slot in range(width):
+        source = tables.copy[copy + slot]
+        row = fresh + SLOTS + source if source >= 0 else older + SLOTS + ~source
+        state.slab[at + SLOTS + slot] = state.slab[row]
+    return _made(n, at, point, tables, state, output)
+
+
+@inlined
+def _made(n: int, at: int, point: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
+    """Stores or emits the row of node n that was written at word `at`; False if there is no space for a match."""
+    if has_excluded(n, at, tables, state):
+        return True
+    state.counters[INSTANCES] += 1
+    if tables.final_ptr[n] < tables.final_ptr[n + 1] and not emitted(n, at, point, tables, state, output):
+        return False
+    if tables.node[n].stored:
+        keep(n, tables, state)
+    return True

@@ -1,0 +1,281 @@
+"""Arrays of MCEP's engines: nodes of a plan with stores of instances, and the bound events (MCEP, Sections 3.1 and 5).
+
+A node has a store of rows, one per instance of its sub-pattern, in the order of their last events. A row has the words
+`FIRST`, `LAST` (points of its first and last event in the unit of the span), `ENDED` (the time of its last event), and
+from `SLOTS` on one binding per place of the sub-pattern. A binding is an event, or the last one of a set of events.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
+from cepbench.algorithms.engine.kernels.trend_hash import Hashes
+from cepbench.queries.records import Records
+from cepbench.queries.tables import Predicates
+
+NOBODY = -1
+FAR = 2**62
+"""Later than every event."""
+
+LEAF, KLEENE, ABSENT, JOIN = range(4)
+"""Kinds of nodes: single events, sets of events, negated events, and joins of two other nodes."""
+
+FIRST, LAST, ENDED, SLOTS = range(4)
+
+BEFORE, AFTER, APART = -1, -2, -3
+"""Checks of a fresh and an older binding: the older one is entirely before, or after; or they share no event."""
+
+SEEN, NOW, OWN, TOUCHED, USED, ORIGIN, LOW, BINDINGS, WORDS, ROWS, INSTANCES, LOOKED = range(12)
+MATCHES, WRITTEN, WAITING, WAITING_WRITTEN, DIGESTS, MARKED, LACK, MUTE = range(12, 20)
+PEAK_BYTES, PEAK_EVENTS, PEAK_ROWS, PEAK_MATCHES, INDEXED = range(20, 25)
+COUNTERS = 25
+"""See `EngineState.counters`."""
+
+OF_SLAB, OF_BINDINGS, OF_MATCHES, OF_WAITING, OF_DIGESTS, OF_INDICES = range(1, 7)
+"""The arrays without enough space (`LACK`)."""
+
+WAITING_BYTES = 56
+"""Bytes of a match that waits for the end of its span, without 8 bytes per event."""
+
+
+class NodeRecord:
+    """A node. `reach`: its window, in time or, if it `counts`, in events; `width`: number of places.
+
+    `stored`: other nodes read its rows; `kept`: also rows of earlier events. `held`: negated events are kept until
+    matches that wait for them are settled.
+    """
+
+    kind: int
+    reach: int
+    counts: bool
+    width: int
+    stored: bool
+    kept: bool
+    held: bool
+
+
+class StoreRecord:
+    """Rows `base..size - 1` of a node, from word `offset` of the slab on; `room`: capacity in rows.
+
+    Rows from `fresh` on were created by event `stamp`. When there are `limit` rows, expired ones are searched.
+    """
+
+    offset: int
+    room: int
+    base: int
+    size: int
+    fresh: int
+    stamp: int
+    limit: int
+
+
+class JoinRecord:
+    """Creates rows of a node from fresh rows of node `mine` and older ones of node `theirs`.
+
+    `bound`: the fresh slot that must be after the whole older row, or NOBODY. `copy`: where the sources of its slots
+    begin. `check`, `check_end`: its checks. `index` of the older rows, or NOBODY; `within`, `within_end`: the bounds of
+    its look-ups.
+    """
+
+    mine: int
+    theirs: int
+    bound: int
+    copy: int
+    check: int
+    check_end: int
+    index: int
+    within: int
+    within_end: int
+
+
+class CheckRecord:
+    """A check of the binding in slot `mine` of a fresh row against that in slot `theirs` of an older one.
+
+    `which`: `BEFORE`, `AFTER`, `APART`, or the number of a list of conditions that must hold for all of their events.
+    """
+
+    mine: int
+    theirs: int
+    which: int
+
+
+class IndexRecord:
+    """An index of the rows of node `node` by `column`, a value of the (last) event in a slot.
+
+    Rows are sorted in blocks of `block`, after look-ups have scanned each one `patience` times on average.
+    """
+
+    node: int
+    slot: int
+    real: bool
+    column: int
+    factor: float
+    block: int
+    patience: int
+
+
+class BoundRecord:
+    """A condition on the key of an index: the value of the event in fresh `slot`, `op`, the older event's value."""
+
+    slot: int
+    real: bool
+    column: int
+    factor: float
+    op: int
+
+
+class EntriesRecord:
+    """Location of an index's entries: capacity `room` from `offset` on, followed by as much working space.
+
+    The first `filled` rows of the store have entries, of which the first `sorted` are in sorted runs. `entered`: total
+    number of entries so far; `passed`: number of unsorted entries that look-ups have scanned.
+    """
+
+    offset: int
+    room: int
+    filled: int
+    sorted: int
+    entered: int
+    passed: int
+
+
+class PatternRecord:
+    """A pattern; rows of its node are matches if they lie within its own `reach`.
+
+    If it `waits`, matches are decided at the end of their spans; with `digests` they are not written. In a SEQ
+    (`ordered`) slots are in the order of events.
+    """
+
+    reach: int
+    counts: bool
+    ordered: bool
+    waits: bool
+    digests: bool
+    absence: int
+    absence_end: int
+
+
+class AbsenceRecord:
+    """No event of node `node` may lie between slots `gap - 1` and `gap`; `last` if the gap is at the end."""
+
+    node: int
+    gap: int
+    last: bool
+
+
+class ExclusionRecord:
+    """No event of node `node` may lie between slots `before` and `after` of a row."""
+
+    node: int
+    before: int
+    after: int
+
+
+class BindingRecord:
+    """An event, and the binding of the earlier events of its set (`below`), which has `length` events.
+
+    `time`: of the event; `first`: time of the set's first event; `number`: among the events of the key; `place`: in the
+    input.
+    """
+
+    time: int
+    first: int
+    number: int
+    place: int
+    below: int
+    length: int
+
+
+class MatchRecord:
+    """A match of a pattern: times of its first and last event, and the end of its positions.
+
+    `due`: the point from which nothing can invalidate it; `window`: reported with it. `settled`: it is due. `alive`: it
+    has not been invalidated.
+    """
+
+    pattern: int
+    first: int
+    last: int
+    due: int
+    window: int
+    stop: int
+    settled: bool
+    alive: bool
+
+
+class PlanTables(NamedTuple):
+    """A plan of N nodes, children before parents. Lists are CSR: `x_ptr[i]:x_ptr[i + 1]`.
+
+    - `node[N]` (`NodeRecord`); `local`: predicates per node.
+    - `step_ptr[T + 1]`, `step`: the nodes that can get a new row with an event of a type, ascending.
+    - `join_ptr[N + 1]`, `join` (`JoinRecord`); `copy`: slots of the fresh row, or ~slots of the older one.
+    - `check` (`CheckRecord`); `pairs`: lists of conditions from a fresh to an older event.
+    - `index_ptr[N + 1]`, `indices` (`IndexRecord`): the indices of a node; `bound` (`BoundRecord`).
+    - `exclusion_ptr[N + 1]`, `exclusion` (`ExclusionRecord`): negated events that no row of a node may contain.
+    - `final_ptr[N + 1]`, `final`: the patterns of a node; `pattern[P]` (`PatternRecord`), `absence` (`AbsenceRecord`):
+      negated types that are not checked by nodes.
+    """
+
+    node: Records
+    local: Predicates
+    step_ptr: Ints
+    step: Ints
+    join_ptr: Ints
+    join: Records
+    copy: Ints
+    check: Records
+    pairs: Predicates
+    index_ptr: Ints
+    indices: Records
+    bound: Records
+    exclusion_ptr: Ints
+    exclusion: Records
+    final_ptr: Ints
+    final: Ints
+    pattern: Records
+    absence: Records
+
+
+class EngineState(NamedTuple):
+    """State of an engine on one key.
+
+    - `store[N]` (`StoreRecord`), `slab`: words of the rows.
+    - `binding[V]` (`BindingRecord`), `ints[I, V]`, `reals[F, V]`: their columns. Binding b is at b - counters[ORIGIN].
+    - `entries[K]` (`EntriesRecord`): of the indices; `key`, `entry`: the value and the row of each entry.
+    - `touched[N]`: nodes with rows of the current event; `marked[P]`: patterns with digested matches of the event,
+      `matches[P]`, `digest[P]`: their number and sum; `row[P]`: the digest row of the last window, or NOBODY.
+    - `counters`: events SEEN; the time NOW; OWN binding of the current event; TOUCHED nodes; words USED of the slab;
+      the first binding in the arrays (ORIGIN), the first live one (LOW) and the end of BINDINGS; live WORDS and ROWS;
+      INSTANCES created; pairs LOOKED at; MATCHES and positions WRITTEN; WAITING matches; rows of DIGESTS; MARKED
+      patterns; the array with a LACK of space; MUTE: whether matches are dropped; the largest state; INDEXED: entries
+      of indices in use, including gaps.
+    """
+
+    store: Records
+    slab: Ints
+    binding: Records
+    ints: Ints
+    reals: Reals
+    entries: Records
+    key: Reals
+    entry: Ints
+    touched: Ints
+    marked: Ints
+    matches: Hashes
+    digest: Hashes
+    row: Ints
+    counters: Ints
+
+
+class EngineOutput(NamedTuple):
+    """Matches: `found` and `waiting` (`MatchRecord`) with their positions; digests by pattern and window."""
+
+    found: Records
+    positions: Ints
+    waiting: Records
+    waiting_positions: Ints
+    digested: Ints
+    window: Ints
+    matches: Hashes
+    digest: Hashes

@@ -1,0 +1,208 @@
+"""Selectivities of conditions, given or measured on a sample of events (MCEP, Section 2: `Stat`)."""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, flipped
+from cepbench.events.batch import EventBatch
+from cepbench.events.errors import CepbenchError
+from cepbench.events.schema import Kind
+from cepbench.events.statistics import Statistics
+from cepbench.queries.model import Comparison, Local, Op, Operand
+
+EVENTS_PER_TYPE = 400
+"""Maximum number of sampled events on which a condition is measured."""
+
+COMPARE: dict[Op, Callable[[Any, Any], Any]] = {
+    Op.LT: operator.lt, Op.LE: operator.le, Op.GT: operator.gt, Op.GE: operator.ge, Op.EQ: operator.eq,
+    Op.NE: operator.ne,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TypeFilters:
+    """Conditions on a single event of a type, all of which must hold."""
+
+    type: str
+    filters: frozenset[Local]
+
+
+@dataclass(frozen=True)
+class TypePair:
+    """Conditions between an event of type `left` and one of type `right`, all of which must hold."""
+
+    left: str
+    right: str
+    comparisons: frozenset[Comparison]
+
+    @property
+    def flipped(self) -> TypePair:
+        """The same conditions with sides exchanged."""
+        return TypePair(self.right, self.left, frozenset(flipped(one) for one in self.comparisons))
+
+    @property
+    def alone(self) -> list[TypePair]:
+        """Each condition separately, always in the same order."""
+        return [TypePair(self.left, self.right, frozenset({one})) for one in sorted(self.comparisons, key=repr)]
+
+
+Condition = TypeFilters | TypePair
+
+
+@dataclass(frozen=True)
+class Selectivities:
+    """The probability that conditions hold together; 1 for conditions without a given probability.
+
+    A pair can be looked up in both directions. Conditions between two events are assumed to be independent if only
+    their individual probabilities are given. `events`: size of the measured sample; `seconds`: time for measuring.
+    Raises `CepbenchError` unless all are between 0 and 1.
+    """
+
+    given: Mapping[Condition, float] = field(default_factory=dict)
+    events: int = 0
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        for condition, value in self.given.items():
+            if not 0 <= value <= 1:
+                raise CepbenchError(f"the selectivity of {condition} is {value}; it must be between 0 and 1")
+
+    def of(self, condition: Condition) -> float:
+        """The selectivity of some conditions."""
+        found = self.given.get(condition)
+        if found is not None or isinstance(condition, TypeFilters):
+            return 1.0 if found is None else found
+        found = self.given.get(condition.flipped)
+        if found is not None:
+            return found
+        return prod(map(self.of, condition.alone)) if len(condition.comparisons) > 1 else 1.0
+
+
+@dataclass(frozen=True)
+class SampledStatistics:
+    """Rates of some events, and selectivities of conditions measured on at most `events_per_type` of each type."""
+
+    rates: Statistics
+    selectivities: Selectivities
+    events_per_type: int = EVENTS_PER_TYPE
+
+    def count(self, name: str) -> float:
+        """Number of events of a type."""
+        return self.rates.rates.get(name, 0.0) * self.rates.duration
+
+    def variance(self, condition: Condition) -> float:
+        """Upper bound of the variance of a measured selectivity; many pairs of few events have a high variance."""
+        value = self.selectivities.given[condition]
+        names = (condition.type,) if isinstance(condition, TypeFilters) else (condition.left, condition.right)
+        return value * (1 - value) * sum(1 / max(1.0, min(self.count(name), self.events_per_type)) for name in names)
+
+
+def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[Condition, ...]:
+    """All distinct conditions of some patterns.
+
+    Plans need those on a type, and those between two types together (sel of Section 2); indices need those between two
+    types separately. Pairs have the direction of their first occurrence.
+    """
+    found: dict[Condition, None] = {}
+    for pattern in patterns:
+        for element in pattern.elements:
+            if element.filters:
+                found.setdefault(TypeFilters(element.type, element.filters))
+        between: dict[tuple[int, int], set[Comparison]] = {}
+        for one in pattern.conditions:
+            between.setdefault((one.left, one.right), set()).add(one.comparison)
+        for (left, right), comparisons in sorted(between.items()):
+            pair = TypePair(pattern.elements[left].type, pattern.elements[right].type, frozenset(comparisons))
+            for condition in dict.fromkeys([pair, *pair.alone]):
+                if condition.flipped not in found:
+                    found.setdefault(condition)
+    return tuple(found)
+
+
+def measured_selectivities(
+    patterns: Iterable[DetectionPattern], sample: EventBatch, events_per_type: int = EVENTS_PER_TYPE
+) -> Selectivities:
+    """Selectivities of all conditions of some patterns on a sample of their stream.
+
+    Conditions between two types are evaluated on every pair of at most `events_per_type` (k) events of each, spread
+    evenly over the sample, but no event is paired with itself: O(k^2) comparisons of arrays per condition. If they hold
+    for h of n pairs, the selectivity is (h + 1) / (n + 2), so that none is considered impossible. Conditions on a type
+    that does not occur in the sample have no selectivity. Pairs are drawn from the whole sample, not only from the same
+    window.
+    """
+    begin = time.perf_counter()
+    drawn: dict[str, NDArray[np.int64]] = {}
+    found: dict[Condition, float] = {}
+
+    def rows_of(name: str) -> NDArray[np.int64]:
+        if name not in drawn:
+            every = np.flatnonzero(sample.type == sample.schema.type_code(name))
+            some = np.linspace(0, len(every) - 1, min(len(every), events_per_type)).astype(np.int64)
+            drawn[name] = every[some]
+        return drawn[name]
+
+    for condition in conditions_of(patterns):
+        if isinstance(condition, TypeFilters):
+            rows = rows_of(condition.type)
+            held = np.logical_and.reduce([_filtered(one, sample, rows) for one in condition.filters])
+            hits, total = int(held.sum()), held.size
+        else:
+            left, right = rows_of(condition.left), rows_of(condition.right)
+            holds = np.logical_and.reduce([_compared(one, sample, left, right) for one in condition.comparisons])
+            same = left[:, None] == right[None, :]
+            hits, total = int((holds & ~same).sum()), holds.size - int(same.sum())
+        if total:
+            found[condition] = (hits + 1) / (total + 2)
+    return Selectivities(found, len(sample), time.perf_counter() - begin)
+
+
+def known_selectivities(patterns: Iterable[DetectionPattern], statistics: Statistics) -> Selectivities:
+    """Selectivities of all conditions of some patterns, measured on events that the stream's statistics sample.
+
+    Only types and attributes that occur in conditions are sampled. `seconds` includes sampling and measuring. Without a
+    stream, every condition has selectivity 1.
+    """
+    needs: dict[str, set[str]] = {}
+    for condition in conditions_of(patterns):
+        if isinstance(condition, TypeFilters):
+            needs.setdefault(condition.type, set()).update(one.operand.attribute for one in condition.filters)
+        else:
+            compared = condition.comparisons
+            needs.setdefault(condition.left, set()).update(one.left.attribute for one in compared)
+            needs.setdefault(condition.right, set()).update(one.right.attribute for one in compared)
+    sample = statistics.sample(needs) if needs else None
+    if sample is None:
+        return Selectivities()
+    measured = measured_selectivities(patterns, sample.events)
+    return replace(measured, seconds=measured.seconds + sample.seconds)
+
+
+def _filtered(one: Local, sample: EventBatch, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    constant = sample.schema.string_code(one.constant) if isinstance(one.constant, str) else one.constant
+    held: NDArray[np.bool_] = COMPARE[one.op](_values(sample, one.operand, rows), constant)
+    return held
+
+
+def _compared(
+    comparison: Comparison, sample: EventBatch, left: NDArray[np.int64], right: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """bool[len(left), len(right)]: whether the condition holds."""
+    a, b = _values(sample, comparison.left, left), _values(sample, comparison.right, right)
+    held: NDArray[np.bool_] = COMPARE[comparison.op](a[:, None], b[None, :])
+    return held
+
+
+def _values(sample: EventBatch, operand: Operand, rows: NDArray[np.int64]) -> NDArray[Any]:
+    values = sample.columns[operand.attribute][rows]
+    if sample.schema.kinds[operand.attribute] is Kind.STRING or operand.factor == 1:
+        return values
+    return values.astype(np.float64) * float(operand.factor)

@@ -1,0 +1,68 @@
+"""Batches and rows at the border between evaluators and kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.engine.kernels.arrays import readonly
+from cepbench.algorithms.engine.kernels.cells import Cells, empty_cells
+from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells, Sliding
+from cepbench.algorithms.engine.negation import Negation, with_negated
+from cepbench.algorithms.rows import AggregateRows
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import Window
+from cepbench.queries.aggregates import Layout
+from cepbench.queries.columns import ColumnSet
+
+
+def kernel_events(columns: ColumnSet, events: EventBatch, negations: Sequence[Negation] = ()) -> KernelEvents:
+    """A batch as kernels read it, with what negations say of it.
+
+    It is converted once for all that read the same columns.
+    """
+    batch = events.once(columns, lambda: _converted(columns, events))
+    return with_negated(negations, batch) if negations else batch
+
+
+def _converted(columns: ColumnSet, events: EventBatch) -> KernelEvents:
+    """Read-only arrays, since Numba compiles a kernel per kind of array."""
+    nothing = np.empty((len(events) + 1, 0), np.int64)
+    arrays = (events.time, events.type, *columns.matrices(events), nothing)
+    return KernelEvents(*(readonly(np.ascontiguousarray(array)) for array in arrays))
+
+
+@cache
+def no_events(ints: int, reals: int) -> KernelEvents:
+    """A batch without events, with the given numbers of columns."""
+    arrays: tuple[NDArray[Any], ...] = (
+        np.empty(0, np.int64), np.empty(0, np.int32), np.empty((ints, 0), np.int64), np.empty((reals, 0), np.float64),
+        np.empty((1, 0), np.int64),
+    )  # fmt: skip
+    return KernelEvents(*(readonly(array) for array in arrays))
+
+
+def sliding(window: Window) -> Sliding:
+    """A window as kernels read it."""
+    return Sliding(window.within, window.slide)
+
+
+@lru_cache(maxsize=64)
+def new_rows(capacity: int, layout: Layout, arithmetic: str) -> RowCells:
+    """Space for `capacity` rows of closed windows.
+
+    Evaluators of one layout share it, since rows are copied as soon as a kernel has written them: otherwise each would
+    need at least 256 KiB per channel.
+    """
+    return RowCells(np.empty(capacity, np.int64), empty_cells(capacity, layout, arithmetic))
+
+
+def aggregate_rows(window: NDArray[np.int64], cells: Cells, size: int) -> AggregateRows:
+    """The first `size` cells as the rows of `window`."""
+    return AggregateRows(
+        window, cells.ring[:size].copy(), cells.over[:size].copy(), cells.real[:size].copy(), cells.least[:size].copy()
+    )

@@ -1,0 +1,287 @@
+"""Aggregates of sets of (partial) trends, and the algebra by which every algorithm propagates them.
+
+A cell holds the channels of `queries.aggregates` for one set of trends. Adding cells unites disjoint sets; extending a
+cell by an event appends the event to each trend (dissertation Theorem 12.1, Table 18.1). Counts are generic in the
+dtype of `ring`: uint64 is the ring modulo 2**64 with a sticky overflow bit per channel; float64 overflows to infinity.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.engine.kernels.arrays import Ints, Place, Reals
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner
+from cepbench.queries.aggregates import NO_VALUE, Layout
+from cepbench.queries.tables import Tables, Weights
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+HALF = np.uint64(32)
+LOWER = np.uint64(0xFFFFFFFF)
+
+
+class Cells(NamedTuple):
+    """N cells of R ring, F real and M least channels; bit c of `over`: ring channel c has overflowed."""
+
+    ring: NDArray[Any]
+    over: NDArray[np.uint64]
+    real: Reals
+    least: Ints
+
+
+def empty_cells(count: int, layout: Layout, arithmetic: str) -> Cells:
+    """`count` cells of no trend."""
+    return Cells(
+        np.zeros((count, len(layout.ring)), np.uint64 if arithmetic == "modular" else np.float64),
+        np.zeros(count, np.uint64),
+        np.zeros((count, len(layout.real)), np.float64),
+        np.full((count, len(layout.least)), NO_VALUE, np.int64),
+    )
+
+
+class Weighing(NamedTuple):
+    """Which positions count for which channels, as in `queries.tables.Tables`.
+
+    Where expressions are shared, there is one behind the positions for which every channel counts: so do the
+    coefficients of an expression, wherever its events come from.
+    """
+
+    ring: Weights
+    real: Weights
+    least: Weights
+
+
+@inlined
+def clear(cells: Cells, i: Place) -> None:
+    """Makes cell i that of no trend. First channels are cleared apart: a call that fills a few takes longer."""
+    cells.ring[i, 0] = cells.ring.dtype.type(0)
+    for c in range(1, cells.ring.shape[1]):
+        cells.ring[i, c] = cells.ring.dtype.type(0)
+    cells.over[i] = ZERO
+    if cells.real.shape[1] > 0:
+        cells.real[i, 0] = 0.0
+        for c in range(1, cells.real.shape[1]):
+            cells.real[i, c] = 0.0
+    for c in range(cells.least.shape[1]):
+        cells.least[i, c] = NO_VALUE
+
+
+@inlined
+def copy(cells: Cells, i: Place, other: Cells, j: Place) -> None:
+    """Sets cell i to cell j of `other`."""
+    for c in range(cells.ring.shape[1]):
+        cells.ring[i, c] = other.ring[j, c]
+    cells.over[i] = other.over[j]
+    for c in range(cells.real.shape[1]):
+        cells.real[i, c] = other.real[j, c]
+    for c in range(cells.least.shape[1]):
+        cells.least[i, c] = other.least[j, c]
+
+
+@inlined
+def add(cells: Cells, i: Place, other: Cells, j: Place) -> None:
+    """Adds the trends of cell j of `other` to cell i."""
+    over = cells.over[i] | other.over[j]
+    for c in range(cells.ring.shape[1]):
+        more = other.ring[j, c]
+        total = cells.ring[i, c] + more
+        if sum_exceeds(total, more):
+            over |= ONE << np.uint64(c)
+        cells.ring[i, c] = total
+    cells.over[i] = over
+    for c in range(cells.real.shape[1]):
+        cells.real[i, c] += other.real[j, c]
+    for c in range(cells.least.shape[1]):
+        cells.least[i, c] = min(cells.least[i, c], other.least[j, c])
+
+
+@inlined
+def sum_exceeds(total: Any, more: Any) -> bool:
+    """Whether a sum to which `more` was added wrapped at 2**64; never true of non-negative floats."""
+    wrapped: bool = total < more
+    return wrapped
+
+
+@inlined
+def product_exceeds(a: np.uint64, b: np.uint64) -> bool:
+    """Whether a * b >= 2**64; by the products of halves, since a division takes much longer."""
+    upper, lower = a >> HALF, a & LOWER
+    other_upper, other_lower = b >> HALF, b & LOWER
+    middle = upper * other_lower + lower * other_upper + (lower * other_lower >> HALF)
+    exceeds: bool = (upper * other_upper | (middle >> HALF)) != ZERO
+    return exceeds
+
+
+@inlined
+def is_empty(cells: Cells, i: Place) -> bool:
+    """Whether cell i holds no trend: an overflowed count may be zero and is not empty."""
+    empty: bool = cells.ring[i, 0] == 0 and cells.over[i] & ONE == ZERO
+    return empty
+
+
+@inlined
+def begin(cells: Cells, i: int) -> None:
+    """Adds the trend of no event yet: the caller extends it by a START event."""
+    add_ring(cells, i, 0, cells.ring.dtype.type(1))
+
+
+@inlined
+def add_ring(cells: Cells, i: int, c: int, more: Any) -> None:
+    """Adds to ring channel c of cell i."""
+    total = cells.ring[i, c] + more
+    cells.ring[i, c] = total  # before the test: after it, SPASS took 8 % longer for COUNT(*)
+    if sum_exceeds(total, more):
+        cells.over[i] |= ONE << np.uint64(c)
+
+
+@inlined
+def counts_only(cells: Cells) -> bool:
+    """Whether COUNT(*) is the only channel, for which no event of a trend counts."""
+    only: bool = cells.ring.shape[1] + cells.real.shape[1] + cells.least.shape[1] == 1
+    return only
+
+
+@inlined
+def is_modular(cells: Cells) -> bool:
+    """Whether counts wrap at 2**64, known from their dtype."""
+    modular: bool = cells.ring.dtype.type(0.5) == cells.ring.dtype.type(0)
+    return modular
+
+
+@inlined
+def add_all(cells: Cells, i: int, other: Cells, j: int, step: int, count: int) -> None:
+    """Adds `count` cells of `other` to cell i: every `step`-th from cell j on."""
+    if not counts_only(cells) or not is_modular(cells):
+        for n in range(count):
+            add(cells, i, other, j + n * step)
+        return
+    lower, upper, over = _sum_halves(other.ring, other.over, j, step, count)
+    upper += lower >> HALF
+    total = cells.ring[i, 0] + (upper << HALF) + (lower & LOWER)
+    if upper >> HALF != ZERO or total < cells.ring[i, 0]:
+        over |= ONE
+    cells.ring[i, 0] = total
+    cells.over[i] |= over
+
+
+@inner
+def _sum_halves(
+    ring: NDArray[Any], over: NDArray[np.uint64], j: int, step: int, count: int
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """The lower and upper halves of counts, summed apart, and whether some have overflowed: a sum that may wrap at each
+    cell took twice as long. A call, since loops of this size take long to compile, but with few arrays to hand over.
+    """
+    lower = upper = some = ZERO
+    for n in range(np.uint64(count)):
+        v = np.uint64(j) + n * np.uint64(step)
+        one = np.uint64(ring[v, 0])
+        lower += one & LOWER
+        upper += one >> HALF
+        some |= over[v]
+    return lower, upper, some
+
+
+@inlined
+def add_selected(cells: Cells, i: int, other: Cells, j: int, selected: Ints, count: int) -> None:
+    """Adds cell j + n of `other` to cell i, for the first `count` n of `selected`.
+
+    They lie apart, so that halves would win nothing.
+    """
+    if not counts_only(cells):
+        for s in range(count):
+            add(cells, i, other, j + selected[s])
+        return
+    total, over, wrapped = cells.ring[i, 0], cells.over[i], False
+    for s in range(np.uint64(count)):
+        v = np.uint64(j + selected[s])
+        more = other.ring[v, 0]
+        total += more
+        wrapped |= sum_exceeds(total, more)
+        over |= other.over[v]
+    cells.ring[i, 0] = total
+    cells.over[i] = over | np.uint64(wrapped)
+
+
+@inlined
+def add_trend(
+    cells: Cells, i: int, tables: Tables, path: Ints, length: int, position: Ints, ints: Ints, reals: Reals
+) -> None:
+    """Adds one constructed trend, the events `path[:length]`, to cell i; event v is bound to `position[v]`.
+
+    Columns are as in `extend`. Channel by channel: event by event took up to twice as long.
+    """
+    begin(cells, i)
+    for c in range(ONE, np.uint64(cells.ring.shape[1])):
+        column = tables.ring.column[c]
+        for d in range(length):
+            v = np.uint64(path[d])
+            if tables.ring.bound[c, np.uint64(position[v])]:
+                weight = ONE if column < 0 else np.uint64(ints[column, v])
+                add_ring(cells, i, c, cells.ring.dtype.type(weight))
+    for c in range(np.uint64(cells.real.shape[1])):
+        for d in range(length):
+            v = np.uint64(path[d])
+            if tables.real.bound[c, np.uint64(position[v])]:
+                cells.real[i, c] += reals[tables.real.column[c], v]
+    for c in range(np.uint64(cells.least.shape[1])):
+        for d in range(length):
+            v = np.uint64(path[d])
+            if tables.least.bound[c, np.uint64(position[v])]:
+                cells.least[i, c] = min(cells.least[i, c], ints[tables.least.column[c], v])
+
+
+@inlined
+def extend(
+    cells: Cells, i: Place, tables: Tables | Weighing, position: Place, ints: Ints, reals: Reals, event: Place
+) -> None:
+    """Appends an event bound to `position` to every trend of cell i; `ints[I, n]`, `reals[F, n]` are its columns."""
+    count = cells.ring[i, 0]
+    many = cells.over[i] & ONE
+    for c in range(1, cells.ring.shape[1]):
+        if not tables.ring.bound[c, position]:
+            continue
+        more, over = weighted(cells, tables.ring.column[c], ints, event, count, many)
+        total = cells.ring[i, c] + more
+        if over or sum_exceeds(total, more):
+            cells.over[i] |= ONE << np.uint64(c)
+        cells.ring[i, c] = total
+    for c in range(cells.real.shape[1]):
+        if tables.real.bound[c, position]:
+            cells.real[i, c] += reals[tables.real.column[c], event] * float(count)
+    for c in range(cells.least.shape[1]):
+        if tables.least.bound[c, position]:
+            cells.least[i, c] = min(cells.least[i, c], ints[tables.least.column[c], event])
+
+
+@inlined
+def append_run(
+    cells: Cells, i: int, count: int, weights: Weighing, p: int, ints: Ints, reals: Reals, event: int
+) -> None:
+    """Appends an event to the trends of `count` cells from cell i on."""
+    for n in range(i, i + count):
+        if not is_empty(cells, n):
+            extend(cells, n, weights, p, ints, reals, event)
+
+
+@inlined
+def weighted(cells: Cells, column: Place, ints: Ints, event: Place, count: Any, many: np.uint64) -> tuple[Any, bool]:
+    """What an event adds to a ring channel with its weight in `column` (-1: weight 1), and whether that overflows.
+
+    `count` trends end at the event; `many` is not 0 if that number overflowed.
+    """
+    more = count
+    over = many != ZERO
+    if column >= 0:
+        weight = np.uint64(ints[column, event])
+        more = cells.ring.dtype.type(weight * np.uint64(count))
+        large = (weight | np.uint64(count)) >> HALF != ZERO  # mostly not, which is faster to decide
+        over = weight != ZERO and (over or (large and product_exceeds(weight, np.uint64(count))))
+    return more, over
+
+
+def cell_bytes(weights: Tables | Weighing) -> int:
+    """Bytes of one cell."""
+    return 8 * (len(weights.ring.column) + 1 + len(weights.real.column) + len(weights.least.column))

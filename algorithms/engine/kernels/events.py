@@ -1,0 +1,63 @@
+"""What kernels read and write besides their state: a batch of events, a window specification, rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from cepbench.algorithms.engine.kernels.arrays import Codes, Ints, Place, Reals
+from cepbench.algorithms.engine.kernels.cells import Cells
+from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.predicates import hold
+from cepbench.queries.tables import Predicates
+
+
+class KernelEvents(NamedTuple):
+    """A batch: `time` int64[n], `kind` int32[n] type codes, `ints` int64[I, n], `reals` float64[F, n], all read-only.
+
+    `negated` int64[n + 1, J] holds, per event and for what comes behind them, the latest START among the matches of
+    each negation that ended earlier.
+    """
+
+    time: Ints
+    kind: Codes
+    ints: Ints
+    reals: Reals
+    negated: Ints
+
+
+class Attributes(Protocol):
+    """Columns of events: `ints[I, n]` and `reals[F, n]`."""
+
+    @property
+    def ints(self) -> Ints: ...
+    @property
+    def reals(self) -> Reals: ...
+
+
+class Sliding(NamedTuple):
+    """Window k covers [k * slide, k * slide + within)."""
+
+    within: int
+    slide: int
+
+
+class RowCells(NamedTuple):
+    """Rows of closed windows: `window[N]` and a cell each."""
+
+    window: Ints
+    cells: Cells
+
+
+@inlined
+def fits(local: Predicates, which: Place, i: int, events: Attributes) -> bool:
+    """Whether event i passes list `which` of local predicates."""
+    return hold(local, which, events.ints, events.reals, i, events.ints, events.reals, i)
+
+
+@inlined
+def keep_columns(i: int, events: Attributes, ints: Ints, reals: Reals, at: int) -> None:
+    """Copies the columns of event i to place `at` of `ints[I, V]` and `reals[F, V]`."""
+    for c in range(events.ints.shape[0]):
+        ints[c, at] = events.ints[c, i]
+    for c in range(events.reals.shape[0]):
+        reals[c, at] = events.reals[c, i]

@@ -1,0 +1,223 @@
+"""The stacks of SASE: matched events with pointers to the events that may precede them (dissertation 8.1, 19.1).
+
+Each position of the automaton has a stack. An event that is pushed gets, per transition, pointers into the stack of
+the source: one pointer to its top if every event below may precede it (the pointer to the most recent instance of
+SASE), or one to each predecessor if predicates or the semantics select them. For complete matches, it gets a pointer to
+each predecessor from which no longer way leads to it (the edges of Algorithm 4).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.engine.kernels.arrays import Flags, Ints, Reals
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.events import KernelEvents, fits, keep_columns
+from cepbench.algorithms.engine.kernels.predicates import hold
+from cepbench.queries.tables import Tables
+
+NOBODY = -1
+ALONE = -2
+ANY, NEXT, CONTIGUOUS, COMPLETE = 0, 1, 2, 3
+EVENTS, POINTERS, WAITING, SHOWN, NOW = 0, 1, 2, 3, 4
+
+
+class Stacks(NamedTuple):
+    """Events 0..counters[EVENTS]-1 in time order.
+
+    - `time[V]`, `position[V]`, `place[V]` (position in the input), `barrier[V]` (latest START of a leading negation),
+      `below[V]` (the next event down the same stack), `ints[I, V]`, `reals[F, V]`.
+    - pointers of event v: `pointer_ptr[v]:pointer_ptr[v + 1]`; `target` is an event, `floor` the earliest time down to
+      which the stack below it counts too, or ALONE.
+    - `top[P]`, `shown[P]`: the stacks, with and without the events of the current time.
+    - `waiting[V]`: events without successor (next, contiguous), `counters[WAITING]` in all, the first `counters[SHOWN]`
+      before the current time; `taken[V]`: extended at the current time, or (complete matches) reached by a longer way.
+    """
+
+    time: Ints
+    position: Ints
+    place: Ints
+    barrier: Ints
+    below: Ints
+    ints: Ints
+    reals: Reals
+    pointer_ptr: Ints
+    target: Ints
+    floor: Ints
+    top: Ints
+    shown: Ints
+    waiting: Ints
+    taken: Flags
+    counters: Ints
+
+
+@kernel
+def push_events(
+    first: int, last: int, events: KernelEvents, place: Ints, tables: Tables, semantics: int, oldest: int,
+    stacks: Stacks,
+) -> int:  # fmt: skip
+    """Pushes events first..last-1; returns the next event: less than `last` when `stacks` is out of room.
+
+    Events before `oldest` are in no open window. O(n) per event with predicates, O(l) without; O(V + E) for complete
+    matches, with V events and E pointers.
+    """
+    count = stacks.counters
+    most = 0
+    for p in range(len(stacks.top)):
+        most = max(most, tables.enter_ptr[p + 1] - tables.enter_ptr[p])
+    one_each = semantics == ANY and len(tables.adjacent.one) == 0
+    for i in range(first, last):
+        if events.time[i] != count[NOW]:
+            _show(semantics, stacks)
+            count[NOW] = events.time[i]
+        bindings = tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]
+        needed = bindings * most * (1 if one_each else count[EVENTS] + bindings)
+        if count[EVENTS] + bindings >= len(stacks.time) or count[POINTERS] + needed > len(stacks.target):
+            return i
+        for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
+            p = tables.binding[b]
+            if fits(tables.local, p, i, events):
+                _push(i, p, place[i], events, tables, semantics, oldest, stacks)
+    return last
+
+
+@inner
+def _push(
+    i: int, p: int, place: int, events: KernelEvents, tables: Tables, semantics: int, oldest: int, stacks: Stacks
+) -> None:
+    count = stacks.counters
+    v = count[EVENTS]
+    before = count[POINTERS]
+    if semantics == COMPLETE:
+        _point_without_detour(i, p, oldest, events, tables, stacks)
+    for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+        floor = oldest
+        for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
+            floor = max(floor, events.negated[i, tables.between[k]])
+        if semantics == ANY:
+            _point_down(i, e, floor, events, tables, stacks)
+        elif semantics != COMPLETE:
+            _point_to_waiting(i, e, floor, events, tables, stacks)
+    if not tables.start[p] and count[POINTERS] == before:
+        return
+    barrier = -1
+    for k in range(tables.leading_ptr[p], tables.leading_ptr[p + 1]):
+        barrier = max(barrier, events.negated[i, tables.leading[k]])
+    stacks.time[v], stacks.position[v], stacks.place[v], stacks.barrier[v] = events.time[i], p, place, barrier
+    keep_columns(i, events, stacks.ints, stacks.reals, v)
+    stacks.below[v] = stacks.top[p]
+    stacks.top[p] = v
+    stacks.pointer_ptr[v + 1] = count[POINTERS]
+    count[EVENTS] = v + 1
+    if semantics in (NEXT, CONTIGUOUS):
+        stacks.waiting[count[WAITING]] = v
+        stacks.taken[v] = False
+        count[WAITING] += 1
+
+
+@inlined
+def _point(target: int, floor: int, stacks: Stacks) -> None:
+    at = stacks.counters[POINTERS]
+    stacks.target[at], stacks.floor[at] = target, floor
+    stacks.counters[POINTERS] = at + 1
+
+
+@inner
+def _point_down(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
+    """Pointers over transition e under skip-till-any-match."""
+    u = stacks.shown[tables.source[e]]
+    if tables.adjacent.ptr[e] == tables.adjacent.ptr[e + 1]:
+        if u != NOBODY and stacks.time[u] >= floor:
+            _point(u, floor, stacks)
+        return
+    while u != NOBODY and stacks.time[u] >= floor:
+        if hold(tables.adjacent, e, stacks.ints, stacks.reals, u, events.ints, events.reals, i):
+            _point(u, ALONE, stacks)
+        u = stacks.below[u]
+
+
+@inner
+def _point_without_detour(i: int, p: int, oldest: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
+    """Pointers to position p for complete matches (Algorithm 4): the latest first, and to none on a way that exists."""
+    for v in range(stacks.counters[EVENTS] - 1, -1, -1):
+        if stacks.time[v] >= events.time[i]:
+            continue
+        reached = stacks.taken[v]
+        stacks.taken[v] = False
+        if not reached and stacks.time[v] >= oldest:
+            for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+                if tables.source[e] == stacks.position[v]:
+                    reached = hold(tables.adjacent, e, stacks.ints, stacks.reals, v, events.ints, events.reals, i)
+                    if reached:
+                        _point(v, ALONE, stacks)
+        if reached:
+            for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+                if stacks.target[at] != NOBODY:
+                    stacks.taken[stacks.target[at]] = True
+
+
+@inner
+def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
+    """Pointers over transition e to events that have no earlier successor (Definition 2.7)."""
+    for w in range(stacks.counters[SHOWN]):
+        u = stacks.waiting[w]
+        if stacks.position[u] != tables.source[e] or stacks.time[u] < floor:
+            continue
+        if hold(tables.adjacent, e, stacks.ints, stacks.reals, u, events.ints, events.reals, i):
+            _point(u, ALONE, stacks)
+            stacks.taken[u] = True
+
+
+@inner
+def _show(semantics: int, stacks: Stacks) -> None:
+    """Ends a time stamp: its events may now precede others."""
+    count = stacks.counters
+    for p in range(len(stacks.top)):
+        stacks.shown[p] = stacks.top[p]
+    kept = 0
+    for w in range(count[WAITING]):
+        u = stacks.waiting[w]
+        if stacks.taken[u] or (semantics == CONTIGUOUS and w < count[SHOWN]):
+            continue
+        stacks.waiting[kept] = u
+        kept += 1
+    count[WAITING] = kept
+    count[SHOWN] = kept
+
+
+@kernel
+def drop_before(oldest: int, stacks: Stacks) -> int:
+    """Forgets events before time `oldest` and renumbers the rest; returns how many were dropped."""
+    count = stacks.counters
+    size = count[EVENTS]
+    gone = int(np.searchsorted(stacks.time[:size], oldest))
+    if gone == 0:
+        return 0
+    removed = stacks.pointer_ptr[gone]
+    for v in range(gone, size):
+        w = v - gone
+        stacks.time[w], stacks.position[w], stacks.place[w] = stacks.time[v], stacks.position[v], stacks.place[v]
+        stacks.barrier[w] = stacks.barrier[v]
+        stacks.below[w] = max(stacks.below[v] - gone, NOBODY)
+        stacks.taken[w] = stacks.taken[v]
+        stacks.pointer_ptr[w + 1] = stacks.pointer_ptr[v + 1] - removed
+        for c in range(stacks.ints.shape[0]):
+            stacks.ints[c, w] = stacks.ints[c, v]
+        for c in range(stacks.reals.shape[0]):
+            stacks.reals[c, w] = stacks.reals[c, v]
+    for at in range(removed, count[POINTERS]):
+        stacks.target[at - removed] = max(stacks.target[at] - gone, NOBODY)
+        stacks.floor[at - removed] = stacks.floor[at]
+    for p in range(len(stacks.top)):
+        stacks.top[p] = max(stacks.top[p] - gone, NOBODY)
+        stacks.shown[p] = max(stacks.shown[p] - gone, NOBODY)
+    kept, shown = 0, 0
+    for w in range(count[WAITING]):
+        if stacks.waiting[w] >= gone:
+            stacks.waiting[kept] = stacks.waiting[w] - gone
+            kept += 1
+            shown += w < count[SHOWN]
+    count[EVENTS], count[POINTERS], count[WAITING], count[SHOWN] = size - gone, count[POINTERS] - removed, kept, shown
+    return gone

@@ -1,0 +1,308 @@
+"""Lanes: one kernel evaluates a query on all keys, whose states lie in arrays that they share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.base import KeyedBatch, Operator, Plan, StateSize
+from cepbench.algorithms.engine.batches import aggregate_rows, kernel_events, new_rows, no_events
+from cepbench.algorithms.engine.evaluator import WHOLE_STREAM, Evaluator, Together
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.clock import HIGH, LOW, TOUCHED
+from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells
+from cepbench.algorithms.engine.kernels.lanes import NO_END, ROOM, Calls
+from cepbench.algorithms.engine.negation import Negation, largest_state, latest_starts
+from cepbench.algorithms.engine.peak import Sizes
+from cepbench.algorithms.engine.per_query import check_order
+from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows, RowsOfKeys, joined
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import END, Window
+from cepbench.metrics.details import merged
+from cepbench.queries.columns import ColumnSet
+from cepbench.queries.compile import CompiledQuery, Part
+
+ROOM_FOR_ROWS = 1 << 15
+"""Rows of closed windows per call of a kernel, if windows overlap less than that."""
+
+
+class Lanes(ABC):
+    """Evaluates one query, or queries that share, on all keys over time windows.
+
+    A subclass has a kernel `over`, its `over_keys` (`kernels.lanes`).
+
+    Parameters
+    ----------
+    fixed
+        A named tuple of the constant inputs of the kernel.
+    fresh
+        The state of a key before its first event, a named tuple of arrays; `lanes` holds copies of it, with a first
+        axis of keys.
+    arena
+        Named tuple of arrays that all keys share, which `grow` makes larger.
+    window
+        The time window.
+    columns
+        The attributes that the kernel reads.
+    """
+
+    over: ClassVar[Callable[..., tuple[int, int, int, int]]]
+
+    def __init__(self, fixed: Any, fresh: Any, arena: Any, window: Window, columns: ColumnSet) -> None:
+        self.fixed, self.fresh, self.arena, self.timed, self.columns = fixed, fresh, arena, window, columns
+        self.lanes = copies(fresh)
+        self.ends: Ints = np.empty(0, np.int64)
+        """By key: the end of the last window that holds one of its events, or `NO_END` if it is closed."""
+        self.negations: Sequence[Negation] = ()
+        """Only used if there is one key."""
+        self._closed = 0  # windows that end at or before this time are closed
+        self._worked: Mapping[str, float] = {}  # details of lanes that were reset by pickling
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles keep the keys that have an open window with an event; the lanes of all others are reset.
+
+        Their work so far stays in `details`. Call `state` first, since their peaks are lost.
+        """
+        live = np.flatnonzero(self.ends != NO_END)
+        lanes = mapped(lambda array: array[live], self.lanes)
+        worked, kept = self.details(), self.work(lanes)
+        return {
+            **self.__dict__,
+            "lanes": lanes,
+            "arena": self.packed(live),
+            "ends": (len(self.ends), live, self.ends[live]),
+            "_worked": {name: number - kept.get(name, 0) for name, number in worked.items()},
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        size, live, ends = state["ends"]
+        self.__dict__.update(state)
+        self.ends = np.full(size, NO_END, np.int64)
+        self.ends[live] = ends
+        self.lanes = copies(self.fresh, size=size)
+        mapped(lambda array, kept: array.__setitem__(live, kept), self.lanes, state["lanes"])
+        self.arena = self.unpacked(live, state["arena"])
+
+    @property
+    @abstractmethod
+    def rows(self) -> Any:
+        """Room for rows, which evaluators may share."""
+
+    @abstractmethod
+    def taken(self, rows: Any, size: int, owner: Ints) -> KeyedRows:
+        """Copies of the first of `rows` (at least one), by query; `owner` are their keys."""
+
+    @abstractmethod
+    def live(self) -> StateSize:
+        """What is live of all keys, as `Executor.state`."""
+
+    def settle(self, first: int) -> None:
+        """Gives the lanes of keys `first..` what they need in the arena; nothing by default."""
+        return
+
+    def grow(self, key: int) -> None:
+        """More room, for which the kernel stopped at a key."""
+        raise NotImplementedError
+
+    def packed(self, live: Ints) -> Any:
+        """What live keys have in the arena; nothing by default."""
+        return ()
+
+    def unpacked(self, live: Ints, packed: Any) -> Any:
+        """An arena with that; it may change where the lanes look for it."""
+        return ()
+
+    def work(self, lanes: Any) -> Mapping[str, float]:
+        """Numbers of the work of lanes so far, by name; none by default."""
+        return {}
+
+    def details(self) -> Mapping[str, float]:
+        """As `Executor.details`."""
+        return merged([self._worked, self.work(self.lanes)])
+
+    def process(self, batch: KeyedBatch) -> list[KeyedRows]:
+        """Rows of the windows that these events and the watermark closed."""
+        self.make_room(batch.known)
+        events = kernel_events(self.columns, batch.events, self.negations)
+        parts = self._run(batch.keys, batch.offsets, events, -1)
+        watermark = batch.watermark
+        if watermark is not None and self.timed.ends_between(self._closed, watermark):
+            parts += self.advance(watermark)
+            self._closed = watermark
+        return parts
+
+    def follow(self, other: Lanes) -> None:
+        """Takes over which keys other lanes have, and which windows they have closed, but no state."""
+        self.make_room(len(other.ends))
+        self.ends[: len(other.ends)], self._closed = other.ends, other._closed
+
+    def finish(self) -> list[KeyedRows]:
+        """Rows of the windows that are still open."""
+        return self.advance(END)
+
+    def advance(self, until: int) -> list[KeyedRows]:
+        """Rows of the windows that end by then, before which no event will come."""
+        keys = np.flatnonzero(self.ends != NO_END)
+        return self._run(keys, np.zeros(len(keys) + 1, np.int64), self._nothing(), until)
+
+    def state(self) -> StateSize:
+        """What is live, and what the arrays take."""
+        found = self.live()
+        reserved = room_of(self.lanes) + room_of(self.arena) + self.ends.nbytes
+        size = StateSize(found.bytes, found.kinds, found.reserved + reserved)
+        return size + largest_state(self.negations) if self.negations else size
+
+    def _run(self, keys: Ints, offsets: Ints, events: KernelEvents, until: int) -> list[KeyedRows]:
+        parts, rows = list[KeyedRows](), self.rows
+        owner = _owners(len(rows.window))
+        calls = Calls(keys, offsets, events, until, self.ends, owner)
+        at = done = 0
+        while at < len(keys):
+            at, done, size, why = self.over(at, done, calls, self.fixed, self.arena, self.lanes, rows)
+            if size:
+                parts.append(self.taken(rows, size, owner[:size].copy()))
+            if why == ROOM:
+                self.grow(int(keys[at]))
+        return parts
+
+    def _nothing(self) -> KernelEvents:
+        events = no_events(len(self.columns.ints), len(self.columns.reals))
+        return events._replace(negated=latest_starts(self.negations)[np.newaxis]) if self.negations else events
+
+    def make_room(self, known: int) -> None:
+        """Room for the keys known: for half as many more, where there were any before."""
+        had = len(self.ends)
+        if known > had:
+            size = max(known, had * 3 // 2)
+            self.lanes = copies(self.fresh, self.lanes, size)
+            self.settle(had)
+            ends = np.full(size, NO_END, np.int64)
+            ends[:had] = self.ends
+            self.ends = ends
+
+
+class CellLanes(Lanes):
+    """One query whose kernels write rows as cells; `sizes` says what its state is made of."""
+
+    def __init__(
+        self, query: CompiledQuery, window: Window, fixed: Any, fresh: Any, sizes: Sizes, arena: Any = ()
+    ) -> None:
+        super().__init__(fixed, fresh, arena, window, query.columns)
+        self.query, self.sizes = query, sizes
+
+    @property
+    def rows(self) -> RowCells:
+        return new_rows(max(ROOM_FOR_ROWS, 2 * self.timed.overlap), self.query.layout, self.query.arithmetic)
+
+    def taken(self, rows: RowCells, size: int, owner: Ints) -> KeyedRows:
+        return {self.query.index: RowsOfKeys(owner, aggregate_rows(rows.window[:size].copy(), rows.cells, size))}
+
+    @property
+    def clocks(self) -> Ints:
+        """The clock of each key."""
+        clocks: Ints = self.lanes.clock
+        return clocks
+
+    @property
+    def kept(self) -> Ints:
+        """How many cells each key keeps beside those of windows: by default those that wait, one in each window."""
+        return self.clocks[:, TOUCHED] * (self.clocks[:, HIGH] - self.clocks[:, LOW] + 1)
+
+    def live(self) -> StateSize:
+        return self.sizes.largest(self.kept, self.clocks)
+
+
+class OneLane(Evaluator):
+    """The evaluator of a single key and query."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        return next(iter(of_one_key(self.lanes.process(KeyedBatch.of_one_key(events))).values()), None)
+
+    def finish(self) -> QueryRows | None:
+        return self.advance(END)
+
+    def advance(self, until: int) -> QueryRows | None:
+        """As `Lanes.advance`."""
+        return next(iter(of_one_key(self.lanes.advance(until)).values()), None)
+
+    def state(self) -> StateSize:
+        return self.lanes.state()
+
+    def details(self) -> Mapping[str, float]:
+        return self.lanes.details()
+
+
+def of_one_key(parts: list[KeyedRows]) -> Rows:
+    """The rows of the only key."""
+    return {query: found.rows for query, found in joined(parts).items()}
+
+
+class QueryLanes(Together, Operator):
+    """An operator of lanes that share nothing. Raises `OutOfOrder`."""
+
+    def __init__(self, evaluators: list[Lanes]) -> None:
+        self.parts = evaluators
+        self.now = 0
+
+    def process(self, batch: KeyedBatch) -> KeyedRows:
+        self.now = check_order(batch.events, self.now, batch.offsets[:-1])
+        return joined(rows for lanes in self.parts for rows in lanes.process(batch))
+
+    def finish(self) -> KeyedRows:
+        return joined(rows for lanes in self.parts for rows in lanes.finish())
+
+
+def lanes_of(plan: Plan, make: Callable[[CompiledQuery, Part, Window], Lanes | None]) -> QueryLanes | None:
+    """An operator with lanes for each query, or None: one has none, or a conjunction, negation or windows of events."""
+    found = [_lanes(query, make) for query in plan.workload]
+    lanes = [one for one in found if one is not None]
+    return QueryLanes(lanes) if lanes and len(lanes) == len(found) else None
+
+
+def _lanes(query: CompiledQuery, make: Callable[[CompiledQuery, Part, Window], Lanes | None]) -> Lanes | None:
+    window = query.window or WHOLE_STREAM
+    plain = not (query.analysis.conjunction or query.parts[0].negations or window.counts_events)
+    return make(query, query.parts[0], window) if plain else None
+
+
+def mapped(function: Callable[..., Any], *states: Any) -> Any:
+    """The named tuple of what a function makes of the arrays that lie at the same place in named tuples."""
+    if not isinstance(states[0], tuple):
+        return function(*states)
+    made: Any = type(states[0])
+    return made(*(mapped(function, *parts) for parts in zip(*states, strict=True)))
+
+
+def copies(fresh: Any, states: Any = None, size: int = 0) -> Any:
+    """So many copies of a named tuple of arrays, as arrays with a first axis; the first are `states`."""
+    if states is None:
+        states = mapped(lambda array: array[np.newaxis][:0], fresh)
+    return mapped(lambda array, known: _more(array, known, size), fresh, states) if size else states
+
+
+def _more(fresh: NDArray[Any], known: NDArray[Any], size: int) -> NDArray[Any]:
+    wide = np.empty((size, *fresh.shape), fresh.dtype)
+    wide[: len(known)] = known
+    wide[len(known) :] = fresh
+    return wide
+
+
+def room_of(states: Any) -> int:
+    """Bytes of a named tuple of arrays."""
+    if isinstance(states, tuple):
+        return sum(map(room_of, states))
+    return int(states.nbytes)
+
+
+@lru_cache(maxsize=4)
+def _owners(size: int) -> Ints:
+    """Room for the keys of rows, shared as rows themselves are (`running.batches.new_rows`)."""
+    return np.empty(size, np.int64)

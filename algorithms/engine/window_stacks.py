@@ -1,0 +1,144 @@
+"""Evaluators whose events lie in stacks until their windows close."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.engine.batches import kernel_events
+from cepbench.algorithms.engine.evaluator import Evaluator
+from cepbench.algorithms.engine.kernels.arrays import readonly
+from cepbench.algorithms.engine.kernels.growth import widened
+from cepbench.algorithms.engine.kernels.stacks import EVENTS, NOBODY, POINTERS, Stacks, drop_before, push_events
+from cepbench.algorithms.engine.negation import largest_state, latest_starts, negations_of
+from cepbench.algorithms.engine.peak import Peak
+from cepbench.algorithms.rows import QueryRows, concatenate
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import END, Window
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.tables import Tables
+
+FIRST_EVENTS = 256
+
+
+class StackEvaluator(Evaluator):
+    """Stacks of one automaton, shared by overlapping windows; what a window yields is constructed when it closes.
+
+    `pointers`: which ones events get (`kernels.stacks`: ANY, NEXT, CONTIGUOUS or COMPLETE).
+    """
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int) -> None:
+        self.query, self.tables, self.window, self.pointers = query, part.tables, window, pointers
+        self.negations = negations_of(part.negations, window, query.columns)
+        self.stacks = _new_stacks(query, len(part.tables.start))
+        self.peak = Peak()
+        self.low = 0
+
+    @abstractmethod
+    def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
+        """Rows of window k, which is the lowest; `latest` holds the START of the latest match of each negation."""
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        """Rows of the windows that these events closed."""
+        batch = kernel_events(self.query.columns, events, self.negations)
+        place, time = readonly(events.position), batch.time
+        parts: list[QueryRows] = []
+        done = 0
+        while done < len(time):
+            parts += self._close(int(time[done]), batch.negated[done])
+            self.low = max(self.low, self.window.first_at(int(time[done])))
+            last = int(np.searchsorted(time, self.window.end(self.low), side="left"))
+            while done < last:
+                oldest = self.window.start(self.low)
+                done = push_events(done, last, batch, place, self.tables, self.pointers, oldest, self.stacks)
+                if done < last:
+                    self.grow()
+        if events.watermark is not None:
+            parts += self._close(events.watermark, latest_starts(self.negations))
+        return concatenate(parts) if parts else None
+
+    def finish(self) -> QueryRows | None:
+        """Rows of the windows that are still open."""
+        parts = self._close(END, latest_starts(self.negations))
+        return concatenate(parts) if parts else None
+
+    def grow(self) -> None:
+        """Makes room for more events or pointers."""
+        self.stacks = _grown(self.stacks, self.tables)
+
+    def state(self) -> StateSize:
+        """What is `held`, and events kept for negated sub-patterns; the largest since the last call."""
+        return self.peak.report(self.held()) + largest_state(self.negations)
+
+    def held(self) -> StateSize:
+        """Events in stacks, and pointers between them."""
+        events, pointers = self.kept
+        return StateSize(self.kept_bytes, {"events": events, "edges": pointers})
+
+    @property
+    def kept(self) -> tuple[int, int]:
+        """Events and pointers in the stacks."""
+        return int(self.stacks.counters[EVENTS]), int(self.stacks.counters[POINTERS])
+
+    @property
+    def kept_bytes(self) -> int:
+        """Their bytes."""
+        events, pointers = self.kept
+        attributes = 6 + len(self.stacks.ints) + len(self.stacks.reals)
+        return 8 * events * attributes + 16 * pointers
+
+    def valid_ends(self, latest: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64[P]: END events before this time are invalidated by a trailing negation."""
+        ends_from = np.full(len(self.tables.start), -1, np.int64)
+        for p in range(len(ends_from)):
+            negations = self.tables.trailing[self.tables.trailing_ptr[p] : self.tables.trailing_ptr[p + 1]]
+            ends_from[p] = latest[negations].max(initial=-1)
+        return ends_from
+
+    def _close(self, now: int, latest: NDArray[np.int64]) -> list[QueryRows]:
+        """Rows of all windows that end by `now`."""
+        parts: list[QueryRows] = []
+        while self.window.end(self.low) <= now and self.stacks.counters[EVENTS] > 0:
+            parts += self.construct(self.low, latest)
+            self.peak.note(self.held())
+            self.low += 1
+            drop_before(self.window.start(self.low), self.stacks)
+        return parts
+
+
+def _new_stacks(query: CompiledQuery, positions: int) -> Stacks:
+    def column() -> NDArray[np.int64]:
+        return np.zeros(FIRST_EVENTS, np.int64)
+
+    return Stacks(
+        time=column(),
+        position=column(),
+        place=column(),
+        barrier=column(),
+        below=column(),
+        ints=np.zeros((len(query.ints), FIRST_EVENTS), np.int64),
+        reals=np.zeros((len(query.reals), FIRST_EVENTS), np.float64),
+        pointer_ptr=np.zeros(FIRST_EVENTS + 1, np.int64),
+        target=column(),
+        floor=column(),
+        top=np.full(positions, NOBODY, np.int64),
+        shown=np.full(positions, NOBODY, np.int64),
+        waiting=column(),
+        taken=np.zeros(FIRST_EVENTS, np.bool_),
+        counters=np.array([0, 0, 0, 0, -1], np.int64),
+    )
+
+
+def _grown(stacks: Stacks, tables: Tables) -> Stacks:
+    """The same stacks with twice the room for events, if the next one may not fit, else for pointers."""
+    bindings = int(np.diff(tables.binding_ptr).max(initial=0))
+    if stacks.counters[EVENTS] + bindings >= len(stacks.time):
+        return widened(stacks, _PER_EVENT, len(stacks.time))
+    return widened(stacks, _PER_POINTER, len(stacks.target))
+
+
+_PER_EVENT = ("time", "position", "place", "barrier", "below", "ints", "reals", "pointer_ptr", "waiting", "taken")
+_PER_POINTER = ("target", "floor")

@@ -1,5 +1,0 @@
-"""Apache Flink CEP as a two-step baseline: Flink constructs every match, and a second operator aggregates them."""
-
-from cepbench.algorithms.flink.algorithm import Flink
-
-__all__ = ["Flink"]

@@ -1,0 +1,229 @@
+"""The Sharon optimizer: from a workload's sharing candidates to a sharing plan, stage by stage (dissertation 23, 24).
+
+Each optimizer is a tuple of stages. Stages are timed; the phases of Figure 25.4 have the names of their stages.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong
+from cepbench.algorithms.engine.event_sequence import Sequence as EventSequence
+from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.sharon.optimizer.benefit import BenefitModel
+from cepbench.algorithms.sequences.sharon.optimizer.exhaustive import search_all
+from cepbench.algorithms.sequences.sharon.optimizer.expansion import expanded_candidates
+from cepbench.algorithms.sequences.sharon.optimizer.gwmin import guaranteed_weight, gwmin
+from cepbench.algorithms.sequences.sharon.optimizer.limits import LimitReached, Limits, TimeLimitReached
+from cepbench.algorithms.sequences.sharon.optimizer.plan_finder import FoundPlan, find_plan
+from cepbench.algorithms.sequences.sharon.optimizer.reduction import reduce_graph
+from cepbench.algorithms.sequences.sharon.optimizer.sharon_graph import SharonGraph, construct
+
+NO_GRAPH = SharonGraph((), np.empty(0), ())
+PHASES = ("graph", "expansion", "reduction", "search")
+EXHAUSTIVE = "exhaustive"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The shared candidates, and statistics of the search.
+
+    - `candidates`, `candidates_beneficial`: sharable patterns, and those in the SHARON graph; `options`: vertices of
+      the expanded graph; `candidates_pruned`: vertices that the reduction removed, of which `candidates_ridden` are
+      conflict-ridden and the others conflict-free.
+    - `plans_visited`, `shared_patterns`, `score` of the plan, and `fell_back`: 1 if a limit ended the search.
+    - `<phase>_seconds` and `<phase>_bytes_peak`, by phase: time, and bytes of the stored graph and plans;
+      `plan_bytes_peak` is the maximum over phases.
+    - `pruned_share_peak`: `candidates_pruned` / `options`; `graph_share_peak`: the graph's share of the time. The names
+      end in `_peak` because shares of several plans cannot be summed.
+    """
+
+    shared: tuple[Candidate, ...]
+    details: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The result of one stage and input of the next.
+
+    `left` and `conflict_free` are sets of vertices of `graph`; `original` is the graph before expansion; `bytes` is
+    the peak of the last stage.
+    """
+
+    sequences: Sequence[EventSequence]
+    families: Sequence[Hashable]
+    model: BenefitModel
+    limits: Limits
+    candidates: tuple[Candidate, ...] = ()
+    original: SharonGraph = NO_GRAPH
+    graph: SharonGraph = NO_GRAPH
+    left: int = 0
+    conflict_free: int = 0
+    plan: tuple[Candidate, ...] = ()
+    bytes: int = 0
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    def details_with(self, **numbers: float) -> Mapping[str, float]:
+        """The details, extended by more numbers."""
+        return {**self.details, **numbers}
+
+
+Stage = Callable[[Progress], Progress]
+
+
+def optimize(
+    sequences: Sequence[EventSequence],
+    families: Sequence[Hashable],
+    model: BenefitModel,
+    optimizer: str,
+    limits: Limits,
+) -> Decision:
+    """The plan of one of `OPTIMIZERS`. Sequences share within their family only.
+
+    The Sharon optimizer falls back to GWMIN when it reaches a limit, and reports it. The exhaustive one serves for
+    comparison: it raises `PlanningTooLong` or `NotEnoughMemory` instead.
+    """
+    progress = Progress(sequences, families, model, limits, details=_zeros())
+    for phase, stage in OPTIMIZERS[optimizer]:
+        started = time.perf_counter()
+        try:
+            progress = stage(progress)
+        except LimitReached as limit:
+            if optimizer == EXHAUSTIVE:
+                raise _given_up(limit, limits.seconds) from None
+            progress = _fall_back(progress)
+        spent = {f"{phase}_seconds": time.perf_counter() - started, f"{phase}_bytes_peak": progress.bytes}
+        progress = replace(progress, details=progress.details_with(**spent))
+        if progress.details["fell_back"]:
+            break
+    shared = merged(progress.plan, families)
+    numbers = progress.details_with(
+        shared_patterns=len(shared), score=sum(model.benefit(candidate) for candidate in shared)
+    )
+    return Decision(shared, {**numbers, **_shares(numbers)})
+
+
+def find_candidates(progress: Progress) -> Progress:
+    """The sharable patterns only."""
+    candidates = sharing_candidates(progress.sequences, progress.families)
+    return replace(progress, candidates=candidates, details=progress.details_with(candidates=len(candidates)))
+
+
+def construct_graph(progress: Progress) -> Progress:
+    """The SHARON graph of the beneficial candidates (Algorithm 10). Polynomial, so it has no limit."""
+    progress = find_candidates(progress)
+    benefits = [progress.model.benefit(candidate) for candidate in progress.candidates]
+    graph = construct(progress.candidates, benefits, Limits(math.inf))
+    numbers = progress.details_with(candidates_beneficial=len(graph.candidates))
+    return replace(progress, original=graph, graph=graph, bytes=graph.bytes, details=numbers)
+
+
+def expand_graph(progress: Progress) -> Progress:
+    """The graph of all options with a benefit (Algorithms 14 and 15)."""
+    options = expanded_candidates(progress.graph, progress.limits)
+    graph = construct(options, [progress.model.benefit(option) for option in options], progress.limits)
+    numbers = progress.details_with(options=len(graph.candidates))
+    return replace(progress, graph=graph, left=graph.everything, bytes=graph.bytes, details=numbers)
+
+
+def reduce_search_space(progress: Progress) -> Progress:
+    """The graph without conflict-ridden and conflict-free candidates (Algorithm 11)."""
+    graph = progress.graph
+    reduction = reduce_graph(graph, guaranteed_weight(graph), progress.limits)
+    ridden, free = reduction.conflict_ridden.bit_count(), reduction.conflict_free.bit_count()
+    numbers = progress.details_with(candidates_pruned=ridden + free, candidates_ridden=ridden)
+    return replace(
+        progress, left=reduction.left, conflict_free=reduction.conflict_free, bytes=graph.bytes, details=numbers
+    )
+
+
+def find_optimal_plan(progress: Progress) -> Progress:
+    """The sharing plan finder (Algorithms 12 and 13)."""
+    found = find_plan(progress.graph, progress.left, progress.conflict_free, progress.limits)
+    searched = _searched(progress, found)
+    return _fall_back(searched) if found.stopped else searched
+
+
+def search_all_plans(progress: Progress) -> Progress:
+    """The exhaustive search."""
+    return _searched(progress, search_all(progress.graph, progress.limits))
+
+
+def choose_greedily(progress: Progress) -> Progress:
+    """GWMIN."""
+    graph = progress.graph
+    size = 8 * len(graph.candidates) + graph.everything.bit_length() // 4
+    numbers = progress.details_with(plans_visited=1)
+    return replace(progress, plan=graph.chosen(gwmin(graph)), bytes=size, details=numbers)
+
+
+def solve_integer_program(progress: Progress) -> Progress:
+    """The best plan over every subset of queries, by an integer program solver."""
+    from cepbench.algorithms.sequences.sharon.optimizer.integer_program import best_plan  # SciPy takes 0.2 s to import
+
+    solution = best_plan(progress.candidates, progress.model, progress.limits.left)
+    searched = replace(progress, plan=solution.plan, bytes=solution.bytes)
+    return searched if solution.optimal else _fall_back(construct_graph(searched))
+
+
+OPTIMIZERS: Mapping[str, tuple[tuple[str, Stage], ...]] = {
+    "sharon": (
+        ("graph", construct_graph),
+        ("expansion", expand_graph),
+        ("reduction", reduce_search_space),
+        ("search", find_optimal_plan),
+    ),
+    "greedy": (("graph", construct_graph), ("search", choose_greedily)),
+    EXHAUSTIVE: (("graph", construct_graph), ("expansion", expand_graph), ("search", search_all_plans)),
+    "integer": (("graph", find_candidates), ("search", solve_integer_program)),
+    "none": (),
+}
+
+
+def merged(candidates: Iterable[Candidate], families: Sequence[Hashable]) -> tuple[Candidate, ...]:
+    """Merges the options of one pattern in a valid plan, so that the pattern is counted only once."""
+    alike: dict[Hashable, list[Candidate]] = {}
+    for candidate in candidates:
+        alike.setdefault((candidate.pattern, families[candidate.occurrences[0][0]]), []).append(candidate)
+    return tuple(
+        Candidate(parts[0].pattern, tuple(sorted(o for part in parts for o in part.occurrences)))
+        for parts in alike.values()
+    )
+
+
+def _searched(progress: Progress, found: FoundPlan) -> Progress:
+    numbers = progress.details_with(plans_visited=found.visited)
+    plan = progress.graph.chosen(found.plan)
+    return replace(progress, plan=plan, bytes=found.bytes_peak, details=numbers)
+
+
+def _fall_back(progress: Progress) -> Progress:
+    """The best of the plan found so far and GWMIN's plans on the original and the expanded graph."""
+    greedy = [graph.chosen(gwmin(graph)) for graph in (progress.original, progress.graph)]
+    plan = max(*greedy, progress.plan, key=lambda plan: sum(map(progress.model.benefit, plan)))
+    return replace(progress, plan=plan, details=progress.details_with(fell_back=1))
+
+
+def _given_up(limit: LimitReached, seconds: float) -> NotEnoughMemory | PlanningTooLong:
+    message = f"the exhaustive optimizer needs more than {limit.what}"
+    return PlanningTooLong(message, seconds) if isinstance(limit, TimeLimitReached) else NotEnoughMemory(message)
+
+
+def _shares(numbers: Mapping[str, float]) -> dict[str, float]:
+    seconds = sum(numbers[f"{phase}_seconds"] for phase in PHASES)
+    return {
+        "plan_bytes_peak": max(numbers[f"{phase}_bytes_peak"] for phase in PHASES),
+        "pruned_share_peak": numbers["candidates_pruned"] / max(numbers["options"], 1),
+        "graph_share_peak": numbers["graph_seconds"] / seconds if seconds else 0.0,
+    }
+
+
+def _zeros() -> dict[str, float]:
+    counts = ("candidates", "candidates_beneficial", "options", "candidates_pruned", "candidates_ridden")
+    phases = [f"{phase}_{what}" for phase in PHASES for what in ("seconds", "bytes_peak")]
+    return dict.fromkeys((*counts, "plans_visited", "fell_back", *phases), 0.0)

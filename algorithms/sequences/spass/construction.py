@@ -1,0 +1,176 @@
+"""Shared construction of the sequences of queries with the same window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.engine.batches import aggregate_rows, kernel_events
+from cepbench.algorithms.engine.kernels.arrays import readonly
+from cepbench.algorithms.engine.kernels.cells import Cells, cell_bytes, empty_cells
+from cepbench.algorithms.engine.kernels.events import RowCells
+from cepbench.algorithms.engine.longest_match import longest_matches
+from cepbench.algorithms.engine.peak import Peak
+from cepbench.algorithms.engine.points import Points
+from cepbench.algorithms.rows import AggregateRows, Rows
+from cepbench.algorithms.rows import join as join_rows
+from cepbench.algorithms.sequences.spass.kernels.arrival import STORED, Arriving, arrive, close_windows, expire
+from cepbench.algorithms.sequences.spass.kernels.construction import Parts, Walk, construct, count_instances, join
+from cepbench.algorithms.sequences.spass.plan import SpassPlan
+from cepbench.algorithms.sequences.spass.store import no_events, no_rows, with_events, with_rows
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import END, Window
+from cepbench.queries.compile import CompiledQuery
+
+
+@dataclass(eq=False)
+class Sums:
+    """Aggregates of a query by the last window of its sequences; no sequence begins in a window after `top`."""
+
+    query: CompiledQuery
+    buckets: Cells
+    top: int = -1
+
+
+class SharedConstruction(Executor):
+    """Stores of events and shared sub-sequences, and sums of the queries.
+
+    Overlapping windows share construction: a sequence is constructed once, when its END arrives, and belongs to all
+    windows from the lowest open one to the last that contains its START. Rows are removed with their START event.
+    """
+
+    def __init__(self, plan: SpassPlan, window: Window, queries: Sequence[CompiledQuery]) -> None:
+        self.window, self.points = window, Points(window)
+        self.tables = plan.tables[window]
+        columns = self.tables.columns
+        self.arrived = no_events(len(columns.ints), len(columns.reals), self.tables.gaps)
+        self.stores = no_rows(self.tables.width)
+        self.sums = {
+            query.index: Sums(query, empty_cells(window.overlap, query.layout, query.arithmetic)) for query in queries
+        }
+        self.shared = [(shared, _walk(shared.parts)) for shared in self.tables.shared]
+        self.joined = [(joined, _walk(joined.parts)) for joined in self.tables.joined]
+        self.lengths = longest_matches(queries, window, plan.max_length)
+        self.counted = {"constructed": 0, "joined": 0}
+        self.low = 0
+        self.peak = Peak()
+
+    def process(self, events: EventBatch) -> Rows:
+        for length in self.lengths:
+            length.check(events)
+        size, points = len(events), self.points.of(events)
+        batch = self._arriving(events, points)
+        parts: list[Rows] = []
+        done = 0
+        while done < size:
+            parts.append(self._advance(int(points[done])))
+            stop = int(np.searchsorted(points, self.window.end(self.low), side="left"))
+            self._take(batch, done, stop)
+            done = stop
+        reached = self.points.reached(events)
+        if reached is not None:
+            parts.append(self._advance(reached))
+        return join_rows(parts)
+
+    def finish(self) -> Rows:
+        return self._advance(END)
+
+    def state(self) -> StateSize:
+        """Stored events and stored instances of shared sub-sequences."""
+        return self.peak.report(self._state())
+
+    def details(self) -> Mapping[str, float]:
+        """`constructed` instances of shared sub-sequences, and sequences `joined` for all queries."""
+        return {name: float(count) for name, count in self.counted.items()}
+
+    def load(self) -> None:
+        """Calls the kernels once without rows, since a warm-up on few events may construct nothing."""
+        for shared, walk in self.shared[:1]:
+            count_instances(0, shared.parts, self.arrived, self.stores, walk)
+            construct(0, shared.store, shared.parts, self.arrived, self.stores, walk)
+        for joined, walk in self.joined[:1]:
+            buckets = self.sums[joined.query].buckets
+            join(0, joined.parts, joined.channels, self.arrived, self.stores, walk, buckets)
+
+    def _arriving(self, events: EventBatch, points: NDArray[np.int64]) -> Arriving:
+        read = kernel_events(self.tables.columns, events)
+        last = self.points.last_windows(points)
+        window = np.where(points - last * self.window.slide < self.window.within, last, -1)
+        return Arriving(read.time, read.kind, read.ints, read.reals, readonly(window))
+
+    def _take(self, batch: Arriving, start: int, stop: int) -> None:
+        """Processes events of the lowest open window: stores them, constructs what they end, and aggregates it."""
+        symbols = self.tables.symbols
+        kinds = np.bincount(batch.kind[start:stop], minlength=len(symbols.symbol_ptr) - 1)
+        most = np.zeros_like(self.stores.size)
+        most[symbols.symbol] = np.repeat(kinds, np.diff(symbols.symbol_ptr)) * symbols.stored[symbols.symbol]
+        self.arrived = with_events(self.arrived, stop - start)
+        self.stores = with_rows(self.stores, most)
+        before = self.stores.size.copy()
+        arrive(batch, start, stop, self.window.overlap, symbols, self.arrived, self.stores)
+        self._construct(before)
+        fresh = (self.stores.size > before).tolist()
+        for joined, walk in self.joined:
+            if fresh[joined.last]:
+                sums, new = self.sums[joined.query], before[joined.last]
+                found = join(new, joined.parts, joined.channels, self.arrived, self.stores, walk, sums.buckets)
+                if found:
+                    sums.top = int(self.arrived.window[self.arrived.counters[STORED] - 1])
+                    self.counted["joined"] += found
+        self.peak.note(self._state())
+
+    def _construct(self, before: NDArray[np.int64]) -> None:
+        """Constructs the instances of shared sub-sequences that end in a row added since `before`."""
+        found = np.zeros_like(before)
+        fresh = (self.stores.size > before).tolist()
+        for shared, walk in self.shared:
+            if fresh[shared.last]:
+                new = before[shared.last]
+                found[shared.store] = count_instances(new, shared.parts, self.arrived, self.stores, walk)
+        self.stores = with_rows(self.stores, found)
+        for shared, walk in self.shared:
+            if found[shared.store]:
+                construct(before[shared.last], shared.store, shared.parts, self.arrived, self.stores, walk)
+        self.counted["constructed"] += int(found.sum())
+
+    def _advance(self, point: int) -> Rows:
+        """Closes the windows that end by `point`."""
+        high = self.window.first_at(point)
+        if high <= self.low:
+            return {}
+        rows: Rows = {
+            index: found for index, sums in self.sums.items() if (found := self._close(sums, high)) is not None
+        }
+        self.low = high
+        expire(high, self.arrived, self.stores)
+        return rows
+
+    def _close(self, sums: Sums, high: int) -> AggregateRows | None:
+        """Rows of one query in the windows before `high`."""
+        if sums.top < self.low:
+            return None
+        query = sums.query
+        room = min(high, sums.top + 1) - self.low
+        rows = RowCells(np.empty(room, np.int64), empty_cells(room, query.layout, query.arithmetic))
+        total = empty_cells(1, query.layout, query.arithmetic)
+        size = close_windows(self.low, min(high, sums.top + 1), sums.top, sums.buckets, total, rows)
+        return aggregate_rows(rows.window[:size].copy(), rows.cells, size) if size else None
+
+    def _state(self) -> StateSize:
+        events = int(self.arrived.counters[STORED])
+        partial = sum(int(self.stores.size[shared.store]) for shared, _ in self.shared)
+        columns = self.tables.columns
+        attributes = 2 + len(columns.ints) + len(columns.reals) + self.tables.gaps
+        rows = int((self.stores.size * (self.stores.width + 2)).sum())
+        live = (s for s in self.sums.values() if s.top >= self.low)
+        sums = sum((s.top - self.low + 1) * cell_bytes(s.query.parts[0].tables) for s in live)
+        return StateSize(8 * (events * attributes + rows) + sums, {"events": events, "partial matches": partial})
+
+
+def _walk(parts: Parts) -> Walk:
+    units, places = len(parts.store), len(parts.symbol)
+    return Walk(*(np.zeros(size, np.int64) for size in (units, units, units, units, places + 1)))

@@ -1,5 +1,0 @@
-"""SPASS: shared construction of event sequences, then aggregation."""
-
-from cepbench.algorithms.spass.algorithm import Spass
-
-__all__ = ["Spass"]

@@ -1,0 +1,165 @@
+"""Products of the maps of panes, and windows as products of panes by two stacks.
+
+The map of a pane has a cell per entry and column: the aggregates of the trends inside the pane that begin there and
+end here. A trend over two panes lies in one of them, or it ends in the first in some column and continues in the
+second from the entry after it. So the map of both is A + B + A.B, where a product of two cells concatenates each trend
+of one with each of the other: counts multiply, sums are sx * cy + cx * sy, a minimum is the lesser of both. Matches of
+negations in B take the columns that they empty from A, and those in A the rows that they stop from B.
+
+Overflow is decided as by the direct computation. A count has overflowed if and only if 2^64 is reached by the number
+itself, not by its residue; so a product has overflowed if neither side is 0 and one of them has overflowed or their
+product reaches 2^64, and 0 times an overflowed count is 0 and raises nothing. Maps thus may hold overflowed counts
+of trends that no window has; no flag of these gets into a row.
+
+The panes of the open windows lie on two stacks (Tangwongsan, Hirzel, Schneider: Low-latency sliding-window aggregation
+in worst-case constant time, DEBS 2017, Section 3.2: two-stacks). The back keeps the panes since the last turn and their
+product, the front the products of each older pane with all after it, of which a window needs the rows of the trend
+without an event only. When the front is empty, the back is turned over. Each pane so takes two products of maps, and
+each window one of these rows with a map, however much windows overlap.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cepbench.algorithms.engine.kernels.cells import ZERO, Cells, add, clear, copy
+from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, inner
+from cepbench.algorithms.trends.cogra.kernels.pane_tables import (
+    ALWAYS,
+    BACK,
+    EMPTY,
+    FIRST,
+    FRONT,
+    NEGATED,
+    PRODUCT_NEGATED,
+    PaneCells,
+    PaneMaps,
+)
+from cepbench.algorithms.trends.online.kernels.type_tables import END
+from cepbench.algorithms.trends.snapshots.kernels.cells import copy_run
+from cepbench.algorithms.trends.snapshots.kernels.products import add_product
+
+PRODUCT, RESULT, SLOTS = np.uint64(2), np.uint64(3), np.uint64(EMPTY + 1)
+"""Maps in `PaneCells.cells` behind that of the current pane and that of what waits, and where the back begins."""
+
+copy_cells: Any = inner(in_python(copy_run))
+
+
+@inlined
+def map_size(maps: PaneMaps) -> np.uint64:
+    """Cells of a map."""
+    return np.uint64(len(maps.stopped) * len(maps.after))
+
+
+@inlined
+def back_place(k: int, maps: PaneMaps) -> np.uint64:
+    """Where the map of pane k at the back begins."""
+    size = map_size(maps)
+    return SLOTS * size + np.uint64(k) * (size + np.uint64(maps.starts * len(maps.after)))
+
+
+@inner
+def push_pane(maps: PaneMaps, state: PaneCells) -> None:
+    """Ends the current pane, of which nothing waits: it joins the back."""
+    counters, cells, size = state.counters, state.cells, map_size(maps)
+    if counters[FIRST] < 0:
+        return
+    top = counters[BACK]
+    copy_cells(cells, back_place(top, maps), cells, ZERO, size)
+    state.back[top, FIRST], state.back[top, NEGATED] = counters[FIRST], counters[NEGATED]
+    made = ZERO
+    if top > 0:
+        made = RESULT * size
+        rows, columns = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
+        before, later = counters[PRODUCT_NEGATED], counters[NEGATED]
+        _concatenate(cells, made, PRODUCT * size, ZERO, rows, columns, before, later, maps)
+        counters[PRODUCT_NEGATED] |= later
+    else:
+        counters[PRODUCT_NEGATED] = counters[NEGATED]
+    copy_cells(cells, PRODUCT * size, cells, made, size)
+    for at in range(size):
+        clear(cells, at)
+    counters[BACK] += 1
+    counters[FIRST], counters[NEGATED] = -1, ALWAYS
+
+
+@inner
+def evict_panes(begin: int, maps: PaneMaps, state: PaneCells) -> None:
+    """Drops the panes before `begin`; turns the back over once the front is empty."""
+    counters = state.counters
+    if counters[BACK] > 0 and state.back[counters[BACK] - 1, FIRST] < begin:
+        counters[BACK], counters[FRONT] = 0, 0
+    while counters[FRONT] > 0 and state.front[counters[FRONT] - 1, FIRST] < begin:
+        counters[FRONT] -= 1
+    if counters[FRONT] == 0 and counters[BACK] > 0 and state.back[0, FIRST] < begin:
+        _turn(begin, maps, state)
+
+
+@inner
+def _turn(begin: int, maps: PaneMaps, state: PaneCells) -> None:
+    """Moves the panes from `begin` on to the front, the latest first. The product of the back has become of no use."""
+    counters, cells, size = state.counters, state.cells, map_size(maps)
+    rows, columns = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
+    product, following = PRODUCT * size, RESULT * size
+    negated = ALWAYS
+    while counters[BACK] > 0 and state.back[counters[BACK] - 1, FIRST] >= begin:
+        counters[BACK] -= 1
+        back, front = counters[BACK], counters[FRONT]
+        at = back_place(back, maps)
+        if front == 0:
+            copy_cells(cells, product, cells, at, size)
+        else:
+            _concatenate(cells, following, at, product, rows, columns, state.back[back, NEGATED], negated, maps)
+            product, following = following, product
+        negated |= state.back[back, NEGATED]
+        copy_cells(cells, back_place(front, maps) + size, cells, product, np.uint64(maps.starts) * columns)
+        state.front[front, FIRST], state.front[front, NEGATED] = state.back[back, FIRST], negated
+        counters[FRONT] += 1
+    counters[BACK] = 0
+
+
+@inner
+def window_result(out: Cells, i: int, maps: PaneMaps, state: PaneCells) -> None:
+    """Sets cell i to the matches of all panes that are kept (at least one)."""
+    counters, cells, size = state.counters, state.cells, map_size(maps)
+    starts, ends = np.uint64(maps.starts), np.uint64(maps.ends)
+    made = PRODUCT * size
+    if counters[FRONT] > 0:
+        top = counters[FRONT] - 1
+        made = back_place(top, maps) + size
+        if counters[BACK] > 0:
+            before, later = state.front[top, NEGATED], counters[PRODUCT_NEGATED]
+            _concatenate(cells, RESULT * size, made, PRODUCT * size, starts, ends, before, later, maps)
+            made = RESULT * size
+    clear(out, i)
+    for c in range(starts):
+        for p in range(ends):
+            add(out, i, cells, made + c * np.uint64(len(maps.after)) + p)
+
+
+@inner
+def _concatenate(
+    cells: Cells, at: np.uint64, a: np.uint64, b: np.uint64, rows: np.uint64, columns: np.uint64, before: int,
+    later: int, maps: PaneMaps,
+) -> None:  # fmt: skip
+    """Sets the first rows and columns of the map from cell `at` on to those of the map from cell a on, in whose events
+    the negations `before` match, followed by that from cell b on, with those of `later`. O(P) products each.
+    """
+    width = np.uint64(len(maps.after))
+    for c in range(rows):
+        row = c * width
+        continues = maps.stopped[c] & before == 0
+        for p in range(columns):
+            to = at + row + p
+            if maps.emptied[p] & later == 0:
+                copy(cells, to, cells, a + row + p)
+            else:
+                clear(cells, to)
+            if continues:
+                add(cells, to, cells, b + row + p)
+            for q in range(width):
+                if maps.after[q] != END:
+                    following = b + maps.after[q] * width + p
+                    add_product(cells, to, cells, a + row + q, following, None, 0)

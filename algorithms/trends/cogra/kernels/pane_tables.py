@@ -1,0 +1,201 @@
+"""What the loop over panes reads of a query, and the state that it keeps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.engine.kernels.arrays import Index, Ints
+from cepbench.algorithms.engine.kernels.cells import Cells, empty_cells
+from cepbench.algorithms.engine.kernels.events import Sliding
+from cepbench.algorithms.trends.online.kernels.template import ANY
+from cepbench.algorithms.trends.online.kernels.type_tables import (
+    END,
+    Shape,
+    TypeTables,
+    lists_of,
+    template_of,
+    terminated,
+)
+from cepbench.queries.aggregates import Layout
+from cepbench.queries.tables import Predicates, Tables, Weights, csr
+
+FIRST, NEGATED, BACK, FRONT, PRODUCT_NEGATED = range(5)
+
+MOST_NEGATIONS = 62
+"""Sets of negations are bits of an int64."""
+
+ALWAYS = 1 << MOST_NEGATIONS
+"""A bit that is in every set of negations that have matched."""
+
+EMPTY = 4
+"""The map in `PaneCells.cells` that stays empty."""
+
+
+class PaneMaps(NamedTuple):
+    """What the C rows and P columns of maps stand for. Sets of negations have bit j for negation j.
+
+    A position has a column for each set of negations that may remove its trends before they continue or match: a match
+    of one of the negations in `emptied[P]` empties the column. The first `ends` columns hold matches. What can follow a
+    trend depends on its column alone. Columns with the same followers and negations are one *entry*, a row: `after[P]`
+    is that of a column, END if nothing follows. The first `starts` entries are those of the trend without an event; it
+    is one, unless leading negations differ. Nothing follows an entry after a match of a negation in `stopped[C]`.
+    """
+
+    after: Index
+    emptied: Ints
+    stopped: Ints
+    starts: int
+    ends: int
+
+
+class PaneTables(NamedTuple):
+    """The automaton as linear maps read it; lists as in `TypeTables`, they end with END.
+
+    `template`: with columns in place of positions. From `first_row` of a column on, `row` lists the first cells of the
+    entries from which a path leads to it. Its events follow an entry until a negation in `bars` matches: from the
+    beginning not (ALWAYS), if the path is longer.
+    """
+
+    template: TypeTables
+    first_row: Index
+    row: Index
+    bars: Ints
+    maps: PaneMaps
+
+
+class Panes(NamedTuple):
+    """What does not change (`kernels.lanes`); `span` is the most windows that hold one event. `negates` has an item if
+    there are negations, so that this is known when a kernel is compiled.
+    """
+
+    tables: PaneTables
+    shape: Shape
+    negates: tuple[bool, ...]
+    span: int
+    window: Sliding
+
+
+class PaneCells(NamedTuple):
+    """Maps of the panes of a key: cell `c * P + p` of a map has the trends of events in the pane that begin after entry
+    c and end in column p.
+
+    - `cells`: five maps behind one another: that of the current pane, as events before the current time stamp made it;
+      what those of the current time stamp add, and waits; the product of the panes at the back; one for products that
+      are being computed; one that stays empty, which short lists of predecessors refer to. Then S times a map of the
+      back and rows of the front: one array, since each more among the arguments of a small kernel takes as long as a
+      few products.
+    - The back: panes since the last turn, in order of time, `counters[BACK]` of them. `back[S, 2]`: FIRST, the time of
+      the first event of each, and NEGATED, the set of negations that match in it.
+    - The front, rows of the first entries: trends of no event before, over a pane and all later ones up to the last
+      turn; the oldest on top, at `counters[FRONT] - 1`; `front[S, 2]` as before.
+    - `waiting[P]`: columns with trends that wait, `clock[TOUCHED]` of them. `counters[FIRST]`, `counters[NEGATED]`: of
+      the current pane, FIRST is -1 if it has no event; `counters[PRODUCT_NEGATED]`: of all panes at the back.
+      `seen[J]`: the latest match known of each negation.
+    """
+
+    cells: Cells
+    back: Ints
+    front: Ints
+    waiting: Ints
+    counters: Ints
+    clock: Ints
+    seen: Ints
+
+
+def pane_tables_of(tables: Tables) -> PaneTables:
+    """The tables of an automaton without predicates on adjacent events, with negations of single events."""
+    between = lists_of(tables.between_ptr, tables.between)
+    leading = lists_of(tables.leading_ptr, tables.leading)
+    trailing = lists_of(tables.trailing_ptr, tables.trailing)
+    ends = {(p, trailing[p]) for p in np.flatnonzero(tables.end).tolist()}
+    columns = [*sorted(ends), *sorted(set(zip(tables.source.tolist(), between, strict=True)) - ends)]
+    number = {column: c for c, column in enumerate(columns)}
+    sources = [
+        [number[int(tables.source[e]), between[e]] for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1])]
+        for p, _ in columns
+    ]
+    starts: dict[tuple[int, ...], list[int]] = {}
+    for c, (p, _) in enumerate(columns):
+        if tables.start[p]:
+            starts.setdefault(leading[p], []).append(c)
+    entries = {(tuple(followers), negations): entry for entry, (negations, followers) in enumerate(starts.items())}
+    after: list[int | np.uint64] = []
+    for c, (_, negations) in enumerate(columns):
+        followers = tuple(q for q, read in enumerate(sources) if c in read)
+        after.append(entries.setdefault((followers, negations), len(entries)) if followers else END)
+    stopped = np.array([_bits(negations) for _, negations in entries], np.int64)
+    follows, leads = np.zeros((2, len(entries), len(columns)), np.bool_)
+    for (followers, _), entry in entries.items():
+        follows[entry, list(followers)] = True
+    leads |= follows
+    for _ in columns:
+        for p, following in enumerate(after):
+            if following != END:
+                leads[leads[:, p]] |= leads[int(following)]
+    rows = [np.flatnonzero(column) for column in leads.T]
+    bars = np.where(follows, stopped[:, np.newaxis], ALWAYS)
+    return PaneTables(
+        template_of(_of_columns(tables, [p for p, _ in columns], sources, len(ends)), ANY, EMPTY * follows.size),
+        *terminated([tuple(some * len(columns)) for some in rows]),
+        np.array([bar for p, some in enumerate(rows) for bar in (*bars[some, p], ALWAYS)], np.int64),
+        PaneMaps(
+            np.array(after, np.uint64),
+            np.array([_bits(negations) for _, negations in columns], np.int64),
+            stopped,
+            len(starts),
+            len(ends),
+        ),
+    )
+
+
+def _of_columns(tables: Tables, positions: list[int], sources: list[list[int]], ends: int) -> Tables:
+    """What `template_of` reads of the tables, for the columns of `positions`; the first `ends` are END positions."""
+    binding_ptr, binding = csr(
+        [c for p in some for c, position in enumerate(positions) if position == p]
+        for some in lists_of(tables.binding_ptr, tables.binding)
+    )
+    enter_ptr, source = csr(sources)
+    at = np.array(positions, np.int64)
+    ptr = tables.local.ptr
+    local = np.array([k for p in positions for k in range(ptr[p], ptr[p + 1])], np.int64)
+    return tables._replace(
+        binding_ptr=binding_ptr,
+        binding=binding,
+        enter_ptr=enter_ptr,
+        source=source,
+        start=tables.start[at],
+        end=np.arange(len(at)) < ends,
+        local=Predicates(np.cumsum([0, *np.diff(ptr)[at]]), tables.local.one[local]),
+        ring=_at(at, tables.ring),
+        real=_at(at, tables.real),
+        least=_at(at, tables.least),
+    )
+
+
+def _at(positions: Ints, weights: Weights) -> Weights:
+    """The weights of some positions."""
+    return Weights(np.take(weights.bound, positions, axis=1), weights.column)
+
+
+def _bits(negations: tuple[int, ...]) -> int:
+    """A set of negations."""
+    return sum(1 << j for j in negations)
+
+
+def new_pane_cells(
+    maps: PaneMaps, panes: int, layout: Layout, arithmetic: str, clock: Ints, negations: int
+) -> PaneCells:
+    """The state before the first event, with room for so many panes."""
+    columns = len(maps.after)
+    size = len(maps.stopped) * columns
+    return PaneCells(
+        empty_cells((EMPTY + 1) * size + panes * (size + maps.starts * columns), layout, arithmetic),
+        np.zeros((panes, 2), np.int64),
+        np.zeros((panes, 2), np.int64),
+        np.zeros(columns, np.int64),
+        np.array([-1, ALWAYS, 0, 0, 0], np.int64),
+        clock,
+        np.full(negations, -1, np.int64),
+    )

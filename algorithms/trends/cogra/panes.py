@@ -1,0 +1,76 @@
+"""Evaluators of type granularity by panes: cost that does not grow with the overlap of windows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepbench.algorithms.engine.batches import sliding
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.cells import cell_bytes
+from cepbench.algorithms.engine.kernels.clock import NOW, OCCUPIED
+from cepbench.algorithms.engine.kernels.compilation import in_python
+from cepbench.algorithms.engine.kernels.growth import widened
+from cepbench.algorithms.engine.lanes import CellLanes, mapped
+from cepbench.algorithms.engine.negation import latest_starts, negations_of
+from cepbench.algorithms.engine.peak import Sizes
+from cepbench.algorithms.trends.cogra.kernels import panes as loop
+from cepbench.algorithms.trends.cogra.kernels.pane_tables import BACK, PaneCells, Panes, new_pane_cells, pane_tables_of
+from cepbench.algorithms.trends.cogra.kernels.panes import aggregate_panes_keys, end_pane
+from cepbench.algorithms.trends.online.kernels.template import ANY
+from cepbench.algorithms.trends.online.kernels.type_tables import shape_of
+from cepbench.events.windows import Window
+from cepbench.queries.compile import CompiledQuery, Part
+
+FIRST_PANES = 8
+
+
+class PaneGrained(CellLanes):
+    """All aggregates under skip-till-any-match without predicates on adjacent events, with negations of single events.
+
+    O(n C l + m C P^2) time for n events in m panes, maps of C rows and P columns (`kernels.pane_tables`) and l
+    transitions into each; O(q C P) space for q panes of the open windows that hold an event. Without negation P is the
+    number of positions, and C <= P + 1.
+
+    The maps of panes lie on two stacks, so that a window is a product of their maps. There is one key, since all lanes
+    have the same space, but keys need different numbers of panes (`Cogra.operator`).
+    """
+
+    over = staticmethod(aggregate_panes_keys)
+    lanes: PaneCells
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
+        tables = pane_tables_of(part.tables)
+        shape = shape_of(ANY, query.layout, part.tables, query.arithmetic)
+        self.maps, sizes = tables.maps, Sizes(cell_bytes(part.tables), 0)
+        negations = negations_of(part.negations, window, query.columns)
+        fixed = Panes(tables, shape, (True,) * bool(negations), window.overlap, sliding(window))
+        fresh = new_pane_cells(tables.maps, FIRST_PANES, query.layout, query.arithmetic, sizes.clock(), len(negations))
+        super().__init__(query, window, fixed, fresh, sizes)
+        self.negations = negations
+
+    def grow(self, key: int) -> None:
+        """Doubles the space for panes."""
+        more = self.lanes.back.shape[1]
+        rows = len(self.maps.stopped) + self.maps.starts
+        for axis, name in enumerate(("fresh", "lanes")):
+            states: PaneCells = getattr(self, name)
+            cells = widened(states.cells, states.cells._fields, more * rows * len(self.maps.after), axis)
+            setattr(self, name, widened(states, ("back", "front"), more, axis)._replace(cells=cells))
+
+    @property
+    def kept(self) -> Ints:
+        """Number of cells of the current pane, of panes of open windows, and of waiting cells; of a key without an
+        event so far, none.
+        """
+        keys = (mapped(lambda array, key=key: array[key], self.lanes) for key in range(len(self.ends)))
+        return np.array([in_python(loop.live)(self.maps, one) if one.clock[NOW] >= 0 else 0 for one in keys], np.int64)
+
+    def ended(self) -> PaneCells:
+        """Ends the current pane of the only key; returns a copy of its state, in which no peak is noted."""
+        self.make_room(1)
+        if self.lanes.counters[0, BACK] == self.lanes.back.shape[1]:
+            self.grow(0)
+        end_pane(latest_starts(self.negations), self.maps, self.lanes)
+        copy: PaneCells = mapped(np.copy, self.lanes)
+        copy.clock[:, OCCUPIED + 1 :] = self.fresh.clock[OCCUPIED + 1 :]
+        return copy

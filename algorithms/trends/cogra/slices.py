@@ -1,0 +1,164 @@
+"""Evaluates one key in parallel slices of time: `cogra[parallel=time]`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from cepbench.algorithms.base import Plan, StateSize
+from cepbench.algorithms.engine.conjunction import Conjunction, pairs
+from cepbench.algorithms.engine.evaluator import WHOLE_STREAM, Evaluator
+from cepbench.algorithms.engine.lanes import OneLane, copies, mapped, of_one_key
+from cepbench.algorithms.engine.per_query import IndependentQueries
+from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows
+from cepbench.algorithms.slices import SliceExecutor, Slicing
+from cepbench.algorithms.trends.cogra.kernels.pane_tables import BACK, PaneCells
+from cepbench.algorithms.trends.cogra.kernels.panes import join_panes_keys
+from cepbench.algorithms.trends.cogra.panes import PaneGrained
+from cepbench.events.batch import EventBatch
+from cepbench.events.windows import END, TimeSlice, Window
+from cepbench.queries.compile import CompiledQuery, Part
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What a slice has of one automaton's windows that reach over its edges.
+
+    - `cut`: when the last window ends that began before the slice, or when the slice does.
+    - `head`: the panes until then, all of them at the back.
+    - `tail`: the panes of the windows that are open when the slice ends; None where `head` has the whole slice.
+    """
+
+    cut: int
+    head: PaneCells
+    tail: PaneCells | None
+
+
+CrossingParts = dict[int, list[Crossing]]
+"""The crossings of each query, in the order of its parts."""
+
+
+@dataclass(frozen=True)
+class TimeSlices(Slicing):
+    """Slices by panes (`SliceGrained`), which are joined (`joined`)."""
+
+    slices: int
+
+    def executor(self, plan: Plan, part: TimeSlice) -> SliceExecutor:
+        return SlicedQueries(plan, part)
+
+    def join(self, plan: Plan, crossings: Sequence[CrossingParts]) -> Rows:
+        found = {}
+        for query in plan.workload:
+            rows = [
+                joined(query, part, query.window or WHOLE_STREAM, [slices[query.index][number] for slices in crossings])
+                for number, part in enumerate(query.parts)
+            ]
+            answer = pairs(rows, query.arithmetic) if query.analysis.conjunction else rows[0]
+            if answer is not None and len(answer):
+                found[query.index] = answer
+        return dict(found)
+
+
+class SlicedQueries(IndependentQueries, SliceExecutor):
+    """One evaluator per query, all on the same slice."""
+
+    def __init__(self, plan: Plan, part: TimeSlice) -> None:
+        super().__init__(plan.workload, partial(SliceGrained, time_slice=part))
+
+    def crossing(self) -> CrossingParts:
+        return {
+            index: [side.crossing() for side in _sides(evaluator) if isinstance(side, SliceGrained)]
+            for index, evaluator in self.evaluators.items()
+        }
+
+
+def _sides(evaluator: Evaluator) -> Sequence[Evaluator]:
+    return evaluator.sides if isinstance(evaluator, Conjunction) else (evaluator,)
+
+
+class SliceGrained(Evaluator):
+    """The events of one key in a slice of time, by panes.
+
+    Windows that lie in the slice are evaluated as usual. Until the last window ends that began before it, all panes are
+    at the back, and a copy of them is kept; those of the windows that it does not end are there at its end.
+    """
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window, time_slice: TimeSlice) -> None:
+        self.slice = time_slice
+        begun = -(-time_slice.begin // window.slide)  # the first window that begins in the slice
+        last_end = window.end(begun - 1) if begun else 0
+        self.cut = min(max(time_slice.begin, last_end), time_slice.end)
+        self.panes = PaneGrained(query, part, window)
+        self.lane = OneLane(self.panes)
+        self.head: PaneCells | None = None
+        self.tail: PaneCells | None = None
+
+    def process(self, events: EventBatch) -> QueryRows | None:
+        """Rows of the windows of the slice that these events closed."""
+        watermark, start = events.watermark, 0
+        if self.head is None:
+            start = int(np.searchsorted(events.time, self.cut))
+            if start == len(events) and (watermark is None or watermark < self.cut):
+                self.lane.process(events)
+                return None
+            self.lane.process(events.slice(0, start))
+            self._end_head()
+        until = None if watermark is None else min(watermark, self.slice.end)
+        if start or until != watermark:
+            events = events.slice(start, len(events), until)
+        return self.lane.process(events)
+
+    def finish(self) -> QueryRows | None:
+        """Rows of the windows of the slice that are still open; those that end later stay so."""
+        if self.head is None:
+            self._end_head()
+        found = self.lane.advance(self.slice.end)
+        if self.cut < self.slice.end:
+            self.tail = self.panes.ended()
+        return found
+
+    def state(self) -> StateSize:
+        """That of the panes, and the copy of those at the beginning."""
+        maps = self.panes.maps
+        panes = 0 if self.head is None else int(self.head.counters[0, BACK])
+        cells = panes * len(maps.stopped) * len(maps.after)
+        return self.panes.state() + StateSize(cells * self.panes.sizes.cell_bytes, {"aggregates": cells})
+
+    def crossing(self) -> Crossing:
+        """After `finish`: what the slice has of windows that reach over its edges."""
+        assert self.head is not None
+        return Crossing(self.cut, self.head, self.tail)
+
+    def _end_head(self) -> None:
+        """Keeps the panes so far, and closes the windows that began before the slice, which have no rows here."""
+        self.head = self.panes.ended()
+        self.lane.advance(self.cut)
+
+
+class JoinedPanes(PaneGrained):
+    """Evaluates the panes at the back of another state, its `arena`, in place of events."""
+
+    over = staticmethod(join_panes_keys)
+
+
+def joined(query: CompiledQuery, part: Part, window: Window, crossings: Sequence[Crossing]) -> QueryRows | None:
+    """Rows of the windows that lie in no slice whole; slices are in the order of time, and some may be left out.
+
+    O(m C P^2 + w P^2) products of cells for w such windows with m panes, however many events these have.
+    """
+    panes = JoinedPanes(query, part, window)
+    panes.make_room(1)
+    panes.ends[0] = END
+    found: list[KeyedRows] = []
+    for crossing in crossings:
+        panes.arena = crossing.head
+        found += panes.advance(crossing.cut)
+        if crossing.tail is not None:  # has the windows that began in the slice
+            panes.lanes = mapped(np.copy, crossing.tail)
+    panes.arena = copies(panes.fresh, size=1)
+    found += panes.advance(END)
+    return of_one_key(found).get(query.index)

@@ -1,0 +1,161 @@
+"""Executes any valid sharing plan of a workload (Section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.engine.kernels.events import KernelEvents
+from cepbench.algorithms.trends.gloria.compilation import CompiledPlan, compile_sets
+from cepbench.algorithms.trends.gloria.kernels.state import (
+    Expressions,
+    GloriaState,
+    GroupState,
+    OutletState,
+    WorkRecord,
+)
+from cepbench.algorithms.trends.gloria.kernels.stream import run_events
+from cepbench.algorithms.trends.gloria.kernels.windows import note_state
+from cepbench.algorithms.trends.gloria.plan import GloriaPlan, PlannedSet
+from cepbench.algorithms.trends.online.kernels.records import PendingRecord
+from cepbench.algorithms.trends.online.template import offsets
+from cepbench.algorithms.trends.snapshots.growth import SetState
+from cepbench.algorithms.trends.snapshots.kernels.vertices import VertexRecord
+from cepbench.algorithms.trends.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
+from cepbench.queries.records import records_of
+
+DETAILS = {
+    "event_visits": "visits", "edges": "edges", "snapshots": "snapshots", "event_snapshots": "event_snapshots",
+    "expression_additions": "additions", "evaluations": "evaluations",
+}  # fmt: skip
+"""Counted work, and its field in `WorkRecord`: events times the states that they match; events before that were
+visited; snapshots, and those of them that only some queries of a Q-set needed; coefficients that were added to a sum;
+evaluations of an expression, for one query and window.
+"""
+
+FIRST_ROOM = 8
+"""Snapshots that a group has room for at least."""
+
+_KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
+"""Compiled sets by granularity, since the executors of all keys run the same plan."""
+
+
+class GloriaExecutor(SetsExecutor):
+    """Runs each sharable set by its plan, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`.
+
+    An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. It is a
+    new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; otherwise it is
+    what reaches it. Queries that do not continue with the Q-set evaluate the expression that reaches the event.
+    Example 3.2: q1 = SEQ(C, (SEQ(A, B))+, D) and q2, the same without D, share (1, 2)^C; s is the snapshot of c0:
+
+        event         c0   a1   b2   a3   b4   d5
+        expression    s    s    s    2s   3s
+        q2 ends                 s         3s          4s = 4 when its window closes
+        q1 ends                                4s     4
+
+    Departures from Section 3.2; the first, and the first half of the second, at the coarsest granularity only:
+
+    - Per transition and Q-set the sum of what the events before have is kept, so that an event does not visit them,
+      unless predicates on adjacent events select some: then it does, as GRETA's and all events of the paper do.
+    - Consecutive events that the same events precede have one snapshot, and so have those that start trends between two
+      times at which windows open.
+    - Trends that end are summed as expressions, and evaluated when a window closes.
+    - An event that some queries of a Q-set match, or let follow other events than the others do, has a snapshot of its
+      own where it is shared (Hamlet's snapshots at event level).
+
+    For s snapshots that are live, and u queries times windows of a Q-set, an event costs O(s) per transition that it is
+    shared on, O(u) per snapshot that is made of sums, O(u s) per expression that is evaluated, and O(u) unshared; n
+    times as much for n events that are visited. Space: O(s u) for the values of snapshots, O(s) for each sum, and
+    O(n s) or O(n u) for events that are visited.
+    """
+
+    def __init__(self, plan: GloriaPlan) -> None:
+        workload = plan.workload
+        sets = [
+            PlanExecutor(compiled, workload.arithmetic) for planned in plan.sets for compiled in _once(planned, plan)
+        ]
+        super().__init__(workload, sets, plan.alone, plan.granularity)
+
+
+def _once(planned: PlannedSet, plan: GloriaPlan) -> tuple[CompiledPlan, ...]:
+    known = _KNOWN.setdefault(planned, {})
+    if plan.granularity not in known:
+        known[plan.granularity] = compile_sets(planned, plan.workload.schema, plan.granularity)
+    return known[plan.granularity]
+
+
+class PlanState(SetState):
+    """The state of a sharable set that carries out a plan."""
+
+    compiled: CompiledPlan
+
+    def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
+        tables = compiled.program.tables
+        super().__init__(compiled, arithmetic, tables, WorkRecord, VertexRecord, len(tables.outlet))
+        groups = np.zeros(len(tables.group), records_of(GroupState))
+        groups["one"] = -1
+        outlets = np.zeros(len(tables.outlet), records_of(OutletState))
+        outlets["last"] = -1
+        self.shared = Expressions(
+            cells=self.cells(0),
+            times=np.zeros(0, np.int64),
+            group=groups,
+            outlet=outlets,
+            pending=np.zeros(len(tables.outlet), records_of(PendingRecord)),
+            passed=np.zeros(len(tables.lists), np.bool_),
+            masks=np.zeros(len(tables.lists), np.bool_),
+            wanted=np.zeros(len(tables.position), np.bool_),
+            latest=np.full(len(tables.state), -1, np.int64),
+        )
+
+    @property
+    def arrays(self) -> GloriaState:
+        """The state as kernels know it."""
+        return GloriaState(self.totals, self.graph, self.vertices, self.shared)
+
+    def make_room(self) -> None:
+        """Makes room for all that the next event may leave behind; groups with too many snapshots get twice as much."""
+        kind, group = self.compiled.program.tables.kind, self.shared.group
+        needed = 2 * (group["count"] - group["oldest"] + 2 * (kind["state_end"] - kind["state"]).max())
+        short = needed > group["room"]
+        if short.any():
+            self._arrange(np.maximum(needed, (1 + short) * group["room"]).clip(FIRST_ROOM))
+        super().make_room()
+
+    def _arrange(self, rooms: NDArray[np.int64]) -> None:
+        """Gives each group room for so many snapshots, of which it keeps the live ones."""
+        known, shared = self.compiled.program.tables.group["rows"], self.shared
+        bases, starts = offsets(known * rooms), offsets(rooms)
+        cells, times = self.cells(bases[-1]), np.zeros(starts[-1], np.int64)
+        for g, (rows, room) in enumerate(zip(known.tolist(), rooms.tolist(), strict=True)):
+            group = shared.group[g]
+            live, first, old = group["count"] - group["oldest"], group["oldest"] - group["shift"], group["room"]
+            for before, after in zip(shared.cells, cells, strict=True):
+                kept = before[group["base"] : group["base"] + rows * old].reshape(rows, old, *before.shape[1:])
+                own = after[bases[g] : bases[g + 1]].reshape(rows, room, *after.shape[1:])
+                own[:, :live] = kept[:, first : first + live]
+            times[starts[g] : starts[g] + live] = shared.times[group["times"] + first :][:live]
+            group["base"], group["room"], group["times"], group["shift"] = bases[g], room, starts[g], group["oldest"]
+        self.shared = shared._replace(cells=cells, times=times)
+
+    def note(self, buffered: int) -> None:
+        """As `SetState.note`."""
+        note_state(self.compiled.program.tables, self.totals, self.shared.group, self.graph.counters)
+
+
+class PlanExecutor(SetRunner):
+    """Executes the plan of one sharable set on one key."""
+
+    def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
+        super().__init__(compiled, arithmetic, int(compiled.program.tables.whole["open"][0]))
+        self.program, self.state = compiled.program, PlanState(compiled, arithmetic)
+
+    def details(self) -> Mapping[str, float]:
+        """As `Executor.details`."""
+        return {name: float(self.state.counts[field]) for name, field in DETAILS.items()}
+
+    def run(self, events: KernelEvents, now: int) -> MemberAnswers:
+        return self.call(run_events, now, events, self.program)

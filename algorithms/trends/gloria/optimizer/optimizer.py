@@ -1,0 +1,204 @@
+"""The Gloria optimizer: from the pools of a template to a workload sharing plan (Sections 4-6)."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, prod
+
+import numpy as np
+
+from cepbench.algorithms.trends.gloria.optimizer.algorithm_1 import node_pruning, path_search
+from cepbench.algorithms.trends.gloria.optimizer.costs import PaperCosts, members_in
+from cepbench.algorithms.trends.gloria.optimizer.elimination import (
+    SearchLimitReached,
+    SearchLimits,
+    TablesTooLarge,
+    lightest,
+)
+from cepbench.algorithms.trends.gloria.optimizer.graph import NONE, GloriaGraph, Leaving
+from cepbench.algorithms.trends.gloria.optimizer.nodes import Node, Profile, Shared, generated, groups_of
+from cepbench.algorithms.trends.gloria.optimizer.pools import Pool, Pools
+from cepbench.algorithms.trends.gloria.plan import QSet, WorkloadSharingPlan
+
+OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
+WHOLE = ("exact", "noprune")
+"""The optimizers that search the whole graph, and raise an error if a limit is reached."""
+PRUNED = ("gloria", "algorithm1")
+"""Those that keep no nodes without edges, and one of each node's edges to those that have the same."""
+UNLIMITED = SearchLimits(inf)
+NODE, EDGE, Q_SET = 40, 32, 40
+"""Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
+
+A node: its weight, its distance, its Q-sets; an edge: its nodes; a Q-set: its members (two words) and snapshots.
+"""
+
+
+@dataclass(frozen=True)
+class SharingDecision:
+    """A sharing plan, its weight, and numbers on how it was found: `nodes`, `graph_edges`, and those that were pruned.
+
+    - `graph_bytes`: of nodes, edges and their Q-sets at their peak, counted as `NODE`, `EDGE` and `Q_SET` say.
+    - `graph_seconds`, `search_seconds`: construction with pruning, and path search.
+    - `thinned`: number of pools of which not all plans were compared, since they or the pools before had too many.
+    - `fell_back`: 1 if the plan is the greedy one because a limit was reached.
+    """
+
+    sharing: WorkloadSharingPlan
+    weight: float
+    numbers: Mapping[str, float]
+
+
+@dataclass(eq=False)
+class Construction:
+    """Builds a graph pool by pool, and counts its work."""
+
+    pools: Pools
+    costs: PaperCosts
+    limits: SearchLimits
+    optimizer: str
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def graph(self) -> GloriaGraph:
+        """The graph (Sections 5.1 and 5.2). Raises `SearchLimitReached`."""
+        graph, counts = GloriaGraph(), self.counts
+        greedy, pruned = self.optimizer == "greedy", self.optimizer in PRUNED
+        q_sets = kept_edges = 0
+        for p, pool in enumerate(self.pools.pools):
+            self.limits.check()
+            entering = [graph.leave(link, self.costs, not pruned) for link in pool.before]
+            nodes = self._generated(pool, self._profiles(entering), entering)
+            here = graph.enter(pool, nodes, entering, self.costs, splitting=greedy)
+            if greedy:
+                graph.keep(p, [_lightest_entered(graph)])
+            edges = sum(int(np.count_nonzero(graph.edges[link] < NONE)) for link in pool.before)
+            counts["nodes"] += len(here.nodes)
+            counts["graph_edges"] += edges
+            q_sets += sum(map(len, here.nodes))
+            size = (counts["nodes"] - counts["pruned_nodes"]) * NODE + q_sets * Q_SET
+            counts["graph_bytes"] = max(counts["graph_bytes"], size + (kept_edges + edges) * EDGE)
+            if pruned:
+                graph.keep(p, (here.distances < NONE).nonzero()[0])
+                if self.optimizer == "algorithm1":
+                    graph.keep(p, node_pruning(here, self.costs))
+                counts["pruned_nodes"] += len(nodes) - len(here.nodes)
+            kept_edges += len(here.nodes) * len(entering) if pruned else edges
+        counts["pruned_edges"] = counts["graph_edges"] - kept_edges
+        return graph
+
+    def _profiles(self, entering: Sequence[Leaving]) -> list[list[Profile]]:
+        """The profiles of nodes before a pool; only the nearest ones if they have too many combinations."""
+        found = [list(dict.fromkeys(leaving.profiles)) for leaving in entering]
+        if self.optimizer in WHOLE or prod(map(len, found)) <= self.limits.combinations:
+            return found
+        self.counts["thinned"] += 1
+        found = [[own.profiles[n] for n in own.nearest.argsort(kind="stable")] for own in entering]
+        while prod(map(len, found)) > self.limits.combinations:
+            longest = max(found, key=len)
+            longest.pop(-2 if longest[-1] == () else -1)
+        return found
+
+    def _generated(self, pool: Pool, profiles: list[list[Profile]], entering: Sequence[Leaving]) -> list[Node]:
+        """No more nodes than fit into the tables of edges; among them the one that shares nothing."""
+        if self.optimizer == "greedy":
+            return list(_candidates(pool, [one for [one] in profiles], self.costs))
+        nodes = generated(pool, profiles, self.costs, self.limits.check)
+        room = max(64, self.limits.entries // max(1, sum(len(leaving.profiles) for leaving in entering)))
+        if len(nodes) <= room:
+            return nodes
+        if self.optimizer in WHOLE:
+            raise SearchLimitReached(f"{self.limits.entries} edges between two pools")
+        self.counts["thinned"] += 1
+        return [*nodes[: room - 1], ()] if () not in nodes[:room] else nodes[:room]
+
+
+def optimize(pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
+    """The plan of one of `OPTIMIZERS`. At a limit, those of `WHOLE` raise `SearchLimitReached`, others are greedy."""
+    construction = Construction(pools, costs, UNLIMITED if optimizer == "greedy" else limits, optimizer)
+    counts = construction.counts
+    started = built = time.perf_counter()
+    try:
+        graph = construction.graph()
+        built = time.perf_counter()
+        chosen = _searched(graph, construction)
+    except SearchLimitReached:
+        if optimizer in WHOLE:
+            raise
+        counts["fell_back"] = 1
+        graph = Construction(pools, costs, UNLIMITED, "greedy").graph()
+        chosen = [0] * len(graph.pools)
+    nodes = [here.nodes[n] for here, n in zip(graph.pools, chosen, strict=True)]
+    seconds = {"graph_seconds": built - started, "search_seconds": time.perf_counter() - built}
+    return SharingDecision(plan_of(pools, nodes), graph.weight(chosen), {**counts, **seconds})
+
+
+def _lightest_entered(graph: GloriaGraph) -> int:
+    """The node of the last pool with the least weight of the edges that come in, and within it; of equal ones that
+    which shares more.
+    """
+    here = graph.pools[-1]
+    incoming = here.weights * here.pool.kleene + sum(graph.edges[link][0] for link in here.pool.before)
+    shared = [sum(q.members.bit_count() for q in node) for node in here.nodes]
+    return min(range(len(here.nodes)), key=lambda n: (incoming[n], -shared[n]))
+
+
+def _candidates(pool: Pool, profiles: Sequence[Profile], costs: PaperCosts) -> Iterator[Node]:
+    """The nodes that Greedy compares (Section 8.1): snapshots are reused wherever they can be, or made where no members
+    share yet, or neither.
+    """
+    yield ()
+    if pool.kleene:
+        yield from generated(pool, [[one] for one in profiles], costs)
+        return
+    groups = groups_of(pool, profiles)
+    reuse = tuple(sorted(Shared(group, snapshot) for group, snapshot in groups.items() if snapshot is not None))
+    if reuse:
+        yield reuse
+    elif not any(profiles) and pool.members & (pool.members - 1):
+        yield generated(pool, [[one] for one in profiles], costs)[-1]
+
+
+def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:
+    """The node of each pool."""
+    optimizer, limits = construction.optimizer, construction.limits
+    if optimizer == "greedy":
+        return [0] * len(graph.pools)
+    if optimizer in ("algorithm1", "noprune"):
+        return path_search(graph)
+    for most in (inf, 16, 4, 2):
+        if most < inf:
+            construction.counts["thinned"] += _thin(graph, int(most))
+        try:
+            return lightest(graph, limits.check)
+        except TablesTooLarge:
+            if optimizer in WHOLE:
+                raise
+    raise SearchLimitReached("the room of the search")
+
+
+def _thin(graph: GloriaGraph, most: int) -> int:
+    """Keeps the `most` nodes of each pool that are nearest to the start, among them the one that shares nothing."""
+    thinned = 0
+    for p, here in enumerate(graph.pools):
+        if len(here.nodes) > most:
+            thinned += 1
+            order = np.lexsort(np.array([here.distances, [node != () for node in here.nodes]], np.float64))
+            graph.keep(p, np.sort(order[:most]))
+    return thinned
+
+
+def plan_of(pools: Pools, nodes: Sequence[Node]) -> WorkloadSharingPlan:
+    """The sharing plan that chooses the given node of each pool."""
+    found: dict[tuple[int, int], list[QSet]] = {}
+    for pool, node in zip(pools.pools, nodes, strict=True):
+        alone = pool.members
+        q_sets = []
+        for q in node:
+            alone &= ~q.members
+            q_sets.append(QSet(frozenset(members_in(q.members)), pools.states[q.snapshot]))
+        q_sets += [QSet(frozenset((m,))) for m in members_in(alone)]
+        for edge in pool.transitions:
+            found.setdefault(edge, []).extend(q_sets)
+    return WorkloadSharingPlan({pools.named(edge): tuple(q_sets) for edge, q_sets in found.items()})

@@ -1,0 +1,184 @@
+"""The pools of a Gloria graph and their links (Definition 4.1, Section 6), for any template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from cepbench.algorithms.trends.gloria.optimizer.costs import Mask, members_in
+from cepbench.algorithms.trends.gloria.template import GloriaTemplate, TypeState, TypeTransition
+
+Edge = tuple[int, int]
+"""A transition, by the numbers of its states."""
+
+
+@dataclass(eq=False)
+class Pool:
+    """A pool: a transition and members that may share it. A Kleene sub-graph is one pool, with several transitions.
+
+    - `starts`: by state that a transition of the pool leaves, the members that start there.
+    - `ends`: transitions at whose target members end, with these members.
+    - `before`, `after`: links to the pools right before and after it.
+    """
+
+    number: int
+    transitions: tuple[Edge, ...]
+    members: Mask
+    kleene: bool
+    starts: Mapping[int, Mask]
+    ends: tuple[tuple[Edge, Mask], ...]
+    before: list[Link] = field(default_factory=list)
+    after: list[Link] = field(default_factory=list)
+
+    @property
+    def source(self) -> int:
+        """The state that the transition of a pool of SEQ leaves."""
+        return self.transitions[0][0]
+
+    @cached_property
+    def sources(self) -> frozenset[int]:
+        """The states that its transitions leave: snapshots of them are made in this pool."""
+        return frozenset(source for source, _ in self.transitions)
+
+
+@dataclass(eq=False)
+class Link:
+    """Two consecutive pools; `common`: the members of both; `steps`: transitions (Ei, Ej) of the one into the other.
+
+    One step for each two transitions (Ei, Ej) and (Ej, Eh), so that a pair may occur more than once.
+    """
+
+    before: Pool
+    after: Pool
+    common: Mask
+    steps: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Pools:
+    """The pools of a template, each after those before it, and its states by number."""
+
+    states: tuple[TypeState, ...]
+    pools: tuple[Pool, ...]
+
+    def named(self, edge: Edge) -> TypeTransition:
+        """A transition by its states."""
+        return TypeTransition(self.states[edge[0]], self.states[edge[1]])
+
+
+def pools_of(template: GloriaTemplate) -> Pools:
+    """The pools of a template.
+
+    A transition has a pool of SEQ for all members that pass it once, and a separate pool for each member that must not
+    share it. Members whose trends repeat the same transitions, and may share all of them, have a Kleene sub-graph.
+    So the assumptions of Section 6 are not needed: members with a Kleene sub-pattern share it with those that have the
+    same, and members that pass only a part of it share that part with others that do. If several queries together,
+    but none of them alone, order transitions in a cycle, members do not share one of these transitions.
+    """
+    states = {state: n for n, state in enumerate(dict.fromkeys(s for t in template.transitions for s in t))}
+    cells = _cells(template, states)
+    while True:
+        pools = _linked(template, states, cells)
+        order = _ordered(pools)
+        if len(order) == len(pools):
+            break
+        several = [pool for pool in _circular(set(pools) - set(order)) if pool.members & (pool.members - 1)]
+        cut = min(several, key=lambda pool: (pool.kleene, pool.members.bit_count(), pool.number))
+        transitions, members, kleene = cells.pop(cut.number)
+        cells += [(transitions, 1 << m, kleene) for m in members_in(members)]
+    for number, pool in enumerate(order):
+        pool.number = number
+    return Pools(tuple(states), tuple(order))
+
+
+Cell = tuple[tuple[Edge, ...], Mask, bool]
+"""Transitions, members, and whether the members go round them."""
+
+
+def _cells(template: GloriaTemplate, states: Mapping[TypeState, int]) -> list[Cell]:
+    edges = {(states[t.source], states[t.target]): t for t in template.transitions}
+    own: list[list[Edge]] = [[] for _ in template.states]
+    for edge, t in edges.items():
+        for m in template.transitions[t]:
+            own[m].append(edge)
+    found: dict[tuple[tuple[Edge, ...], bool, int], Mask] = {}
+    for m, transitions in enumerate(own):
+        alone = {edge for edge in transitions if m in template.alone.get(edges[edge], ())}
+        for chosen, kleene in _parts(transitions):
+            key = (chosen, kleene, m if alone.intersection(chosen) else -1)
+            found[key] = found.get(key, 0) | 1 << m
+    cells = [(chosen, members, kleene) for (chosen, kleene, _), members in found.items()]
+    return sorted(cells, key=lambda cell: cell[2])
+
+
+def _parts(transitions: Sequence[Edge]) -> list[tuple[tuple[Edge, ...], bool]]:
+    """The transitions in each strongly connected component of one member's states, a circle, and each other one."""
+    if all(source < target for source, target in transitions):
+        return [((edge,), False) for edge in transitions]
+    reached: dict[int, set[int]] = {}
+    for source, target in transitions:
+        reached.setdefault(source, set()).add(target)
+    for between in reached:
+        for states in reached.values():
+            if between in states:
+                states |= reached[between]
+    found: dict[tuple[frozenset[int], bool], list[Edge]] = {}
+    for source, target in transitions:
+        circle = frozenset(s for s in reached[source] if source in reached.get(s, ()))
+        key = (circle, True) if target in circle else (frozenset((source, target)), False)
+        found.setdefault(key, []).append((source, target))
+    return [(tuple(sorted(edges)), kleene) for (_, kleene), edges in found.items()]
+
+
+def _linked(template: GloriaTemplate, states: Mapping[TypeState, int], cells: Iterable[Cell]) -> list[Pool]:
+    bounds = template.start, template.end
+    start, end = ({states[s]: _mask(ms) for s, ms in having.items() if s in states} for having in bounds)
+    pools = []
+    leaving: dict[int, list[Pool]] = {}
+    for number, (transitions, members, kleene) in enumerate(cells):
+        starts = {s: start[s] & members for s in dict.fromkeys(e[0] for e in transitions) if start.get(s, 0) & members}
+        ends = tuple((edge, end[edge[1]] & members) for edge in transitions if end.get(edge[1], 0) & members)
+        pool = Pool(number, transitions, members, kleene, starts, ends)
+        pools.append(pool)
+        for source, _ in transitions:
+            leaving.setdefault(source, []).append(pool)
+    for pool in pools:
+        steps: dict[Pool, list[Edge]] = {}
+        for edge in pool.transitions:
+            for after in leaving.get(edge[1], ()):
+                if after is not pool and after.members & pool.members:
+                    steps.setdefault(after, []).append(edge)
+        for after, found in steps.items():
+            link = Link(pool, after, pool.members & after.members, tuple(found))
+            pool.after.append(link)
+            after.before.append(link)
+    return pools
+
+
+def _circular(left: set[Pool]) -> set[Pool]:
+    """Without those that no circle comes after."""
+    while True:
+        kept = {pool for pool in left if any(link.after in left for link in pool.after)}
+        if kept == left:
+            return left
+        left = kept
+
+
+def _mask(members: Iterable[int]) -> Mask:
+    return sum(1 << m for m in members)
+
+
+def _ordered(pools: Sequence[Pool]) -> list[Pool]:
+    """Each pool after those before it; pools of a circle, and what follows it, are left out."""
+    waiting = {pool: len(pool.before) for pool in pools}
+    free = [pool for pool in reversed(pools) if not waiting[pool]]
+    order = []
+    while free:
+        pool = free.pop()
+        order.append(pool)
+        for link in reversed(pool.after):
+            waiting[link.after] -= 1
+            if not waiting[link.after]:
+                free.append(link.after)
+    return order

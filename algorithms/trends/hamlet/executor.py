@@ -1,0 +1,174 @@
+"""Evaluates a workload on one key: sharable sets, and what shares nothing beside them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.engine.kernels.arrays import readonly
+from cepbench.algorithms.engine.kernels.cells import Cells
+from cepbench.algorithms.engine.kernels.events import KernelEvents
+from cepbench.algorithms.engine.kernels.growth import wider
+from cepbench.algorithms.trends.hamlet.compilation import CompiledSet
+from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord, ClassRecord, find_bursts, scan_bursts
+from cepbench.algorithms.trends.hamlet.kernels.state import (
+    VALUES,
+    CountRecord,
+    GraphletStore,
+    GroupHistoryRecord,
+    HamletState,
+    SharingRecord,
+    SnapshotRecord,
+    StoredRecord,
+)
+from cepbench.algorithms.trends.hamlet.kernels.stream import Decisions, run_bursts
+from cepbench.algorithms.trends.hamlet.kernels.windows import note_state
+from cepbench.algorithms.trends.hamlet.plan import HamletPlan
+from cepbench.algorithms.trends.hamlet.sharing import DecisionTrace, Sharing
+from cepbench.algorithms.trends.snapshots.growth import SetState, free_room
+from cepbench.algorithms.trends.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
+from cepbench.queries.records import Records, records_of
+
+ALIKE = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
+DETAILS = {name: (name,) for name in ALIKE} | {
+    "event_visits": ("visits",),
+    "graphlets": ("shared_bursts", "alone_graphlets"),
+    "snapshots": ("graphlet_snapshots", "event_snapshots"),
+}
+"""Counted work, and the fields of `CountRecord` that it is the sum of."""
+
+FIRST_SNAPSHOTS = 8
+
+
+class HamletSetState(SetState):
+    """The state of a sharable set."""
+
+    compiled: CompiledSet
+
+    def __init__(self, compiled: CompiledSet, arithmetic: str) -> None:
+        template = compiled.program.template
+        super().__init__(compiled, arithmetic, template, CountRecord, StoredRecord, len(template.group))
+        self.counts["last"] = -1
+        units = np.zeros(len(template.unit), records_of(SharingRecord))
+        units["apart"] = -1
+        self.graphlets = GraphletStore(
+            cells=self.cells(FIRST_SNAPSHOTS * (VALUES + int(template.whole["contexts"][0]))),
+            snapshot=np.zeros(FIRST_SNAPSHOTS, records_of(SnapshotRecord)),
+            group=np.zeros(len(template.group), records_of(GroupHistoryRecord)),
+            unit=units,
+            among=np.zeros((len(units), FIRST_SNAPSHOTS), np.bool_),
+        )
+
+    @property
+    def arrays(self) -> HamletState:
+        """The state as kernels know it."""
+        return HamletState(self.totals, self.graph, self.vertices, self.graphlets)
+
+    def make_room(self) -> None:
+        """As `SetState.make_room`; for snapshots, too, to which the kept events refer."""
+        super().make_room()
+        counts, old, room = self.counts, self.graphlets, len(self.graphlets.snapshot)
+        first, stop = int(counts["oldest_snapshot"]), int(counts["snapshots"])
+        more = free_room(room, stop - first, int(counts["more_snapshots"]))
+        rows = (array.reshape(len(array) // room, room, *array.shape[1:])[:, first:stop] for array in old.cells)
+        wide = (wider(array, more, axis=1) for array in rows)
+        cells = Cells._make(array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in wide)
+        snapshot, among = wider(old.snapshot[first:stop], more), wider(old.among[:, first:stop], more)
+        self.graphlets = old._replace(cells=cells, snapshot=snapshot, among=among)
+        for name in ("first", "graphlet"):
+            self.vertices.event[name] -= first
+        counts["snapshots"], counts["oldest_snapshot"] = stop - first, 0
+
+    def note(self, buffered: int) -> None:
+        """As `SetState.note`."""
+        note_state(buffered, self.compiled.program.template, self.totals, self.graph.counters)
+
+
+class SetExecutor(SetRunner):
+    """Buffers the last, incomplete burst of a sharable type, and hands complete ones to the kernels.
+
+    Events of a batch are read where they lie, unless a burst was buffered before it: then they are copied once.
+    """
+
+    state: HamletSetState
+
+    def __init__(self, compiled: CompiledSet, arithmetic: str, sharing: Sharing) -> None:
+        super().__init__(compiled, arithmetic, int(compiled.program.template.whole["open"][0]))
+        self.compiled, self.sharing = compiled, sharing
+        self.state = HamletSetState(compiled, arithmetic)
+        self.deciding = 0.0
+        self.trace = DecisionTrace(sharing.traced)
+
+    def details(self) -> Mapping[str, float]:
+        """Counted work, the seconds to find bursts and scan them for decisions, and the numbers of the trace."""
+        counts = self.state.counts
+        found = {name: float(sum(counts[part] for part in parts)) for name, parts in DETAILS.items()}
+        return {**found, "deciding_seconds": self.deciding, **self.trace.details()}
+
+    def run(self, events: KernelEvents, now: int) -> MemberAnswers:
+        """Processes the complete bursts of some events, keeps the rest, and closes windows that end by `now`."""
+        if self.buffered is not None:
+            parts = zip(self.buffered, events, (0, 0, 1, 1, 0), strict=True)
+            events = _readonly(*(np.concatenate([one, other], axis) for one, other, axis in parts))
+            self.buffered = None
+        decisions, rest = self._find_bursts(events, now)
+        if rest < len(events.time):
+            self._keep(events, rest)
+            now = min(now, int(events.time[rest]))  # no window ends in between, or the burst were complete
+        answers = self.call(run_bursts, now, events, self.compiled.program, decisions)
+        if self.sharing.traced:
+            self.trace.add(decisions.bursts[decisions.bursts["group"] >= 0])
+        return answers
+
+    def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Decisions, int]:
+        """Complete bursts and what is known of them, to be decided; and the first event of the rest."""
+        template, predicates, _ = self.compiled.program
+        bursts = np.empty(len(events.time), records_of(BurstRecord))
+        started = time.perf_counter()
+        last = int(self.state.counts["last"])
+        count, rest = find_bursts(events.time, events.kind, last, now, template.kind, template.window, bursts)
+        bursts, number = bursts[:count], len(template.alike)
+        classes = np.zeros((count, number), records_of(ClassRecord))
+        matches = np.ones((len(events.time), number), np.bool_)
+        scan_bursts(events, template.group, template.alike, predicates, bursts, classes, matches)
+        self.deciding += time.perf_counter() - started
+        return self.sharing.decisions(bursts, classes, matches, template), rest
+
+    def _keep(self, events: KernelEvents, rest: int) -> None:
+        """Buffers what may belong to the incomplete burst."""
+        kept = rest + np.flatnonzero(self.compiled.program.template.kind["relevant"][events.kind[rest:]])
+        self.buffered = _readonly(
+            events.time[kept], events.kind[kept], events.ints[:, kept], events.reals[:, kept], events.negated[kept]
+        )
+
+
+class HamletExecutor(SetsExecutor):
+    """Runs each sharable set, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`.
+
+    Details: `event_visits` (events times the graphlets that they are put into), `edges` (events before that were
+    visited one by one), `bursts` of sharable types and the `shared_bursts` of them, their `graphlets` (one that is
+    shared, one for each query that does not share), `snapshots` and those of either level, `splits` and `merges`;
+    `deciding_seconds`; and, if decisions are traced, their sums by size of burst (`DecisionTrace.details`).
+    """
+
+    sets: tuple[SetExecutor, ...]
+
+    def __init__(self, plan: HamletPlan, sharing: Sharing) -> None:
+        sets = [SetExecutor(compiled, plan.workload.arithmetic, sharing) for compiled in plan.sets]
+        super().__init__(plan.workload, sets, plan.alone, plan.granularity)
+
+    def trace(self) -> Records:
+        """The newest decisions of each sharable set on windows of time, set by set, as `BurstRecord`s.
+
+        None unless decisions are traced.
+        """
+        return np.concatenate([DecisionTrace(0).newest, *(one.trace.newest for one in self.sets)])
+
+
+def _readonly(*arrays: NDArray[Any]) -> KernelEvents:
+    """Events as kernels know those of a batch: Numba compiles a kernel per kind of array."""
+    return KernelEvents(*(readonly(np.ascontiguousarray(array)) for array in arrays))

@@ -1,0 +1,174 @@
+"""Non-shared graphlets: each query computes its own aggregates of an event, window by window (Section 3.2).
+
+Where none of a burst's positions precedes another one of them, only the position's own trends change within the burst
+what its events extend. So positions take the whole burst one after another, and the last of the events at a time adds
+at once; where all events extend sums, by COGRA's loop over the slots of the set.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.engine.kernels.arrays import Flags, Index
+from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, append_run
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner
+from cepbench.algorithms.engine.kernels.events import KernelEvents
+from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram, TemplateTables, UnitPositionRecord
+from cepbench.algorithms.trends.hamlet.kernels.state import HamletState
+from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
+from cepbench.algorithms.trends.online.kernels.appending import append
+from cepbench.algorithms.trends.online.kernels.lifecycle import commit, show
+from cepbench.algorithms.trends.online.kernels.step import deliver, first_begun, mark, reach
+from cepbench.algorithms.trends.online.kernels.template import Totals
+from cepbench.algorithms.trends.online.kernels.type_tables import Shape
+from cepbench.algorithms.trends.snapshots.kernels.cells import add, fits
+from cepbench.queries.records import Records
+from cepbench.queries.tables import Predicates, Weights
+
+MORE = 2
+"""Cells behind those of `reach`: the trends that end at one event, where a position feeds no slot or several; and a
+cell that stays empty."""
+
+
+class Predecessors(NamedTuple):
+    """What an event extends, and the weights of its position, as `online.kernels.appending` reads them."""
+
+    first_source: Index
+    source: Index
+    ring: Weights
+    real: Weights
+    least: Weights
+
+
+@inlined
+def propagate_sums(
+    first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
+) -> None:
+    """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
+
+    An event that is alone at its time feeds slots at once; what others add waits until the time moves on. O(l) per
+    event and window for l transitions into the position.
+    """
+    template, totals, counts, weights = program.template, state.totals, state.totals.counts[0], program.weights
+    cells, kind, within = totals.cells, events.kind[first], events.time[first] == counts.last
+    before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
+    shape = Shape(weights.ring.bound, weights.ring.bound, weights.real.bound, weights.least.bound, ())
+    trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
+    for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
+        p = template.lists[b]
+        position = template.position[p]
+        low, high = totals.open[position.window].low, totals.open[position.window].high
+        if low > high or _shares(position, state.graphlets.unit):
+            continue
+        span = np.uint64(template.window[position.window].span)
+        free = first_begun(first, p, events, template, totals)
+        oldest = np.uint64(totals.open[position.window].oldest)
+        place, final = np.uint64(p), np.uint64(template.member[position.member].final)
+        sole, cell, pending = position.feed_end - position.feed == 1, ZERO, ZERO
+        if sole:
+            slot = template.slot[template.lists[position.feed]]
+            cell, pending = np.uint64(slot.cell), np.uint64(slot.pending)
+        shown, waits = events.time[first], False
+        for i in range(first, stop):
+            if events.kind[i] != kind:
+                continue
+            if events.time[i] != shown:
+                shown = events.time[i]
+                if waits:
+                    _show(p, template, totals)
+                waits = False
+            if not _matched(i, p, position, events, matches, template.unit, program.predicates):
+                continue
+            counts.visits += 1
+            at_once = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+            waits |= not at_once
+            to, row = cell if at_once else pending, oldest
+            for k in range(low, high + 1):
+                begun = cells.ring.dtype.type(position.start and k >= free)
+                own, held = (to + row, to + row) if sole else (trends, empty)
+                append(
+                    np.uint64(i), place, begun, row, own, held, position.direct, final + row, events, before, shape,
+                    cells,
+                )  # fmt: skip
+                if not sole:
+                    for f in range(position.feed, position.feed_end):
+                        fed = template.slot[template.lists[f]]
+                        add(cells, (fed.cell if at_once else fed.pending) + np.int64(row), cells, np.int64(trends))
+                row += ONE
+                if row == span:
+                    row = np.uint64(0)
+        if waits:
+            mark(p, template, totals)
+
+
+@inner
+def propagate_alone(
+    first: int, stop: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
+) -> None:
+    """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
+
+    O(l) per event and window for l transitions into its position, whose sums are kept; O(n) for one that is visited.
+    Positions that do not precede one another take the whole burst one after another: what an event visits is in the
+    cache since the event before.
+    """
+    template, totals, counts = program.template, state.totals, state.totals.counts[0]
+    kind, within = template.kind[events.kind[first]], events.time[first] == counts.last
+    together = 1 if kind.independent else kind.binding_end - kind.binding
+    for begin in range(kind.binding, kind.binding_end, together):
+        shown, waits = events.time[first], False
+        for i in range(first, stop):
+            if events.kind[i] != events.kind[first]:
+                continue
+            if events.time[i] > shown:
+                shown = events.time[i]
+                if not kind.independent:
+                    commit(events.negated[i], template, totals)
+                elif waits:
+                    _show(template.lists[begin], template, totals)
+                waits = False
+            at_once = kind.independent and not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+            waits |= not at_once
+            for b in range(begin, begin + together):
+                p = template.lists[b]
+                position = template.position[p]
+                low, high = totals.open[position.window].low, totals.open[position.window].high
+                if low > high or _shares(position, state.graphlets.unit):
+                    continue
+                if not _matched(i, p, position, events, matches, template.unit, program.predicates):
+                    continue
+                counts.visits += 1
+                reach(i, p, 0, False, events, template, totals)
+                for e in range(position.enter, position.enter_end):
+                    if template.transition[e].visited:
+                        visit_all(i, e, events, program, state)
+                append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+                deliver(i, p, 0, at_once, events, template, totals, state.graph)
+
+
+@inlined
+def _show(p: int, template: TemplateTables, totals: Totals) -> None:
+    """Lets later events see the trends that end at a position."""
+    for f in range(template.position[p].feed, template.position[p].feed_end):
+        show(template.lists[f], template, totals)
+
+
+@inlined
+def _shares(position: UnitPositionRecord, sharing: Records) -> bool:
+    """Whether a position shares the current burst."""
+    return bool(position.unit != NONE and sharing[position.unit].now)
+
+
+@inlined
+def _matched(
+    i: int, p: int, position: UnitPositionRecord, events: KernelEvents, matches: Flags, unit: Records,
+    predicates: Predicates,
+) -> bool:  # fmt: skip
+    """Whether event i passes the local predicates of position p; those of a unit have been tested."""
+    if not position.selective:
+        return True
+    if position.unit != NONE:
+        known: bool = matches[i, unit[position.unit].alike]
+        return known
+    return fits(predicates, p, i, events)

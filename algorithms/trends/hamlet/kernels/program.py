@@ -1,0 +1,130 @@
+"""What the kernels of Hamlet read of a sharable set of queries: its merged template as arrays of records.
+
+Its members are as in `online.kernels.records`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.engine.kernels.arrays import Index, Ints
+from cepbench.algorithms.engine.kernels.cells import Weighing
+from cepbench.algorithms.trends.online.kernels.records import (
+    MemberRecord,
+    NegationRecord,
+    PositionRecord,
+    SlotRecord,
+    TransitionRecord,
+    TypeRecord,
+    WholeRecord,
+    WindowRecord,
+)
+from cepbench.queries.records import Records
+from cepbench.queries.tables import Predicates
+
+NONE = -1
+
+
+class BurstTypeRecord(TypeRecord):
+    """An event type, and the `group` of its sub-pattern E+, or NONE.
+
+    `relevant`: whether its events end bursts of other types. `independent`: no position that its events may match
+    precedes another one of them. `summed`: and its events extend sums only (`alone.propagate_sums`).
+    """
+
+    group: int
+    relevant: np.bool_
+    independent: np.bool_
+    summed: np.bool_
+
+
+class UnitPositionRecord(PositionRecord):
+    """A position, and its `unit` in a group, or NONE."""
+
+    unit: int
+
+
+class SetRecord(WholeRecord):
+    """The set as a whole.
+
+    - `contexts`: units times windows that hold an event, in the group that has most.
+    - `longest`: the kind of the longest windows.
+    - `every`: all events are visited (event granularity).
+    """
+
+    contexts: int
+    longest: int
+    every: np.bool_
+
+
+class GroupRecord:
+    """The sub-patterns E+ of one event type, which several queries share.
+
+    `unit` to `unit_end` are the positions, `alike` to `alike_end` classes of units whose local and loop predicates are
+    alike, `reference` the class of most units.
+    """
+
+    unit: int
+    unit_end: int
+    alike: int
+    alike_end: int
+    reference: int
+
+
+class UnitRecord:
+    """A `position` in a group, in the class `alike`; `loop` is its transition to itself.
+
+    It has a context per window that holds an event: row `value + k % span` of `GraphletStore.cells` has the values of
+    snapshots in window k.
+    """
+
+    group: int
+    position: int
+    alike: int
+    loop: int
+    value: int
+
+
+class AlikeRecord:
+    """A class of units: `sample` is one of their positions, `loop` a transition with their predicates on adjacent
+    events, or NONE; `same_loop`: whether these are those of the group's reference.
+    """
+
+    sample: int
+    loop: int
+    same_loop: np.bool_
+
+
+class TemplateTables(NamedTuple):
+    """Positions, transitions and windows of all members (Section 3.1), and what they share.
+
+    `kind[T]`, `position[P]`, `transition[E]`, `member[M]`, `window[W]`, `slot[S]`, `negation[J]`, `lists`; `group[G]`,
+    one per event type; `unit[U]` and `alike[K]`, in order of their group; `whole[1]`. The events at position p extend
+    the sums in row k % span of the cells in the list `source`, which begins at `first_source[P]`
+    (`alone.propagate_sums`).
+    """
+
+    kind: Annotated[Records, BurstTypeRecord]
+    position: Annotated[Records, UnitPositionRecord]
+    transition: Annotated[Records, TransitionRecord]
+    member: Annotated[Records, MemberRecord]
+    window: Annotated[Records, WindowRecord]
+    slot: Annotated[Records, SlotRecord]
+    negation: Annotated[Records, NegationRecord]
+    group: Annotated[Records, GroupRecord]
+    unit: Annotated[Records, UnitRecord]
+    alike: Annotated[Records, AlikeRecord]
+    whole: Annotated[Records, SetRecord]
+    lists: Ints
+    first_source: Index
+    source: Index
+
+
+class HamletProgram(NamedTuple):
+    """A sharable set of queries. List p of `predicates` is local to position p; those of transitions follow."""
+
+    template: TemplateTables
+    predicates: Predicates
+    weights: Weighing

@@ -1,0 +1,196 @@
+"""Shared graphlets: a burst is propagated once for all queries that share it (Section 3.3, Algorithm 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepbench.algorithms.engine.kernels.arrays import Flags
+from cepbench.algorithms.engine.kernels.cells import append_run, begin
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner
+from cepbench.algorithms.engine.kernels.events import KernelEvents
+from cepbench.algorithms.trends.hamlet.kernels.benefit import most_created
+from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord
+from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram
+from cepbench.algorithms.trends.hamlet.kernels.snapshots import end_graphlet, new_snapshot
+from cepbench.algorithms.trends.hamlet.kernels.state import FRESH, ROW, SUMS, HamletState
+from cepbench.algorithms.trends.snapshots.kernels.cells import add_run, clear, clear_run, copy_run, follows
+from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions, has_space, keep
+from cepbench.queries.records import Records
+
+NOBODY, SOME, ALL = 0, 1, 2
+
+
+@inner
+def propagate_shared(
+    burst: BurstRecord, classes: Records, events: KernelEvents, matches: Flags, program: HamletProgram,
+    state: HamletState,
+) -> None:  # fmt: skip
+    """Builds the graphlet of a burst for the units that share it; `classes` are those of the burst.
+
+    One snapshot x is created where the graphlet begins; its value is, per query and window, what the events before it,
+    and START, let each of its events extend (Equation 5). An event that all queries match, after the same events, has
+    an expression over the snapshots so far, the sum of theirs and x. One that only some queries match, or after other
+    events than others, is a snapshot of its own (Definition 9). As in Figure 5 (c), for B+:
+
+        event          b3    b4    b5          b6
+        SUMS before    0     x     3x          3x + z
+        ROW            x     2x    z           4x + z     x + SUMS; queries differ at b5, which is snapshot z
+
+    O(s) per event for s snapshots, since the running sum of expressions is kept. O(n s) if the loop has predicates (for
+    n events before), or at event granularity (for n events of the graphlet before). O(u) per snapshot for u queries
+    times windows, or O(u n s).
+    """
+    totals, graphlets, template = state.totals, state.graphlets, program.template
+    counts, cells, most = totals.counts[0], graphlets.cells, len(graphlets.snapshot)
+    first, stop, group = burst.begin, burst.end, template.group[burst.group]
+    stored, selects, partial, apart = burst.stored, burst.selects, burst.partial, burst.apart
+    begin_at = counts.vertices
+    x = new_snapshot(burst.group, first, np.int64(NONE), events, matches, program, state)
+    counts.graphlet_snapshots += 1
+    for u in range(len(graphlets.unit)):
+        graphlets.among[u, x] = graphlets.unit[u].now
+    oldest = counts.oldest_snapshot if selects else x
+    sums, fresh, row = SUMS * most + oldest, FRESH * most + oldest, ROW * most + oldest
+    length, bound = counts.snapshots - oldest, len(template.position)
+    plain = False  # whether some of those that share extend all events of the graphlet
+    for c in range(group.alike, group.alike_end):
+        plain |= classes[c - group.alike].chosen and template.alike[c].loop == NONE
+    for s in range(oldest, x):
+        clear(cells, SUMS * most + s)
+        clear(cells, FRESH * most + s)
+    shown, kind, every = burst.time, events.kind[first], template.whole[0].every
+    within = waits = burst.time == counts.last
+    for i in range(first, stop):
+        if events.kind[i] != kind:
+            continue
+        if waits and events.time[i] != shown:
+            add_run(cells, sums, fresh, length)
+            clear_run(cells, fresh, length)
+            waits = False
+        shown = events.time[i]
+        matched = _match(i, group.alike, group.alike_end, classes, matches) if partial else ALL
+        if matched == NOBODY:
+            continue
+        counts.visits += 1
+        alike = matched == ALL and not apart
+        if alike and selects:
+            alike = _alike_before(i, burst.group, begin_at, oldest, classes, events, program, state)
+        if plain and not (alike and selects):
+            if every:
+                _visit_graphlet(begin_at, oldest, events.time[i], state)
+            else:
+                copy_run(cells, row, cells, sums, length)
+        if alike:
+            begin(cells, ROW * most + x)
+            append_run(cells, row, length, program.weights, bound, events.ints, events.reals, i)
+        else:
+            z = new_snapshot(burst.group, i, x, events, matches, program, state)
+            burst.created += 1
+            length += 1
+            clear_run(cells, row, length)
+            begin(cells, ROW * most + z)
+        at_once = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
+        waits |= not at_once
+        add_run(cells, sums if at_once else fresh, row, length)
+        if stored:  # for those that visit it
+            v = keep(i, burst.group, length, events, totals, state.vertices)
+            event = state.vertices.event[v]
+            event.graphlet, event.first, event.size = x, oldest, length
+            if v > begin_at and state.vertices.event[v - 1].size == length:
+                event.run += state.vertices.event[v - 1].run
+            copy_run(state.vertices.cells, event.cell, cells, row, length)
+    counts.event_snapshots += burst.created
+    end_graphlet(burst.group, oldest, waits, program, totals, graphlets)
+
+
+@inner
+def fits_burst(
+    burst: BurstRecord, classes: Records, events: KernelEvents, program: HamletProgram, state: HamletState
+) -> bool:
+    """Whether there is room for all that a burst may leave behind, once it is known how many units share it.
+
+    Each event has a coefficient for each snapshot before it.
+    """
+    template, counts, size = program.template, state.totals.counts[0], burst.size
+    width, stored = state.graph.time.shape[1], counts.vertices - counts.oldest_vertex
+    blocks = template.kind[events.kind[burst.begin]].kept * ((size + width - 1) // width)
+    blocks += burst.splits * (stored // width + min(stored, 2 * template.whole[0].most))  # of as many sets of windows
+    kept = cells = int(np.int64(0))
+    counts.more_snapshots = 0
+    if burst.queries > 0:
+        group = template.group[burst.group]
+        created = most_created(classes[: group.alike_end - group.alike], burst)
+        counts.more_snapshots = 1 + created
+        if burst.stored:
+            before = counts.snapshots - (counts.oldest_snapshot if burst.selects else counts.snapshots) + 1
+            kept = size
+            cells = size * before + created * size - created * (created - 1) // 2
+    fits = counts.snapshots + counts.more_snapshots <= len(state.graphlets.snapshot)
+    return has_space(kept, cells, blocks, state.totals, state.vertices, state.graph) and fits
+
+
+@inner
+def _match(i: int, first: int, stop: int, classes: Records, matches: Flags) -> int:
+    """Which of the classes `first` to `stop` that share match event i: NOBODY, SOME or ALL."""
+    yes, no = False, False
+    for c in range(first, stop):
+        if classes[c - first].chosen:
+            yes |= matches[i, c]
+            no |= not matches[i, c]
+    return NOBODY if not yes else SOME if no else ALL
+
+
+@inner
+def _alike_before(
+    i: int, g: int, begin_at: int, oldest: int, classes: Records, events: KernelEvents, program: HamletProgram,
+    state: HamletState,
+) -> bool:  # fmt: skip
+    """Whether event i follows the same events for all that share; if so ROW is the sum of their expressions.
+
+    Vertices from `begin_at` on are in the graphlet; where a loop has no predicates, earlier ones are in its snapshot.
+    """
+    template, graphlets, vertices = program.template, state.graphlets, state.vertices
+    counts, cells, now = state.totals.counts[0], graphlets.cells, events.time[i]
+    row, first = ROW * len(graphlets.snapshot) + oldest, template.group[g].alike
+    clear_run(cells, row, counts.snapshots - oldest)
+    v = vertices.last[g]
+    while v >= counts.oldest_vertex:
+        if vertices.event[v].time < now:
+            yes, no = False, False
+            for c in range(first, template.group[g].alike_end):
+                if classes[c - first].chosen:
+                    e = template.alike[c].loop
+                    if e == NONE:
+                        after = v >= begin_at
+                    else:
+                        after = follows(
+                            program.predicates, template.transition[e].predicates, vertices.ints, vertices.reals, v,
+                            events.ints, events.reals, i,
+                        )  # fmt: skip
+                    yes |= after
+                    no |= not after
+            if yes and no:
+                return False
+            if yes:
+                counts.edges += 1
+                add_expressions(v, v, cells, row, oldest, vertices)
+        v = vertices.event[v].before
+    return True
+
+
+@inlined
+def _visit_graphlet(first: int, oldest: int, now: int, state: HamletState) -> None:
+    """Sets ROW to the sum of the expressions of a graphlet's events before `now`, from vertex `first` on.
+
+    Those of earlier graphlets are in its snapshot. O(n s) for n events, of which runs are summed snapshot by snapshot.
+    """
+    counts, cells, vertices = state.totals.counts[0], state.graphlets.cells, state.vertices
+    row, stop = ROW * len(state.graphlets.snapshot) + oldest, counts.vertices
+    clear_run(cells, row, counts.snapshots - oldest)
+    while stop > first and vertices.event[stop - 1].time == now:
+        stop -= 1
+    counts.edges += stop - first
+    while stop > first:
+        begin = stop - vertices.event[stop - 1].run
+        add_expressions(begin, stop - 1, cells, row, oldest, vertices)
+        stop = begin

@@ -1,0 +1,106 @@
+"""What the kernels of Hamlet write: aggregates of windows, non-shared and shared graphlets, snapshots."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepbench.algorithms.engine.kernels.arrays import Flags
+from cepbench.algorithms.engine.kernels.cells import Cells
+from cepbench.algorithms.trends.online.kernels.store import Graph
+from cepbench.algorithms.trends.online.kernels.template import Totals
+from cepbench.algorithms.trends.snapshots.kernels.vertices import QueueRecord, VertexQueue, VertexRecord
+from cepbench.queries.records import Records, records_of
+
+SUMS, FRESH, ROW, VISITED, VALUES = range(5)
+"""Rows of `GraphletStore.cells`."""
+
+
+class CountRecord(QueueRecord):
+    """Where the state is, and work that is counted.
+
+    - `last`: time of the last relevant event.
+    - Ends of the queue of snapshots, which leaves at its oldest end; `more_snapshots`: those that a burst may need.
+    - `bursts` of sharable types, the `shared_bursts` of them, which have a shared graphlet each, and the graphlets that
+      single queries have of them; snapshots; and bursts at which a query left the others (`splits`) or joined them
+      again (`merges`).
+    """
+
+    last: int
+    snapshots: int
+    oldest_snapshot: int
+    more_snapshots: int
+    bursts: int
+    shared_bursts: int
+    alone_graphlets: int
+    graphlet_snapshots: int
+    event_snapshots: int
+    splits: int
+    merges: int
+
+
+class StoredRecord(VertexRecord):
+    """A kept event of the shared graphlet that begins with the snapshot `graphlet`."""
+
+    graphlet: int
+
+
+LINK_BYTES = records_of(StoredRecord).itemsize - 8
+"""As of `VertexRecord`."""
+
+
+class SnapshotRecord:
+    """The group and the time of a snapshot."""
+
+    group: int
+    time: int
+
+
+class SharingRecord:
+    """Whether a unit shares the graphlet being built, and whether it did the last one of its group; whether it `leaves`
+    the shared ones before, whose events it visits; when it was last `apart`, or -1.
+    """
+
+    now: np.bool_
+    before: np.bool_
+    leaves: np.bool_
+    apart: int
+
+
+class GroupHistoryRecord:
+    """Of a group: about how many of its events the longest window has; what its queries paid for staying
+    (`benefit.stay`), and what they missed by waiting to join (`benefit.wait`).
+    """
+
+    in_window: float
+    paid: float
+    missed: float
+
+
+class GraphletStore(NamedTuple):
+    """Shared graphlets: the expression of an event over snapshots, and values of the snapshots.
+
+    - `cells`: row r has cell `r * N + s` for snapshot s of N. Coefficients of an expression: SUMS, the running sum over
+      the events of the graphlet before the current time; FRESH, that of the events at it; ROW, one event; VISITED, what
+      one query visits. From VALUES on: values, a row per context.
+    - `snapshot[N]`, `unit[U]`, and `group[G]` (`GroupHistoryRecord`).
+    - `among[U, N]`: units of the graphlet that begins with each snapshot.
+    """
+
+    cells: Cells
+    snapshot: Records
+    group: Records
+    unit: Records
+    among: Flags
+
+
+class HamletState(NamedTuple):
+    """The state of a sharable set: `graph` has the kept events of non-shared graphlets, by position, `vertices` those
+    of shared ones, a list for each group.
+    """
+
+    totals: Totals
+    graph: Graph
+    vertices: VertexQueue
+    graphlets: GraphletStore

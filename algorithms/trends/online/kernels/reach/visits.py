@@ -1,0 +1,230 @@
+"""The GRETA graph: a cell per vertex and window, edges that are visited and not stored (dissertation Section 11.1), and
+mixed-grained and pattern-grained aggregation on top of it (Section 15.2, Algorithm 8; Section 16.2, Algorithm 9).
+
+Positions that are not kept per event use the slots of the windows.
+
+Algorithm 9 keeps one last matched event. Definition 2.7 needs every event that still waits for its first successor:
+under skip-till-next-match a vertex leaves when events of one time stamp extend it, under contiguous semantics when the
+time moves on. So O(u) time per event and O(u) space for u waiting events, instead of O(1); u is 1 where Algorithm 9 is
+right.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.cells import Weighing, add_all, add_selected, append_run
+from cepbench.algorithms.engine.kernels.clock import row_of
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.events import KernelEvents, Sliding, fits
+from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
+from cepbench.algorithms.engine.kernels.negation import latest_start
+from cepbench.algorithms.trends.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
+from cepbench.algorithms.trends.online.kernels.step import deliver, reach
+from cepbench.algorithms.trends.online.kernels.store import (
+    CELLS,
+    LIVE,
+    NO_BLOCK,
+    Blocks,
+    Graph,
+    KeyGraph,
+    graph_of,
+    leave,
+    purge,
+    select,
+    show_before,
+    show_vertices,
+)
+from cepbench.algorithms.trends.online.kernels.template import (
+    ANY,
+    CONTIGUOUS,
+    NEXT,
+    GraphTables,
+    MemberRows,
+    Template,
+    Totals,
+)
+from cepbench.queries.tables import Predicates
+
+
+class GraphProgram(NamedTuple):
+    """What does not change (`kernels.lanes`). List p of `predicates` is local to position p; those of transitions
+    follow.
+
+    `keeps` has an item if the events of some position are kept, so that this is known when a kernel is compiled: where
+    none are, an event took up to 1.4 times as long without.
+    """
+
+    template: GraphTables
+    predicates: Predicates
+    weights: Weighing
+    keeps: tuple[bool, ...]
+    window: Sliding
+
+
+@inner
+def propagate(
+    first: int, until: int, events: KernelEvents, program: GraphProgram, blocks: Blocks, own: KeyGraph, out: MemberRows,
+    size: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Inserts the events of one key into its graph (`kernels.lanes`).
+
+    Each event visits every vertex that may precede it, in every window that both share: O(n**2 k) for n events per
+    window of which each lies in k windows, O(n k) space (Theorem 11.5).
+    """
+    template, totals, graph = program.template, own.totals, graph_of(blocks, own)
+    counts, semantics = totals.counts[0], template.whole[0].semantics
+    n = len(events.time)
+    for i in range(first, n + 1):
+        now = until
+        if i < n:
+            now = events.time[i]
+        elif not any_ends(until, template.window, totals.open):
+            break
+        fresh = now != counts.now
+        if fresh:
+            if size + template.whole[0].open > len(out.window):
+                return i, size, ROWS
+            size = _advance(now, events.negated[i], program, totals, graph, out, size)
+        if i == n:
+            break
+        counts.occupied = True
+        kind = template.kind[events.kind[i]]
+        if program.keeps and graph.left[0] < kind.kept:
+            return i, size, ROOM
+        at_once = fresh and semantics != CONTIGUOUS and kind.binding_end - kind.binding == 1
+        at_once = at_once and i + 1 < n and events.time[i + 1] != now
+        for j in range(len(totals.seen)):
+            at_once = at_once and events.negated[i + 1, j] <= totals.seen[j]  # or it is a match that empties slots, too
+        for b in range(kind.binding, kind.binding_end):
+            _insert(i, template.lists[b], at_once, events, program, totals, graph)
+    return n, size, DONE
+
+
+@kernel
+def propagate_keys(
+    at: int, done: int, calls: Calls, fixed: GraphProgram, blocks: Blocks, lanes: KeyGraph, rows: MemberRows
+) -> tuple[int, int, int, int]:
+    """`propagate` over keys."""
+    return over_keys(propagate, at, done, calls, fixed, blocks, lanes, rows)
+
+
+@inlined
+def _insert(
+    i: int, p: int, at_once: bool, events: KernelEvents, program: GraphProgram, totals: Totals, graph: Graph
+) -> None:
+    """Event i at position p: collects the cells of its predecessors and becomes a vertex, if it matches. For its
+    count e.count in each window:
+
+        reach       e.count = 1 if e starts trends, + E'.count of slots      Algorithm 8, Lines 6-8
+        visit       for each p before e: e.count += p.count                  Algorithm 6, Line 7
+        append_run  the other aggregates of e                                Theorem 12.1
+        deliver     V += e, E.count += e.count, final_count += e.count       Algorithm 6, Lines 6 and 8
+
+        SEQ(A+, B)  a1: 1   a2: 1 + 1   b3: 1 + 2   a4: 1 + 1 + 2   b5: 1 + 2 + 4   final_count: 3 + 7
+    """
+    template, position = program.template, program.template.position[p]
+    low, high = totals.open[position.window].low, totals.open[position.window].high
+    if low > high or (position.selective and not fits(program.predicates, p, i, events)):
+        return
+    reach(i, p, 0, at_once, events, template, totals)
+    if program.keeps:
+        for e in range(position.enter, position.enter_end):
+            if template.transition[e].visited:
+                visit(i, e, 0, events, template, program.predicates, totals, graph)
+    append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+    deliver(i, p, 0, at_once, events, template, totals, graph)
+
+
+@inlined
+def visit(
+    i: int, e: int, at: int, events: KernelEvents, template: Template, predicates: Predicates, totals: Totals,
+    graph: Graph,
+) -> None:  # fmt: skip
+    """Adds the trends that event i extends over transition e to those that reach it, cell `at + k - low` for window k.
+
+    O(n) for n live events of the position.
+    """
+    edge = template.transition[e]
+    q, which, semantics = edge.source, edge.predicates, template.whole[0].semantics
+    low, floor = totals.open[template.position[q].window].low, floor_of(i, e, events, template, totals)
+    show_before(q, events.time[i], graph)
+    if semantics == NEXT:
+        graph.position[q].extended = True
+    width, span, cells = graph.time.shape[1], template.whole[0].most, totals.cells
+    row = low % span
+    checked = predicates.ptr[which + 1] > predicates.ptr[which]
+    block = graph.position[q].head
+    while block != NO_BLOCK:
+        shown, found = graph.block[block].shown, graph.block[block].live
+        if found > 0 and graph.block[block].high >= low and graph.time[block, shown - 1] >= floor:
+            whole = found == shown and not checked and graph.time[block, 0] >= floor and semantics != NEXT
+            if not whole:
+                found = select(i, q, which, block, floor, events, predicates, graph)
+            if semantics == NEXT:
+                for s in range(found):
+                    graph.time[block, graph.selected[s]] = events.time[i]  # they leave when this time ends
+            totals.counts[0].edges += found
+            first, last = max(low, graph.block[block].low), graph.block[block].high
+            if found > 0:
+                for k in range(first, last + 1):
+                    base = (block * span + row_of(k, low, row, span)) * width
+                    if whole:
+                        add_all(cells, at + k - low, graph.cells, base, 1, found)
+                    else:
+                        add_selected(cells, at + k - low, graph.cells, base, graph.selected, found)
+        block = graph.block[block].next
+
+
+@inlined
+def floor_of(i: int, e: int, events: KernelEvents, template: Template, totals: Totals) -> int:
+    """The time before which no event may connect to event i over transition e: it has left all windows, or a negated
+    match forbids it.
+    """
+    edge, w = template.transition[e], template.position[template.transition[e].source].window
+    latest = latest_start(events.negated[i], template.lists, edge.between, edge.between_end)
+    return max(totals.open[w].low * template.window[w].slide, latest)
+
+
+@inlined
+def _advance(
+    now: int, negated: Ints, program: GraphProgram, totals: Totals, graph: Graph, out: MemberRows, size: int
+) -> int:
+    """Ends the current time stamp, closes windows that end by `now`, opens those of `now`, and drops vertices that no
+    window holds, that are invalid, or that wait no longer (Sections 11.2, 11.4 and 16.2); returns rows in `out`.
+    """
+    template, counts, whole = program.template, totals.counts[0], program.template.whole[0]
+    moved = now >= counts.edge
+    if program.keeps or moved:
+        live, cells = graph.counters[LIVE], graph.counters[CELLS]
+        note_size(live * whole.event_bytes + cells * whole.cell_bytes, live, cells, 0, template, totals)
+    positions = len(graph.position) if program.keeps else 0
+    if whole.semantics != ANY:
+        passed = whole.semantics == CONTIGUOUS and counts.occupied
+        for p in range(positions):
+            if passed or graph.position[p].extended:
+                graph.position[p].extended = False
+                leave(p, passed, counts.now, graph)
+    commit(negated, template, totals)
+    counts.now, counts.occupied = now, False
+    if moved:
+        size = close_windows(now, negated, template, totals, graph, out, size)
+        open_windows(now, template, totals)
+    for p in range(positions):
+        if moved or whole.semantics != ANY or graph.position[p].prunable:
+            floor = _valid_from(p, negated, template) if graph.position[p].prunable else -1
+            show_vertices(p, graph)
+            purge(p, floor, whole.semantics, totals.open[template.position[p].window].low, graph)
+    return size
+
+
+@inlined
+def _valid_from(p: int, negated: Ints, template: GraphTables) -> int:
+    """The time from which on vertices of position p may still be extended, for all that negated matches forbid."""
+    floor = 2**62
+    for e in range(len(template.transition)):
+        edge = template.transition[e]
+        if edge.source == p:
+            floor = min(floor, latest_start(negated, template.lists, edge.between, edge.between_end))
+    return floor

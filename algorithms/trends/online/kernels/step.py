@@ -1,0 +1,107 @@
+"""An event at a position: the trends that it extends, and what reads those that it ends (docs/semantics.md, rules 2-5).
+
+What an event adds is read by events of later times only. If no event of its time comes behind it that may read it, it
+is added `at_once`; otherwise it waits until the time moves on.
+
+`reach` and visits of events that are kept (`reach.visits`), then `cells.append_run`, then `deliver`.
+"""
+
+from __future__ import annotations
+
+from cepbench.algorithms.engine.kernels.cells import add, begin, clear, is_empty
+from cepbench.algorithms.engine.kernels.clock import row_of
+from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.events import KernelEvents, keep_columns
+from cepbench.algorithms.engine.kernels.negation import first_free, latest_start
+from cepbench.algorithms.trends.online.kernels.store import Graph, keep_vertex
+from cepbench.algorithms.trends.online.kernels.template import NEXT, Template, Totals
+
+
+@inlined
+def reach(i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, totals: Totals) -> None:
+    """Sets cell `at + k - low` to the trends in window k, of the open ones from `low` on, that event i starts at a
+    position, or extends, by sums.
+
+    O(l) per window for l transitions into the position. Under skip-till-next-match it empties what it extends: at once
+    if `at_once`, as then its position is the only one that does.
+    """
+    position, cells = template.position[p], totals.cells
+    kind = totals.open[position.window]
+    low, high, oldest = kind.low, kind.high, kind.oldest
+    span, semantics = template.window[position.window].span, template.whole[0].semantics
+    for j in range(high - low + 1):
+        clear(cells, at + j)
+    if position.start:
+        for k in range(first_begun(i, p, events, template, totals), high + 1):
+            begin(cells, at + k - low)
+    for e in range(position.enter, position.enter_end):
+        if template.transition[e].visited:
+            continue
+        s = template.transition[e].read
+        base = template.slot[s].cell
+        if semantics == NEXT and len(totals.seen) == 0 and is_empty(cells, base + oldest):
+            continue  # a trend of a later window is one of the oldest, too, unless leading negations forbid that
+        for k in range(low, high + 1):
+            row = base + row_of(k, low, oldest, span)
+            add(cells, at + k - low, cells, row)
+            if semantics == NEXT and at_once:
+                clear(cells, row)
+        if semantics == NEXT and not at_once:
+            totals.pending[s].consumed = True
+
+
+@inlined
+def first_begun(i: int, p: int, events: KernelEvents, template: Template, totals: Totals) -> int:
+    """The lowest open window, or the next one, without an earlier match of a leading negation of START position p."""
+    position = template.position[p]
+    opened = totals.open[position.window]
+    latest = latest_start(events.negated[i], template.lists, position.leading, position.leading_end)
+    return first_free(opened.low, opened.high, template.window[position.window].slide, latest)
+
+
+@inlined
+def deliver(
+    i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, totals: Totals, graph: Graph
+) -> None:
+    """Adds the trends that end with event i at a position, cell `at + k - low` for window k, to what windows keep, and
+    keeps the event if it is visited later.
+    """
+    position, cells = template.position[p], totals.cells
+    kind = totals.open[position.window]
+    low, high, oldest = kind.low, kind.high, kind.oldest
+    span, found = template.window[position.window].span, False
+    for k in range(low, high + 1):
+        if not is_empty(cells, at + k - low):
+            found = True
+            feed(p, row_of(k, low, oldest, span), at + k - low, at_once, template, totals)
+    if found and not at_once:
+        mark(p, template, totals)
+    if found and position.kept:
+        kept = keep_vertex(events.time[i], p, low, high, template.whole[0].most, cells, at, graph)
+        keep_columns(i, events, graph.ints, graph.reals, kept)
+
+
+@inlined
+def feed(p: int, row: int, j: int, at_once: bool, template: Template, totals: Totals) -> None:
+    """Adds cell j, trends that end at a position, to what the windows of a row keep.
+
+    Unless `at_once`, what slots get of it waits until the time moves on: the caller has to `mark` them.
+    """
+    position, cells = template.position[p], totals.cells
+    for n in range(position.feed, position.feed_end):
+        slot = template.slot[template.lists[n]]
+        add(cells, (slot.cell if at_once else slot.pending) + row, cells, j)
+    if position.direct:
+        add(cells, template.member[position.member].final + row, cells, j)
+
+
+@inlined
+def mark(p: int, template: Template, totals: Totals) -> None:
+    """Notes that slots of a position have pending cells."""
+    counts = totals.counts[0]
+    for n in range(template.position[p].feed, template.position[p].feed_end):
+        s = template.lists[n]
+        if not totals.pending[s].marked:
+            totals.pending[s].marked = True
+            totals.pending[counts.touched].touched = s
+            counts.touched += 1

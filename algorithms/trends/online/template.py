@@ -1,0 +1,143 @@
+"""The template of 1..n queries that are evaluated together, as the records that kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, get_origin, get_type_hints
+
+import numpy as np
+
+from cepbench.algorithms.engine.kernels.cells import empty_cells
+from cepbench.algorithms.trends.online.kernels.records import OpenRecord, PendingRecord
+from cepbench.algorithms.trends.online.kernels.template import Template, Totals
+from cepbench.algorithms.trends.online.slots import AutomatonSlots
+from cepbench.events.windows import Window
+from cepbench.queries.aggregates import Layout
+from cepbench.queries.automaton import Automaton
+from cepbench.queries.records import records_of
+
+Row = dict[str, Any]
+"""The fields of a record."""
+
+
+class TemplateCompiler:
+    """Collects the records of members by table, and the `lists` that they refer to.
+
+    A member has an automaton, a window and slots. `tables`: the named tuple of the tables, whose annotations name their
+    records. The positions of member m are numbered from `first_position[m]` on; transitions, slots and negations
+    likewise. Lists of predicates: local ones of all positions, then those on adjacent events of all transitions.
+    """
+
+    def __init__(
+        self, automata: Sequence[Automaton], windows: Sequence[Window], slots: Sequence[AutomatonSlots], tables: type
+    ) -> None:
+        self.automata, self.slots, self.records = automata, slots, _records(tables)
+        self.windows = list(dict.fromkeys(windows))
+        self.window = [self.windows.index(window) for window in windows]
+        self.first_position = offsets(len(automaton.positions) for automaton in automata)
+        self.first_transition = offsets(len(automaton.transitions) for automaton in automata)
+        self.first_slot = offsets(own.count for own in slots)
+        self.first_negation = offsets(len(own.void) for own in slots)
+        self.lists: list[int] = []
+        self.rows: dict[str, list[Row]] = {name: [] for name in self.records}
+        for m, own in enumerate(slots):
+            self.rows["negation"] += [self.run("void", void, self.first_slot[m]) for void in own.void]
+            self.rows["slot"] += [{"window": self.window[m], "late": s in own.late} for s in range(own.count)]
+
+    def run(self, name: str, items: Iterable[int], shift: int = 0) -> Row:
+        """Fields `name` and `name_end` of a list."""
+        first = len(self.lists)
+        self.lists.extend(int(item) + shift for item in items)
+        return {name: first, f"{name}_end": len(self.lists)}
+
+    def add(self, table: str, rows: Iterable[Row], name: str = "") -> Row:
+        """Fields `name` and `name_end` of further records of a table; the name is by default that of the table."""
+        found, name = self.rows[table], name or table
+        first = len(found)
+        found.extend(rows)
+        return {name: first, f"{name}_end": len(found)}
+
+    def add_member(self, m: int, more: Row) -> None:
+        """A member with all its positions and transitions; positions have `more` fields."""
+        first, edges = self.first_position[m], self.automata[m].transitions
+        for p in range(len(self.automata[m].positions)):
+            into = [self.transition(m, e, first + t.source) for e, t in enumerate(edges) if t.target == p]
+            self.rows["position"].append(self.position(m, p) | more | self.add("transition", into, "enter"))
+        self.rows["member"].append(self.member(m, range(first, self.first_position[m + 1])))
+
+    def position(self, m: int, p: int) -> Row:
+        """Position p of a member."""
+        slots, place = self.slots[m], self.automata[m].positions[p]
+        row: Row = {"member": m, "window": self.window[m], "start": place.start is not None}
+        row |= {"direct": slots.direct[p], "kept": slots.kept[p], "selective": bool(place.predicates)}
+        row |= self.run("feed", slots.feeds[p], self.first_slot[m])
+        row |= self.run("leading", sorted(place.start or ()), self.first_negation[m])
+        return row | self.run("trailing", sorted(place.end or ()), self.first_negation[m])
+
+    def transition(self, m: int, e: int, source: int) -> Row:
+        """Transition e of a member, from the position with the number `source`."""
+        slots, negations = self.slots[m], self.automata[m].transitions[e].negations
+        row = {"source": source, "read": self.first_slot[m] + slots.read[e], "visited": slots.visited[e]}
+        row |= {"predicates": self.adjacent(m, e)}
+        return row | self.run("between", sorted(negations), self.first_negation[m])
+
+    def adjacent(self, m: int, e: int) -> int:
+        """The number of the predicates on adjacent events of a member's transition."""
+        return self.first_position[-1] + self.first_transition[m] + e
+
+    def member(self, m: int, numbers: Sequence[int]) -> Row:
+        """A member, whose positions have these numbers."""
+        slots = self.slots[m]
+        row = {"window": self.window[m], "slot": self.first_slot[m], "slot_end": self.first_slot[m + 1]}
+        row |= self.run("late", slots.late, self.first_slot[m])
+        return row | self.run("place", [number for number, late in zip(numbers, slots.late_kept, strict=True) if late])
+
+    def place_cells(self, first: int, cell_bytes: int) -> Row:
+        """Places the cells of slots, those of their pending trends, and those of members, from cell `first` on; adds
+        the kinds of windows. Returns what all members have together.
+        """
+        spans = [self.windows[w].overlap for w in self.window]
+        of_slots = offsets(self.windows[slot["window"]].overlap for slot in self.rows["slot"])
+        for slot, at in zip(self.rows["slot"], of_slots, strict=False):
+            slot |= {"cell": first + at, "pending": first + of_slots[-1] + at}
+        final = first + 2 * of_slots[-1]
+        for member, at in zip(self.rows["member"], offsets(spans), strict=False):
+            member["final"] = final + at
+        for w, window in enumerate(self.windows):
+            own = [m for m, found in enumerate(self.window) if found == w]
+            cells = sum(2 * self.slots[m].count + 1 for m in own)
+            row = {"within": window.within, "slide": window.slide, "span": window.overlap, "bytes": cells * cell_bytes}
+            self.rows["window"].append(row | self.run("member", own))
+        return {"most": max(spans), "open": sum(spans), "cells": final + sum(spans), "cell_bytes": cell_bytes}
+
+    def arrays(self) -> dict[str, Any]:
+        """The tables and `lists`, once all records are known."""
+        found: dict[str, Any] = {"lists": np.array(self.lists, np.int64)}
+        for table, record in self.records.items():
+            found[table] = np.zeros(len(self.rows[table]), records_of(record))
+            for name in found[table].dtype.names:
+                found[table][name] = [row[name] for row in self.rows[table]]
+        return found
+
+
+def empty_totals(template: Template, layout: Layout, arithmetic: str, counts: type) -> Totals:
+    """Totals before the first event, with `counts` of that record."""
+    opened, count = np.zeros(len(template.window), records_of(OpenRecord)), np.zeros(1, records_of(counts))
+    opened["high"] = -1
+    count["now"] = count["edge"] = -1
+    pending = np.zeros(len(template.slot), records_of(PendingRecord))
+    cells = empty_cells(int(template.whole["cells"][0]), layout, arithmetic)
+    return Totals(cells, pending, np.full(len(template.negation), -1, np.int64), opened, count)
+
+
+@cache
+def _records(tables: type) -> Mapping[str, type]:
+    """The record of each table of a named tuple."""
+    hints = get_type_hints(tables, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items() if get_origin(hint) is Annotated}
+
+
+def offsets(sizes: Iterable[int]) -> list[int]:
+    """Where each of some runs begins; behind them, the end of all."""
+    return [0, *np.cumsum(list(sizes)).tolist()]

@@ -1,0 +1,75 @@
+"""Online aggregation of the trends of a query that shares nothing: COGRA's lanes, and GRETA's at event granularity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cepbench.algorithms.engine.batches import sliding
+from cepbench.algorithms.engine.evaluator import Evaluator
+from cepbench.algorithms.engine.kernels.cells import cell_bytes
+from cepbench.algorithms.engine.lanes import CellLanes, Lanes, OneLane
+from cepbench.algorithms.engine.peak import Sizes
+from cepbench.algorithms.trends.online.granularity import COARSEST, SEMANTICS, kept_positions
+from cepbench.algorithms.trends.online.graph import GraphGrained
+from cepbench.algorithms.trends.online.kernels.reach.sums import Typed, aggregate_keys, new_cells
+from cepbench.algorithms.trends.online.kernels.template import ANY
+from cepbench.algorithms.trends.online.kernels.type_tables import shape_of, template_of
+from cepbench.events.windows import Window
+from cepbench.queries.analysis import analyse
+from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.model import Aggregates, Query, Semantics
+
+
+class TypeGrained(CellLanes):
+    """All aggregates under all semantics without predicates on adjacent events and negation (Section 15.1, Table 18.1).
+
+    O(n * w * l) time for n events in w windows each and a pattern of length l, O(K * l) space per key.
+
+    Under skip-till-next-match and contiguous semantics Algorithm 9 keeps one last event. That undercounts when several
+    partial trends wait; the cell of a position holds all of them, and is emptied when an event extends them (next) or
+    when the time moves on (contiguous), so space stays O(l) and time O(n * l).
+    """
+
+    over = staticmethod(aggregate_keys)
+
+    def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
+        semantics, positions = SEMANTICS[query.query.semantics], len(part.tables.start)
+        template = template_of(part.tables, semantics, positions)
+        shape = shape_of(semantics, query.layout, part.tables, query.arithmetic)
+        sizes = Sizes(cell_bytes(part.tables), positions + (semantics != ANY))  # a cell of finished trends
+        fresh = new_cells(window.overlap, positions, query.layout, query.arithmetic, sizes.clock())
+        super().__init__(query, window, Typed(template, shape, window.overlap, sliding(window)), fresh, sizes)
+
+    def work(self, lanes: Any) -> Mapping[str, float]:
+        """No edges: no event is kept that could be visited."""
+        return {"edges": 0.0}
+
+
+def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Lanes:
+    """Lanes that aggregate the trends of an automaton at a granularity (dissertation Chapter 14, Table 14.1).
+
+    Events visit those that are kept, and read sums of all others. Under skip-till-next-match and contiguous semantics,
+    which have the coarsest granularity only, either waits only as long as it may still be extended. Where nothing is
+    kept or negated, loops over sums are faster.
+    """
+    kept = kept_positions(part.automaton, granularity)
+    if kept.any() or part.negations:
+        return GraphGrained(query, part, window, kept)
+    return TypeGrained(query, part, window)
+
+
+def trend_evaluator(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Evaluator:
+    """The same for one key."""
+    return OneLane(trend_lanes(query, part, window, granularity))
+
+
+def unsupported_under_any(system: str, query: Query, cited: str = "") -> str | None:
+    """Why a system that aggregates trends online under skip-till-any-match alone cannot evaluate a query, or None."""
+    if not isinstance(query.returns, Aggregates):
+        return f"{system} aggregates trends without constructing them, so it cannot return matches"
+    if query.semantics is not Semantics.ANY:
+        return f"{system} supports skip-till-any-match only, not {query.semantics}{cited}"
+    if any(automaton.pairwise for automaton in analyse(query).automata):
+        return "predicates on events that are not adjacent need constructed trends"
+    return None

@@ -1,0 +1,112 @@
+"""Strategies by name."""
+
+from random import Random
+
+import pytest
+
+from cepbench.algorithms.detection.mcep.algorithm import IDLE_STEPS, Mcep
+from cepbench.algorithms.detection.mcep.planning.optimizer import (
+    BASELINES,
+    IN_TREES,
+    SEARCHES,
+    PlanningOptions,
+    planned,
+)
+from cepbench.algorithms.detection.mcep.planning.planners import SHAPES
+from cepbench.algorithms.detection.mcep.planning.search import SearchBudget
+from cepbench.events.errors import CepbenchError
+from cepbench.events.statistics import Statistics
+from tests.algorithms.detection.mcep.planning.workloads import (
+    check,
+    patterns,
+    random_costs,
+    random_patterns,
+    recomputed_cost,
+)
+
+CASES = [
+    (strategy, shape)
+    for strategy in (*SEARCHES, *BASELINES)
+    for shape in SHAPES
+    if not (strategy in IN_TREES and shape == "orders")
+]
+
+
+@pytest.mark.parametrize(("strategy", "shape"), CASES)
+def test_every_strategy_plans_every_pattern(strategy: str, shape: str) -> None:
+    random = Random(4)
+    given = random_patterns(random, 10)
+    costs = random_costs(random, given)
+    options = PlanningOptions(strategy, shape, 3, budget=SearchBudget(steps=200))
+    found = planned(given, costs.statistics, costs.selectivities, options)
+    check(found.plan, range(10))
+    assert found.plan.orders == (shape == "orders")
+    assert found.details["cost"] == found.plan.cost == pytest.approx(recomputed_cost(found.plan))
+    assert found.details["nodes"] == len(found.plan)
+    assert bool(found.trace) == (strategy in SEARCHES)
+    if found.trace:
+        assert found.details["search_steps"] == 200
+        assert found.details["start_cost"] == found.trace[0].cost >= found.details["cost"] == found.trace[-1].cost
+    assert (found.details["shared_nodes"] == 0) == (strategy in ("trivial", "re"))
+
+
+def test_strategies_of_the_introduction() -> None:
+    """Figure 3: A, B, C, D and A, E, C, F, where nothing but reordering and sharing together shares (A, C)."""
+    given = patterns("SEQ(A, B, C, D)", "SEQ(A, E, C, F)")
+    statistics = Statistics(1, 1, {"A": 1, "B": 0.9, "C": 1, "D": 1.2, "E": 0.9, "F": 1.2})
+    none = random_costs(Random(0), []).selectivities
+    cost = {
+        strategy: planned(
+            given, statistics, none, PlanningOptions(strategy, "orders", budget=SearchBudget(steps=200))
+        ).plan.cost
+        for strategy in ("trivial", "re", "sh", "sa", "tabu")
+    }
+    matches = 2 * 9 * 10 * 10 * 12
+    assert cost == pytest.approx(
+        {
+            "trivial": 2 * (10 + 90 + 900) + matches,  # A, B, C and A, E, C (a)
+            "re": 2 * (9 + 90 + 900) + matches,  # B, A, C and E, A, C (b)
+            "sh": 10 + 2 * (90 + 900) + matches,  # A in common (c)
+            "sa": 10 + 100 + 2 * 900 + matches,  # A, C in common (d)
+            "tabu": 10 + 100 + 2 * 900 + matches,
+        }
+    )
+
+
+def test_bad_strategies() -> None:
+    with pytest.raises(CepbenchError, match=r"unknown strategy 'best' .* choose one of sa, tabu, trivial"):
+        PlanningOptions("best")
+    with pytest.raises(CepbenchError, match="sh-rr shares sub-patterns that are not prefixes; choose trees"):
+        PlanningOptions("sh-rr", "orders")
+    with pytest.raises(CepbenchError, match="unknown shape"):
+        planned([], Statistics(), random_costs(Random(0), []).selectivities, PlanningOptions("sh", "bushes"))
+
+
+@pytest.mark.parametrize("strategy", [*SEARCHES, *BASELINES])
+def test_no_patterns(strategy: str) -> None:
+    nothing = random_costs(Random(0), []).selectivities
+    found = planned([], Statistics(), nothing, PlanningOptions(strategy, budget=SearchBudget(steps=3)))
+    assert found.details["cost"] == 0
+
+
+@pytest.mark.parametrize("strategy", SEARCHES)
+def test_a_search_reports_that_time_was_left(strategy: str) -> None:
+    random = Random(4)
+    given = random_patterns(random, 10)
+    costs = random_costs(random, given)
+    found = {
+        name: planned(given, costs.statistics, costs.selectivities, PlanningOptions(strategy, budget=budget)).details
+        for name, budget in (
+            ("idle", SearchBudget(seconds=60, idle=20)),
+            ("time", SearchBudget(seconds=0.02)),
+            ("steps", SearchBudget(steps=20)),
+        )
+    }
+    assert {name: details["stopped_early"] for name, details in found.items()} == {"idle": 1, "time": 0, "steps": 0}
+
+
+def test_a_search_stops_by_time_alone_or_when_idle() -> None:
+    assert Mcep(stop="time", seconds="2").planning_options(3).budget == SearchBudget(seconds=2)
+    assert Mcep(seconds="2").planning_options(3).budget == SearchBudget(seconds=2, idle=3 * IDLE_STEPS)
+    with pytest.raises(CepbenchError, match="stop"):
+        Mcep(stop="never")
