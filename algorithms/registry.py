@@ -98,15 +98,19 @@ def chosen(specifications: str | Iterable[str]) -> tuple[str, ...]:
     ('greta', 'cet[detect=time, memory=64MB]')
     """
     given = [specifications] if isinstance(specifications, str) else specifications
-    named = [name.strip() for text in given for name in _BETWEEN.split(text) if name.strip()]
     found: list[str] = []
-    for name in named or ["all"]:
+    for name in listed(given) or ["all"]:
         if name == "all":
             found += [kind.name for kind in algorithms()]
         else:
             make(name)
             found.append(name)
     return tuple(dict.fromkeys(found))
+
+
+def listed(texts: Iterable[str]) -> list[str]:
+    """The specifications in lists that are separated by commas, in their order, unchecked."""
+    return [name.strip() for text in texts for name in _BETWEEN.split(text) if name.strip()]
 
 
 def list_algorithms() -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -16,6 +15,7 @@ from cepbench.metrics.record import Realised
 from cepbench.pipeline.keys import ordered
 from cepbench.pipeline.replay import Measured
 from cepbench.pipeline.store import Stream, stream_batches
+from cepbench.queries.binding import bound_terms, column_of, related
 from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.model import Comparison, Operand, occurrences
 
@@ -70,8 +70,7 @@ def _selectivity(stream: Stream, query: CompiledQuery) -> float | None:
             good = part.time[first] < part.time[second]
             pairs += int(good.sum())
             for predicate in predicates:
-                left, right = _values(part, predicate.left, first), _values(part, predicate.right, second)
-                good &= getattr(operator, predicate.op.name.lower())(left, right)
+                good &= _compared(part, predicate, first, second)
             passed += int(good.sum())
     return passed / pairs if pairs else None
 
@@ -91,5 +90,10 @@ def _rows(part: EventBatch, query: CompiledQuery, side: Operand) -> NDArray[np.i
     return np.flatnonzero(np.isin(part.type, [part.schema.type_code(name) for name in types])).astype(np.int64)
 
 
-def _values(part: EventBatch, side: Operand, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    return part.columns[side.attribute][rows].astype(np.float64) * side.factor
+def _compared(
+    part: EventBatch, predicate: Comparison, first: NDArray[np.int64], second: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether the predicate holds for pairs of rows."""
+    left, right = bound_terms(*predicate.nameless, part.schema)
+    x, y = column_of(left.attribute, part)[first], column_of(right.attribute, part)[second]
+    return related(left, predicate.op, right, x, y, part.schema)

@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, replace
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import (
     And,
-    AtLeast,
     Comparison,
+    Condition,
     Event,
-    Local,
     Maybe,
     Not,
     Or,
     Pattern,
     Plus,
+    Repeat,
     Seq,
     Star,
     occurrences,
@@ -47,7 +47,7 @@ class Position:
     occurrences: tuple[int, ...]
     start: Negations | None = None
     end: Negations | None = None
-    predicates: tuple[Local, ...] = ()
+    predicates: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,14 @@ class _Glushkov:
                 return replace(self._loop(self.fragment(part, offset)), skip=frozenset())
             case Maybe(part):
                 return replace(self.fragment(part, offset), skip=frozenset())
-            case AtLeast(part, count):
-                whole = _Fragment()
-                for copy in range(count):
-                    piece = self.fragment(part, offset)
-                    whole = self._append(whole, self._loop(piece) if copy == count - 1 else piece)
+            case Repeat(part, least, most):
+                copies = [self.fragment(part, offset) for _ in range(least if most is None else most)]
+                if most is None:
+                    copies[-1] = self._loop(copies[-1])
+                whole = copies.pop()
+                while copies:
+                    optional = len(copies) >= least
+                    whole = self._append(copies.pop(), replace(whole, skip=frozenset()) if optional else whole)
                 return whole
             case Or(parts) | And(parts):
                 return self._union(parts, offset)

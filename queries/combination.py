@@ -13,10 +13,10 @@ from typing import TypeVar
 
 from cepbench.queries.automaton import MOST_POSITIONS, Automaton, Negations, Pairwise, Position, Transition
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import Comparison, Local
+from cepbench.queries.model import Comparison, Condition
 
 State = tuple[int, frozenset[int]]
-_Predicate = TypeVar("_Predicate", Local, Comparison)
+_Predicate = TypeVar("_Predicate", Condition, Comparison)
 
 
 def restrict(automaton: Automaton, keep: Iterable[int]) -> Automaton:
@@ -203,22 +203,13 @@ def _differ(one: Automaton, other: Automaton) -> str | None:
     edges: dict[tuple[str, str], set[frozenset[Hashable]]] = {}
     for side in (one, other):
         for p in side.positions:
-            local.setdefault(p.type, set()).add(frozenset(map(_anonymous_local, p.predicates)))
+            local.setdefault(p.type, set()).add(frozenset(p.predicates))
         for t in side.transitions:
             key = (side.positions[t.source].type, side.positions[t.target].type)
-            edges.setdefault(key, set()).add(frozenset(map(_anonymous, t.predicates)))
+            edges.setdefault(key, set()).add(frozenset(c.nameless for c in t.predicates))
     if any(len(kinds) > 1 for kinds in [*local.values(), *edges.values()]):
         return "restrict them by different predicates"
     return None
-
-
-def _anonymous_local(predicate: Local) -> Hashable:
-    return predicate.operand.attribute, predicate.operand.factor, predicate.op, predicate.constant
-
-
-def _anonymous(predicate: Comparison) -> Hashable:
-    left, right = predicate.left, predicate.right
-    return left.attribute, left.factor, predicate.op, right.attribute, right.factor
 
 
 def _both(one: Negations | None, other: Negations | None) -> Negations | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from cepbench.queries.columns import ColumnSet
 from cepbench.queries.detection import DetectionClause, clauses_of
 from cepbench.queries.detection_tables import DetectionTables, build_detection_tables
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import AggregateOf, Aggregates, Comparison, Length, Local, Query, WindowClause
+from cepbench.queries.model import TIME, AggregateOf, Aggregates, Comparison, Length, Local, Query, WindowClause, terms
 from cepbench.queries.names import Names
 from cepbench.queries.tables import Columns, Tables, build_tables
 
@@ -163,7 +163,7 @@ def compile_workload(
     if arithmetic not in ARITHMETICS:
         raise CepbenchError(f"unknown arithmetic {arithmetic!r}; choose {' or '.join(ARITHMETICS)}")
     compiled = []
-    sets: dict[ColumnKey, ColumnSet] = {}
+    sets: dict[Hashable, ColumnSet] = {}
     for index, query in enumerate(queries):
         try:
             compiled.append(_compile(index, query, schema, arithmetic, summarised, sets))
@@ -172,11 +172,8 @@ def compile_workload(
     return Workload(tuple(compiled), schema, arithmetic, summarised)
 
 
-ColumnKey = tuple[tuple[Column, ...], tuple[Column, ...]]
-
-
 def _compile(
-    index: int, query: Query, schema: Schema, arithmetic: str, summarised: bool, sets: dict[ColumnKey, ColumnSet]
+    index: int, query: Query, schema: Schema, arithmetic: str, summarised: bool, sets: dict[Hashable, ColumnSet]
 ) -> CompiledQuery:
     analysis = analyse(query)
     needs = _needs(query, analysis.names)
@@ -193,11 +190,16 @@ def _compile(
     window = None if query.window is None else _window(query.window, schema)
     if query.span is not None:
         window = _span(query.span, schema)
-    read = tuple(columns.ints), tuple(columns.reals)
+    read = columns.whole
+    read = sets.setdefault((read.ints, read.reals, read.flags), read)
     return CompiledQuery(
-        index, query, arithmetic, analysis, parts, window, counted, sets.setdefault(read, ColumnSet(*read)),
-        schema.kinds, needs, summarised, clauses,
-    )  # fmt: skip
+        index, query, arithmetic, analysis, parts, window, counted, read, schema.kinds, needs, summarised, clauses
+    )
+
+
+def attributes_of(queries: Sequence[Query]) -> frozenset[str]:
+    """The attributes of events that queries read, with `time` if a condition names it."""
+    return frozenset(a for query in queries for a in (*query.partition, *(name for _, name in _read(query))))
 
 
 def compile_part(automaton: Automaton, counted: Layout, columns: Columns, names: Names) -> Part:
@@ -223,15 +225,22 @@ def _layout(query: Query, schema: Schema, arithmetic: str, analysis: Analysis) -
 
 def _needs(query: Query, names: Names) -> dict[str, frozenset[str]]:
     needs: dict[str, set[str]] = {"*": set(query.partition)}
-    operands = [p.operand for p in query.predicates if isinstance(p, Local)]
-    operands += [side for p in query.predicates if isinstance(p, Comparison) for side in (p.left, p.right)]
-    used = [(o.name, o.attribute) for o in operands]
-    if isinstance(query.returns, Aggregates):
-        used += [(i.name, i.attribute) for i in query.returns.items if isinstance(i, AggregateOf)]
-    for name, attribute in used:
-        for occurrence in names.indices(name):
+    for name, attribute in _read(query):
+        for occurrence in names.indices(name) if attribute != TIME else ():
             needs.setdefault(names.events[occurrence].type, set()).add(attribute)
     return {name: frozenset(attributes) for name, attributes in needs.items() if attributes}
+
+
+def _read(query: Query) -> Iterator[tuple[str, str]]:
+    """The names and attributes in WHERE and RETURN, `time` included."""
+    for predicate in query.predicates:
+        match predicate:
+            case Local(name, condition):
+                yield from ((name, term.attribute) for term in terms(condition))
+            case Comparison(left, _, right):
+                yield from ((side.name, side.attribute) for side in (left, right))
+    if isinstance(query.returns, Aggregates):
+        yield from ((item.name, item.attribute) for item in query.returns.items if isinstance(item, AggregateOf))
 
 
 def _window(clause: WindowClause, schema: Schema) -> Window:

@@ -8,16 +8,16 @@ from itertools import combinations, product
 from math import prod
 
 from cepbench.queries.detection_rules import alternatives
-from cepbench.queries.model import And, Comparison, Event, Local, Not, Pattern, Plus, Query, Seq, occurrences
+from cepbench.queries.model import And, Comparison, Condition, Event, Local, Not, Pattern, Plus, Query, Seq, occurrences
 from cepbench.queries.names import Names
 
 
 @dataclass(frozen=True)
 class OperandType:
-    """An event type that an operand binds, with the predicates on single events."""
+    """An event type that an operand binds, with the conditions on single events."""
 
     type: str
-    predicates: tuple[Local, ...] = ()
+    predicates: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class NegatedType:
 
     type: str
     gap: int
-    predicates: tuple[Local, ...]
+    predicates: tuple[Condition, ...]
 
 
 @dataclass(frozen=True)
-class Condition:
+class OperandComparison:
     """`predicate` for all pairs of an event of operand `left` and one of operand `right`."""
 
     left: int
@@ -66,7 +66,7 @@ class DetectionClause:
     ordered: bool
     operands: tuple[ClauseOperand, ...]
     negated: tuple[NegatedType, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[OperandComparison, ...]
     occurrences: tuple[tuple[int, ...], ...]
 
     @property
@@ -144,19 +144,19 @@ def _clause(pattern: Pattern, first: int, query: Query, names: Names) -> Detecti
 
 
 def _bound(event: Event, occurrence: int, query: Query, names: Names) -> OperandType:
-    found = (
-        predicate
+    conditions = (
+        predicate.condition
         for predicate in query.predicates
-        if isinstance(predicate, Local) and occurrence in names.indices(predicate.operand.name)
+        if isinstance(predicate, Local) and occurrence in names.indices(predicate.name)
     )
-    return OperandType(event.type, tuple(found))
+    return OperandType(event.type, tuple(conditions))
 
 
-def _conditions(query: Query, names: Names, places: list[tuple[int, ...]]) -> Iterator[Condition]:
+def _conditions(query: Query, names: Names, places: list[tuple[int, ...]]) -> Iterator[OperandComparison]:
     for predicate in query.predicates:
         if isinstance(predicate, Comparison):
             lefts, rights = names.indices(predicate.left.name), names.indices(predicate.right.name)
             for left, place in enumerate(places):
                 for right, other in enumerate(places):
                     if place[0] in lefts and other[0] in rights:  # names mean whole operands
-                        yield Condition(left, right, predicate)
+                        yield OperandComparison(left, right, predicate)

@@ -16,6 +16,7 @@ from cepbench.queries.model import (
     Pattern,
     Plus,
     Query,
+    Repeat,
     Semantics,
     Seq,
     children,
@@ -25,6 +26,8 @@ from cepbench.queries.names import Finding, Path, meanings
 
 MOST_OPERANDS = 64
 """The maximum number of operands of an alternative: a word has one bit for each that a partial match has bound."""
+_MOST_WRITTEN = 8
+"""Copies of a repetition that a hint writes out."""
 
 
 def alternatives(pattern: Pattern) -> tuple[tuple[Pattern, Path], ...]:
@@ -81,9 +84,24 @@ def _alternative_rules(pattern: Pattern, path: Path) -> Iterator[Finding]:
                 yield "under PER MATCH, NOT takes a single event type", "pattern", (*way, 0)
         elif not is_operand(operand, not isinstance(pattern, And)):
             message = "under PER MATCH an operand is a single event type, optionally with +; SEQ and AND join operands"
-            yield f"{message}, OR is at the top, or joins types in SEQ", "pattern", way
+            yield f"{message}, OR is at the top, or joins types in SEQ{_rewritten(operand)}", "pattern", way
     if sum(not isinstance(operand, Not) for operand, _ in operands) > MOST_OPERANDS:
         yield f"under PER MATCH, SEQ and AND join at most {MOST_OPERANDS} events", "pattern", path
+
+
+def _rewritten(operand: Pattern) -> str:
+    """The pattern to write for a repetition of a type, which PER MATCH lacks."""
+    if not (isinstance(operand, Repeat) and isinstance(operand.part, Event)):
+        return ""
+    name, least = operand.part.type, operand.least
+    if operand.most is None:
+        text = ", ".join([name] * (least - 1) + [f"{name}+"]) if least <= _MOST_WRITTEN else f"{name}, ..., {name}+"
+    else:
+        text = ", ".join([name] * least) if least <= _MOST_WRITTEN else f"{name}, ..., {name}"
+    several = operand.most not in (None, least)
+    return f"; write a repetition out: SEQ({text})" + (
+        ", and join those of each number by OR at the top" if several else ""
+    )
 
 
 def _condition_rules(query: Query) -> Iterator[Finding]:
@@ -102,10 +120,7 @@ def _condition_rules(query: Query) -> Iterator[Finding]:
                 yield message, "where", (index,)
                 return
         left, right = set(names[predicate.left.name]), set(names[predicate.right.name])
-        if left & right:
-            message = "under PER MATCH a comparison relates two operands"
-            yield f"{message}; give those that are meant aliases", "where", (index,)
-        elif not any(left & part and right & part for part in parts):
+        if not any(left & part and right & part for part in parts):
             yield "no match binds both events, which belong to different alternatives of OR", "where", (index,)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from cepbench.events.schema import Schema
 from cepbench.queries.detection import DetectionClause
 from cepbench.queries.model import Comparison
-from cepbench.queries.tables import Columns, Ints, Predicates, bindings, predicate_tables
+from cepbench.queries.tables import Columns, Ints, Predicates, bindings, flag_rows, predicate_tables
 
 
 class DetectionTables(NamedTuple):
@@ -18,14 +17,14 @@ class DetectionTables(NamedTuple):
 
     - the operand types of an event's type: `binding_ptr[T + 1]`, `binding`. `operand[e]` has type e among its
       alternatives.
-    - `local`: predicates per type of an operand.
+    - `local`: per type of an operand, the row of `flags` that says which events pass its conditions, or -1.
     - `pairs`: list a * m + b has the conditions between operands a (left) and b.
     """
 
     binding_ptr: Ints
     binding: Ints
     operand: Ints
-    local: Predicates
+    local: Ints
     pairs: Predicates
 
 
@@ -37,11 +36,10 @@ def build_detection_tables(clause: DetectionClause, schema: Schema, columns: Col
     for condition in clause.conditions:
         predicate = condition.predicate
         pairs[condition.left * m + condition.right].append(predicate)
-        flipped = replace(predicate, left=predicate.right, op=predicate.op.flipped, right=predicate.left)
-        pairs[condition.right * m + condition.left].append(flipped)
+        pairs[condition.right * m + condition.left].append(predicate.exchanged)
     return DetectionTables(
         *bindings([one.type for _, one in bound], schema),
         np.array([number for number, _ in bound], np.int64),
-        predicate_tables([one.predicates for _, one in bound], columns),
+        flag_rows([one.predicates for _, one in bound], columns),
         predicate_tables(pairs, columns),
     )

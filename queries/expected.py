@@ -24,7 +24,7 @@ _WORDS = {
     "SEQ": "SEQ(...)",
     "NOT": "NOT",
     "ALIAS": "an alias",
-    "COUNT_AT_LEAST": "a whole number",
+    "REPETITIONS": "a whole number",
     "SEMANTICS_NAME": "skip-till-any-match, skip-till-next-match or contiguous",
     "NAME": "an event's name",
     "NEXT": "NEXT(...)",
@@ -32,6 +32,7 @@ _WORDS = {
     "NUMBER": "a number",
     "TEXT": "a text in quotes",
     "COMPARISON": "a comparison (< <= > >= = !=)",
+    "IN": "IN (...)",
     "UNIT": "a unit (events, ms, s, min, h, days)",
     "LPAR": "'('",
     "RPAR": "')'",
@@ -40,9 +41,10 @@ _WORDS = {
     "RBRACE": "'}'",
     "DOT": "'.'",
     "PLUS": "'+'",
+    "MINUS": "'-'",
     "STAR": "'*'",
     "OPTIONAL": "'?'",
-    "LBRACE": "'{n,}'",
+    "LBRACE": "'{n,m}'",
     "SLASH": "'/'",
     "COMMA": "','",
     "AND": "AND",
@@ -63,6 +65,34 @@ _UNSAID = frozenset({"OR_OF", "AND_OF", "SLASH", "SEMICOLON"})
 _NAMES = frozenset({"TYPE", "ALIAS", "ATTRIBUTE", "OUTER_ATTRIBUTE", "NAME"})
 _KEYWORDS = frozenset({word for word in _WORDS.values() if word.isupper()})
 _CLAUSES = ("PATTERN", "SEMANTICS", "WHERE", "GROUP-BY", "WITHIN", "SLIDE")
+_NOTATIONS = tuple(
+    (re.compile(pattern, re.IGNORECASE), hint)
+    for pattern, hint in (
+        (
+            r"skip[-_]till[-_](any|next)[-_]match\s*(\(|AND\b)?",
+            r"the semantics has a clause of its own: SEMANTICS skip-till-\1-match",
+        ),
+        (
+            r"(strict|partition)[-_]contiguity\s*(\(|AND\b)?",
+            "the semantics has a clause of its own: SEMANTICS contiguous",
+        ),
+        (
+            r"(?<=\w)\[[^\]]*\](\.\w+)?",
+            "an alias of E+ means all its events: S.price < NEXT(S).price compares adjacent ones",
+        ),
+        (r"->|\b(followed|next)\s+by\b", "write SEQ(A, B) for B after A"),
+        (r"\bSELECT\b.*", "a query is RETURN ... PATTERN SEQ(A a, B b) WHERE a.x = 1 WITHIN 5 minutes, in this order"),
+        (r"\bEVENT\b", "write PATTERN for EVENT"),
+        (r"\bFILTER\b.*", "write WHERE for FILTER, and a.x = 1 for a[x = 1]"),
+        (r"[!~]", "write NOT"),
+        (r"&&", "write AND"),
+        (r"\bIS\b(\s+NOT)?\s+NULL\b", "an attribute in a condition may not be null; --where leaves rows out"),
+        (r"\bBETWEEN\b", "write E.x >= 1 AND E.x <= 5"),
+        (r"\d%", "write a share as a number: 0.8 * E.x for 80%"),
+    )
+)
+"""Notations of other papers and engines, and ours."""
+
 _FOUND = re.compile(r"[^\W\d](?:\w|-(?!-))*|\d[\w.]*|[<>=!]+|.", re.DOTALL)
 
 
@@ -81,6 +111,15 @@ def syntax_error(parser: Lark, code: str, error: UnexpectedInput) -> tuple[str, 
     accepted = _accepted(parser, code, start)
     shown = found if found.isprintable() and len(found) <= 40 else ascii(found[:40])[1:-1]
     return f"unexpected '{shown}'; expected {_listed(accepted)}{_hint(code, start, found, accepted)}", start, stop
+
+
+def notation_hint(code: str, start: int) -> str:
+    """Our notation for one of another engine that is written at a place, or nothing."""
+    for pattern, hint in _NOTATIONS:
+        for match in pattern.finditer(code):
+            if match.start() <= start < match.end():
+                return f"; {match.expand(hint)}"
+    return ""
 
 
 def _accepted(parser: Lark, code: str, stop: int) -> Set[str]:
@@ -107,7 +146,9 @@ def _listed(accepted: Set[str]) -> str:
 
 
 def _hint(code: str, start: int, found: str, accepted: Set[str]) -> str:
-    """A similar word, or a hint to a rule."""
+    """Our notation, a similar word, or a hint to a rule."""
+    if notation := notation_hint(code, start):
+        return notation
     word = found.upper()
     if word == "RETURN" and "$END" in accepted:
         return "; RETURN occurs once, before PATTERN"
@@ -116,8 +157,6 @@ def _hint(code: str, start: int, found: str, accepted: Set[str]) -> str:
     before = code[:start].upper().split()
     if (word == "PER" and "SLIDE" in before) or (word == "SLIDE" and before[-2:] == ["PER", "MATCH"]):
         return "; WITHIN has SLIDE or PER MATCH, not both"
-    if word == "OR" and "AND" in accepted:
-        return "; predicates are joined by AND"
     if word in RESERVED and accepted & _NAMES:
         return f"; {found} is a keyword: write `{found}` in backticks to use it as a name"
     near = get_close_matches(word, sorted({_WORDS[n] for n in accepted if n in _WORDS} & _KEYWORDS), 1, 0.7)

@@ -50,10 +50,10 @@ def number(text: str) -> Number:
 
 
 def count(text: str) -> int:
-    """The n of `P{n,}`."""
+    """A number of repetitions: the n or m of `P{n,m}`."""
     _check_length(text)
     if int(text) > _MOST_COPIES:
-        raise ValueError(f"P{{n,}} takes n up to {_MOST_COPIES}")
+        raise ValueError(f"a pattern is repeated at most {_MOST_COPIES} times by a number; use {{n,}} for any number")
     return int(text)
 
 

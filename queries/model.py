@@ -47,11 +47,16 @@ class Maybe:
 
 
 @dataclass(frozen=True)
-class AtLeast:
-    """`P{n,}`: n or more, n >= 1."""
+class Repeat:
+    """`P{n}`, `P{n,m}`, `P{n,}` (`most` is None): n >= 1 matches of P, up to m, one after another.
+
+    It stands for n copies of P and nested optional ones, `A{1,3}` for `A (A (A)?)?`, so that events of one type bind in
+    one way; in `P{n,}` the last copy repeats.
+    """
 
     part: Pattern
-    count: int
+    least: int
+    most: int | None
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ class And:
     parts: tuple[Pattern, ...]
 
 
-Pattern = Event | Seq | Plus | Star | Maybe | AtLeast | Not | Or | And
+Pattern = Event | Seq | Plus | Star | Maybe | Repeat | Not | Or | And
 
 
 def children(pattern: Pattern) -> tuple[Pattern, ...]:
@@ -131,14 +136,126 @@ class Op(StrEnum):
 
 Number = int | float
 
+TIME = "time"
+"""The attribute of every event that conditions may use: its time, in units of the stream."""
+
+
+@dataclass(frozen=True)
+class Length:
+    """An amount of a canonical unit: a key of `events.units.NANOSECONDS`, or `events`."""
+
+    amount: Fraction
+    unit: str
+
+
+Constant = Number | str | Length
+"""A value that an attribute is compared with; a `Length` (of time) beside the attribute `time` only."""
+
+
+class _AsWritten:
+    """Equal if written alike: an integer compares exactly with 1 and as a float with 1.0, which are equal in Python."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+@dataclass(frozen=True, eq=False)
+class Term(_AsWritten):
+    """`factor * attribute + offset` of one event; a factor of 1 and an offset of 0 are not written."""
+
+    attribute: str
+    factor: Number = 1
+    offset: Number | Length = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Relation(_AsWritten):
+    """`left op right`: a term of an event, and a constant or another term of the same event."""
+
+    left: Term
+    op: Op
+    right: Constant | Term
+
+
+@dataclass(frozen=True, eq=False)
+class In(_AsWritten):
+    """`attribute IN (a, b)`: the attribute equals one of the values."""
+
+    attribute: str
+    values: tuple[Constant, ...]
+
+
+@dataclass(frozen=True)
+class AllOf:
+    """Conditions joined by AND."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """Conditions joined by OR."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """`NOT condition`."""
+
+    part: Condition
+
+
+Condition = Relation | In | AllOf | AnyOf | Inverse
+"""A condition on the attributes of one event, without the event's name: equal ones of several queries are equal."""
+
+
+def terms(condition: Condition) -> Iterator[Term]:
+    """The terms of a condition, from left to right."""
+    match condition:
+        case Relation(left, _, right):
+            yield left
+            if isinstance(right, Term):
+                yield right
+        case In(attribute, _):
+            yield Term(attribute)
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from terms(part)
+        case Inverse(part):
+            yield from terms(part)
+
+
+def texts(condition: Condition) -> Iterator[str]:
+    """The texts that a condition compares attributes with, from left to right."""
+    match condition:
+        case Relation(_, _, str(text)):
+            yield text
+        case In(_, values):
+            yield from (value for value in values if isinstance(value, str))
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from texts(part)
+        case Inverse(part):
+            yield from texts(part)
+
 
 @dataclass(frozen=True)
 class Operand:
-    """`factor * name.attribute`; a factor of 1 is not written."""
+    """`factor * name.attribute + offset`: a `Term` of the events that a name means."""
 
     name: str
     attribute: str
     factor: Number = 1
+    offset: Number | Length = 0
+
+    @property
+    def term(self) -> Term:
+        """The operand without the name."""
+        return Term(self.attribute, self.factor, self.offset)
 
 
 @dataclass(frozen=True)
@@ -150,24 +267,33 @@ class Equivalence:
 
 @dataclass(frozen=True)
 class Local:
-    """`operand op constant`: a predicate on single events."""
+    """A condition on each event that `name` means, by itself."""
 
-    operand: Operand
-    op: Op
-    constant: Number | str
+    name: str
+    condition: Condition
 
 
 @dataclass(frozen=True)
 class Comparison:
     """`left op right`, or `left op NEXT(right)` when `next` is set: adjacent or pairwise.
 
-    docs/query-language.md, WHERE, defines which.
+    The names differ unless `next` is set. docs/query-language.md, WHERE, defines which kind it is, and its direction.
     """
 
     left: Operand
     op: Op
     right: Operand
     next: bool = False
+
+    @property
+    def exchanged(self) -> Comparison:
+        """The same comparison with its sides exchanged."""
+        return Comparison(self.right, self.op.flipped, self.left)
+
+    @property
+    def nameless(self) -> tuple[Term, Op, Term]:
+        """The comparison without names, which is equal for equal comparisons of several queries."""
+        return self.left.term, self.op, self.right.term
 
 
 Predicate = Equivalence | Local | Comparison
@@ -234,14 +360,6 @@ class CompleteMatches:
 
 
 Return = Aggregates | Matches | CompleteMatches
-
-
-@dataclass(frozen=True)
-class Length:
-    """An amount of a canonical unit: a key of `events.units.NANOSECONDS`, or `events`."""
-
-    amount: Fraction
-    unit: str
 
 
 @dataclass(frozen=True)

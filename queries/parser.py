@@ -10,7 +10,7 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from cepbench.queries.errors import QueryError
-from cepbench.queries.expected import syntax_error
+from cepbench.queries.expected import notation_hint, syntax_error
 from cepbench.queries.lexis import QueryText, unquote
 from cepbench.queries.model import Length, Matches, Query, Semantics
 from cepbench.queries.names import known, meanings
@@ -47,7 +47,8 @@ def parse_block(text: QueryText, start: int, stop: int, name: str, origin: str =
         message, first, last = syntax_error(_parser(), code, error)
         raise QueryError(origin + message, text.shown, start + first, start + last) from None
     except Problem as problem:
-        raise QueryError(origin + problem.message, text.shown, start + problem.start, start + problem.stop) from None
+        message = origin + problem.message + notation_hint(code, problem.start)
+        raise QueryError(message, text.shown, start + problem.start, start + problem.stop) from None
     source = QuerySource(text.shown, clauses, start, origin)
     query = _query(name, clauses)
     check(query, source)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cepbench.queries.automaton import Automaton, Pairwise
+from cepbench.queries.automaton import Automaton, Pairwise, build
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import Comparison, Local, Operand, Query
+from cepbench.queries.model import Comparison, Condition, Local, Query
 from cepbench.queries.names import Names
+from cepbench.queries.printing import predicate_text
 
 
 def apply_predicates(automaton: Automaton, query: Query, names: Names) -> Automaton:
@@ -20,8 +21,8 @@ def apply_predicates(automaton: Automaton, query: Query, names: Names) -> Automa
     """
     for predicate in query.predicates:
         match predicate:
-            case Local(operand):
-                automaton = _apply_local(automaton, predicate, names.indices(operand.name))
+            case Local(name, condition):
+                automaton = _apply_local(automaton, condition, names.indices(name))
             case Comparison(left, _, right):
                 automaton = _apply_comparison(
                     automaton, predicate, names.indices(left.name), names.indices(right.name), names
@@ -29,13 +30,13 @@ def apply_predicates(automaton: Automaton, query: Query, names: Names) -> Automa
     return automaton
 
 
-def _apply_local(automaton: Automaton, predicate: Local, targets: Sequence[int]) -> Automaton:
+def _apply_local(automaton: Automaton, condition: Condition, targets: Sequence[int]) -> Automaton:
     wanted = automaton.at(targets)
     positions = tuple(
-        replace(p, predicates=(*p.predicates, predicate)) if i in wanted else p
+        replace(p, predicates=(*p.predicates, condition)) if i in wanted else p
         for i, p in enumerate(automaton.positions)
     )
-    negations = tuple(_apply_local(n, predicate, targets) for n in automaton.negations)
+    negations = tuple(_apply_local(n, condition, targets) for n in automaton.negations)
     return replace(automaton, positions=positions, negations=negations)
 
 
@@ -45,7 +46,7 @@ def _apply_comparison(
     sides = {i in names.negated for i in (*left, *right)}
     if len(sides) == 2:
         raise QueryError(
-            f"{_text(predicate.left)} {predicate.op} {_text(predicate.right)} relates a negated event to a positive "
+            f"{predicate_text(predicate)} relates a negated event to a positive "
             "one; a comparison may use either only negated or only positive events"
         )
     if sides == {True}:
@@ -75,8 +76,7 @@ def classify(automaton: Automaton, predicate: Comparison, left: frozenset[int], 
             "leave NEXT out to compare events that are not adjacent"
         )
     if not adjacent and not _before(edges, left, right) and _before(edges, right, left):
-        flipped = Comparison(predicate.right, predicate.op.flipped, predicate.left)
-        return classify(automaton, flipped, right, left)
+        return classify(automaton, predicate.exchanged, right, left)
     if not adjacent:
         return replace(automaton, pairwise=(*automaton.pairwise, Pairwise(predicate, left, right)))
     transitions = tuple(
@@ -84,6 +84,27 @@ def classify(automaton: Automaton, predicate: Comparison, left: frozenset[int], 
         for t in automaton.transitions
     )
     return replace(automaton, transitions=transitions)
+
+
+def directions(query: Query) -> Iterator[str]:
+    """A notice for each comparison of events that come in both orders, with the order that was taken."""
+    compared = [p for p in query.predicates if isinstance(p, Comparison) and not p.next]
+    if query.span is not None or not compared:  # a detection query compares in every order
+        return
+    names, automaton = Names.of(query.pattern), build(query.pattern)
+    edges = automaton.all_transitions
+    for predicate in compared:
+        left, right = (automaton.at(names.indices(side.name)) for side in (predicate.left, predicate.right))
+        if any((s, t) in edges for s in left for t in right):
+            both = any((t, s) in edges for s in left for t in right)
+        else:
+            both = _before(edges, left, right) and _before(edges, right, left)
+        if both:
+            first, second, written = predicate.left.name, predicate.right.name, predicate_text(predicate)
+            yield (
+                f"{written} compares {first} with a later {second}; the pattern also has {second} before {first}, "
+                "which is not compared"
+            )
 
 
 def compare_all(automaton: Automaton, query: Query, names: Names) -> Automaton:
@@ -95,8 +116,7 @@ def compare_all(automaton: Automaton, query: Query, names: Names) -> Automaton:
     for predicate in query.predicates:
         if isinstance(predicate, Comparison):
             left, right = (automaton.at(names.indices(side.name)) for side in (predicate.left, predicate.right))
-            flipped = Comparison(predicate.right, predicate.op.flipped, predicate.left)
-            pairs += [Pairwise(predicate, left, right), Pairwise(flipped, right, left)]
+            pairs += [Pairwise(predicate, left, right), Pairwise(predicate.exchanged, right, left)]
     return replace(automaton, pairwise=tuple(pair for pair in pairs if _before(edges, pair.left, pair.right)))
 
 
@@ -108,7 +128,3 @@ def _before(edges: frozenset[tuple[int, int]], sources: frozenset[int], targets:
         frontier = {t for s, t in edges if s in frontier} - reached
         reached |= frontier
     return bool(reached & targets)
-
-
-def _text(operand: Operand) -> str:
-    return f"{operand.name}.{operand.attribute}"

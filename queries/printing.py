@@ -10,28 +10,35 @@ from cepbench.queries.lexis import quote_name, quote_text
 from cepbench.queries.model import (
     AggregateOf,
     Aggregates,
+    AllOf,
     And,
-    AtLeast,
+    AnyOf,
     Comparison,
     CompleteMatches,
+    Condition,
+    Constant,
     CountAll,
     CountOf,
     Equivalence,
     Event,
+    In,
+    Inverse,
     Item,
     Length,
     Local,
     Matches,
     Maybe,
     Not,
-    Operand,
     Or,
     Pattern,
     Plus,
     Predicate,
     Query,
+    Relation,
+    Repeat,
     Seq,
     Star,
+    Term,
 )
 from cepbench.queries.source import Node, QuerySource
 
@@ -45,6 +52,13 @@ def to_text(query: Query) -> str:
     becomes flat.)
     """
     return source_of(query).text
+
+
+def predicate_text(predicate: Predicate) -> str:
+    """A predicate in canonical form."""
+    writer = _Writer()
+    writer.predicate(predicate)
+    return writer.text
 
 
 def source_of(query: Query) -> QuerySource:
@@ -152,15 +166,14 @@ class _Writer:
         match predicate:
             case Equivalence(attributes):
                 return self.node(predicate, f"[{', '.join(map(quote_name, attributes))}]")
-            case Local(operand, op, constant):
-                left = self.node(operand, _operand(operand))
-                self.write(f" {op} ")
-                right = self.node(constant, quote_text(constant) if isinstance(constant, str) else repr(constant))
+            case Local(name, condition):
+                children: tuple[Node, ...] = (self.node(condition, _condition(condition, name, 1)),)
             case Comparison(first, op, second, following):
-                left = self.node(first, _operand(first))
+                left = self.node(first, _term(first.term, quote_name(first.name)))
                 self.write(f" {op} ")
-                right = self.node(second, _operand(second, following))
-        return Node(predicate, start, self._length, (left, right))
+                name = quote_name(second.name)
+                children = (left, self.node(second, _term(second.term, f"NEXT({name})" if following else name)))
+        return Node(predicate, start, self._length, children)
 
     def _bare(self, pattern: Pattern) -> Node:
         start = self._length
@@ -178,7 +191,7 @@ class _Writer:
             case Not(part):
                 self.write("NOT ")
                 children = (self.pattern(part, _IN_NOT),)
-            case Plus(part) | Star(part) | Maybe(part) | AtLeast(part):
+            case Plus(part) | Star(part) | Maybe(part) | Repeat(part):
                 children = (self.pattern(part, _IN_POSTFIX),)
                 self.write(_postfix(pattern))
         return Node(pattern, start, self._length, children)
@@ -193,7 +206,7 @@ class _Writer:
                 return self.node(item, f"{function}({quote_name(name)}.{quote_name(attribute)})")
 
 
-def _postfix(pattern: Plus | Star | Maybe | AtLeast) -> str:
+def _postfix(pattern: Plus | Star | Maybe | Repeat) -> str:
     match pattern:
         case Plus():
             return "+"
@@ -201,14 +214,42 @@ def _postfix(pattern: Plus | Star | Maybe | AtLeast) -> str:
             return "*"
         case Maybe():
             return "?"
-        case AtLeast(_, count):
-            return f"{{{count},}}"
+        case Repeat(_, least, most):
+            return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
 
 
-def _operand(operand: Operand, following: bool = False) -> str:
-    name = quote_name(operand.name)
-    factor = "" if operand.factor == 1 else f"{operand.factor!r} * "
-    return f"{factor}{f'NEXT({name})' if following else name}.{quote_name(operand.attribute)}"
+def _condition(condition: Condition, name: str, place: int) -> str:
+    """The text of a condition on events of a name, in parentheses where `place` binds tighter: 1 in AND, 2 in NOT."""
+    event = quote_name(name)
+    match condition:
+        case Relation(left, op, right):
+            other = _term(right, event) if isinstance(right, Term) else _constant(right)
+            return f"{_term(left, event)} {op} {other}"
+        case In(attribute, values):
+            return f"{event}.{quote_name(attribute)} IN ({', '.join(map(_constant, values))})"
+        case Inverse(part):
+            return f"NOT {_condition(part, name, 2)}"
+        case AllOf(parts):
+            text = " AND ".join(_condition(part, name, 1) for part in parts)
+            return f"({text})" if place > 1 else text
+        case AnyOf(parts):
+            text = " OR ".join(_condition(part, name, 0) for part in parts)
+            return f"({text})" if place > 0 else text
+
+
+def _term(term: Term, event: str) -> str:
+    factor = "" if term.factor == 1 else f"{term.factor!r} * "
+    text = f"{factor}{event}.{quote_name(term.attribute)}"
+    if isinstance(term.offset, Length):
+        negative = term.offset.amount < 0
+        return f"{text} {'-' if negative else '+'} {_length(Length(abs(term.offset.amount), term.offset.unit))}"
+    return text if repr(term.offset) == "0" else f"{text} + {term.offset!r}"  # 0.0 makes a float of an integer
+
+
+def _constant(constant: Constant) -> str:
+    if isinstance(constant, Length):
+        return _length(constant)
+    return quote_text(constant) if isinstance(constant, str) else repr(constant)
 
 
 def _length(length: Length) -> str:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
+from cepbench.queries.conditions import Word
 from cepbench.queries.detection_rules import detection_rules, is_alternative
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import (
+    TIME,
+    AggregateOf,
     Aggregates,
+    AllOf,
     And,
-    AtLeast,
+    AnyOf,
     Comparison,
     CompleteMatches,
+    Condition,
+    Constant,
     CountAll,
     Equivalence,
     Event,
+    In,
+    Inverse,
+    Length,
     Local,
     Maybe,
     Not,
@@ -22,9 +31,13 @@ from cepbench.queries.model import (
     Or,
     Pattern,
     Query,
+    Relation,
+    Repeat,
     Seq,
     Star,
+    Term,
     children,
+    texts,
 )
 from cepbench.queries.names import Finding, Path, known, meanings, scopes
 from cepbench.queries.printing import source_of
@@ -85,8 +98,8 @@ def _pattern_rules(query: Query) -> Iterator[Finding]:
             yield "AND is allowed at the top of the pattern only", "pattern", path
         if isinstance(pattern, Seq | Or | And) and len(pattern.parts) < 2:
             yield f"{type(pattern).__name__.upper()} joins at least two patterns", "pattern", path
-        if isinstance(pattern, AtLeast) and pattern.count < 1:
-            yield "P{n,} needs n >= 1", "pattern", path
+        if isinstance(pattern, Repeat) and not 1 <= pattern.least <= (pattern.most or pattern.least):
+            yield "a repetition {n,m} needs 1 <= n <= m", "pattern", path
         if isinstance(pattern, Seq) and all(isinstance(part, Not) for part in pattern.parts):
             yield "a SEQ needs a part without NOT", "pattern", path
         for index, child in enumerate(children(pattern)):
@@ -161,6 +174,8 @@ def _return_rules(query: Query) -> Iterator[Finding]:
         if conjunction:
             yield "for AND, COUNT(*) is the only aggregate", "return", (index,)
         yield from _unknown(names, item.name, "return", (index,))
+        if isinstance(item, AggregateOf) and item.attribute == TIME:
+            yield f"{TIME} is for WHERE only; aggregates take attributes of events", "return", (index,)
         if any(negated[i] for i in names[item.name]):
             message = f"{item.name!r} is under NOT, so no match binds it"
             yield f"{message}; to mean another {item.name} give that one an alias", "return", (index,)
@@ -175,25 +190,89 @@ def _predicate_rules(query: Query) -> Iterator[Finding]:
             case Equivalence(attributes):
                 if not attributes:
                     yield "an equivalence predicate needs an attribute", "where", (index,)
-            case Local(operand, op, constant):
-                yield from _unknown(names, operand.name, "where", (index, 0))
-                if isinstance(constant, str) and op not in (Op.EQ, Op.NE):
-                    yield "a text compares by = and != only", "where", (index,)
-                if isinstance(constant, str) and operand.factor != 1:
-                    yield "a text has no factor", "where", (index,)
-            case Comparison(left, _, right):
+                if TIME in attributes:
+                    yield f"{TIME} is for comparisons in WHERE only", "where", (index,)
+            case Local(name, condition):
+                yield from _unknown(names, name, "where", (index, 0))
+                for message in _condition_rules(condition):
+                    yield message, "where", (index,)
+                for word in texts(condition):
+                    if isinstance(word, Word) and word in names:
+                        message = f"{word} is an event of the pattern: write {word}.attribute"
+                        yield f"{message}, or {str(word)!r} for the text", "where", (index,)
+            case Comparison(left, _, right, following):
                 yield from _unknown(names, left.name, "where", (index, 0))
                 yield from _unknown(names, right.name, "where", (index, 1))
-                meant = {scope[i] for i in names[left.name] + names[right.name]}
-                if len(meant) > 1:
-                    message = "a comparison may not mix events of different NOTs, or negated and positive ones"
-                    yield f"{message}; give the events that are meant aliases", "where", (index,)
+                for message in (*_term_rules(left.term), *_term_rules(right.term)):
+                    yield message, "where", (index,)
+                if not following and set(names[left.name]) & set(names[right.name]):
+                    yield _same_event(left.name, right.name), "where", (index,)
+                yield from _scope_rules(left.name, right.name, names, scope, (index,))
+
+
+def _condition_rules(condition: Condition) -> Iterator[str]:
+    """The rules that a condition on one event breaks."""
+    match condition:
+        case Relation(left, op, Term() as right):
+            yield from (*_term_rules(left), *_term_rules(right))
+            if left == right:
+                yield f"{left.attribute} is compared with itself; NEXT(E).{left.attribute} means that of the next event"
+        case Relation(left, op, constant) if not isinstance(constant, Term):
+            yield from _term_rules(left)
+            yield from _constant_rules(left, constant)
+            if isinstance(constant, str) and op not in (Op.EQ, Op.NE):
+                yield "a text compares by = and != only"
+        case In(attribute, values):
+            for value in values:
+                yield from _constant_rules(Term(attribute), value)
+        case AllOf(parts) | AnyOf(parts):
+            if len(parts) < 2:
+                yield "AND and OR join at least two conditions"
+            for part in parts:
+                yield from _condition_rules(part)
+        case Inverse(part):
+            yield from _condition_rules(part)
+
+
+def _term_rules(term: Term) -> Iterator[str]:
+    if isinstance(term.offset, Length):
+        yield from _constant_rules(term, term.offset)
+
+
+def _constant_rules(term: Term, constant: Constant) -> Iterator[str]:
+    """The rules that a constant breaks beside a term."""
+    if isinstance(constant, Length) and term.attribute != TIME:
+        yield f"a constant with a unit is compared with {TIME} only, not with {term.attribute}"
+    if isinstance(constant, Length) and constant.unit == "events":
+        yield "a constant has a unit of time, as in 5 minutes, or none"
+    if isinstance(constant, str) and (term.factor != 1 or term.offset != 0):
+        yield "a text has no factor and nothing is added to it"
+
+
+def _same_event(left: str, right: str) -> str:
+    if left == right:
+        return f"both sides of a comparison mean the same event of {left}; write NEXT({right}) for the next one"
+    return f"{left} and {right} may mean the same event; give each occurrence an alias and name both"
+
+
+def _scope_rules(
+    left: str, right: str, names: Mapping[str, tuple[int, ...]], scope: Sequence[Path | None], path: Path
+) -> Iterator[Finding]:
+    """A comparison relates positive events, or events of one NOT."""
+    if len({scope[i] for i in names[left] + names[right]}) > 1:
+        message = "a comparison may not mix events of different NOTs, or negated and positive ones"
+        for name in (left, right):
+            if len({scope[i] for i in names[name]}) > 1:
+                message += f"; {name} means several events: give the one that is meant an alias"
+        yield message, "where", path
 
 
 def _group_rules(query: Query) -> Iterator[Finding]:
     """Checks that attributes of GROUP-BY can be columns of the answer."""
     yield from _twice(query.group_by, "group by", 0)
     for index, attribute in enumerate(query.group_by):
+        if attribute == TIME:
+            yield f"{TIME} is for comparisons in WHERE only", "group by", (index,)
         if attribute in _ANSWER_COLUMNS:
             yield f"{attribute!r} is a column of every answer; rename the attribute", "group by", (index,)
 

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.events.schema import Kind, Schema
+from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import Channel, Column, Layout, Transform
 from cepbench.queries.automaton import Automaton, Position
-from cepbench.queries.errors import QueryError
-from cepbench.queries.model import Comparison, Local, Op, Operand
+from cepbench.queries.binding import bind, bound_terms, is_real, net_offset, offset_of
+from cepbench.queries.columns import ColumnSet
+from cepbench.queries.model import AllOf, Comparison, Condition, Op
 from cepbench.queries.names import Names
 from cepbench.queries.records import Records, records_of
 
@@ -26,19 +27,21 @@ OPERATORS = {
 
 
 class PredicateRecord:
-    """A comparison of `left_factor * reals[left_column]` if `real`, otherwise of `ints[left_column]` (no factor).
+    """A comparison of a column of the first event with one of the second; `op` as in `OPERATORS`.
 
-    The right side is a column of the second event, or the constant when `right_column` is -1; `op` as in `OPERATORS`.
+    If `real`, of `left_factor * reals[left_column] + left_offset` with the same of the right side; otherwise of
+    `ints[left_column]` with `ints[right_column] + int_offset`, exactly (`offset_reach` of `engine.kernels.predicates`).
     """
 
     real: bool
     op: int
     left_column: int
     left_factor: float
+    left_offset: float
     right_column: int
     right_factor: float
-    int_constant: int
-    real_constant: float
+    right_offset: float
+    int_offset: int
 
 
 class Predicates(NamedTuple):
@@ -65,7 +68,7 @@ class Tables(NamedTuple):
     - transitions by target: `enter_ptr[P + 1]`, `source[E]`; their negations `between_ptr[E + 1]`, `between`, and
       adjacent predicates `adjacent` (list per transition, left side the source).
     - `start[P]`, `end[P]`; leading and trailing negations of positions `leading_ptr`, `trailing_ptr`.
-    - `local`: predicates per position.
+    - `local[P]`: the row of `flags` that says which events pass the position's conditions, or -1 if it has none.
     - `pairwise`: list per pairwise predicate (one entry each); `pair_left[N, P]`, `pair_right[N, P]`.
     - `ring`, `real`, `least`: channels of the aggregates; ring channel 0 is COUNT(*), bound nowhere.
     """
@@ -82,7 +85,7 @@ class Tables(NamedTuple):
     leading: Ints
     trailing_ptr: Ints
     trailing: Ints
-    local: Predicates
+    local: Ints
     adjacent: Predicates
     pairwise: Predicates
     pair_left: Flags
@@ -93,12 +96,13 @@ class Tables(NamedTuple):
 
 
 class Columns:
-    """The kernel columns that the tables of one query refer to, in order of first use."""
+    """The kernel columns and conditions that the tables of one query refer to, in order of first use."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.ints: list[Column] = []
         self.reals: list[Column] = []
+        self.flags: list[Condition] = []
 
     def index(self, column: Column) -> int:
         """The column's row in `ints` or `reals`."""
@@ -106,6 +110,24 @@ class Columns:
         if column not in family:
             family.append(column)
         return family.index(column)
+
+    @property
+    def whole(self) -> ColumnSet:
+        """All columns and conditions."""
+        return ColumnSet(tuple(self.ints), tuple(self.reals), tuple(self.flags))
+
+    def flag(self, conditions: Sequence[Condition]) -> int:
+        """The row in `flags` of events that pass all of some conditions; -1 without conditions.
+
+        Raises `QueryError` for a condition that the schema refuses.
+        """
+        bound = tuple(bind(condition, self.schema) for condition in dict.fromkeys(conditions))
+        if not bound:
+            return -1
+        whole = bound[0] if len(bound) == 1 else AllOf(bound)
+        if whole not in self.flags:
+            self.flags.append(whole)
+        return self.flags.index(whole)
 
 
 def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: Columns, names: Names) -> Tables:
@@ -133,7 +155,7 @@ def build_tables(automaton: Automaton, layout: Layout, schema: Schema, columns: 
         leading,
         trailing_ptr,
         trailing,
-        predicate_tables([p.predicates for p in positions], columns),
+        flag_rows([p.predicates for p in positions], columns),
         predicate_tables([t.predicates for t in automaton.transitions], columns),
         predicate_tables([(p.predicate,) for p in pairs], columns),
         _membership([p.left for p in pairs], len(positions)),
@@ -189,53 +211,29 @@ def _weights(channels: tuple[Channel, ...], positions: tuple[Position, ...], col
     return Weights(bound, column)
 
 
-def predicate_tables(lists: Sequence[Sequence[Local | Comparison]], columns: Columns) -> Predicates:
+def flag_rows(lists: Sequence[Sequence[Condition]], columns: Columns) -> Ints:
+    """For each list of conditions its row in `flags`, or -1; conditions are added to `columns`. Raises `QueryError`."""
+    return np.array([columns.flag(conditions) for conditions in lists], np.int64)
+
+
+def predicate_tables(lists: Sequence[Sequence[Comparison]], columns: Columns) -> Predicates:
     """Predicates in lists; needed columns are added to `columns`. Raises `QueryError` for bad comparisons."""
     entries = [_entry(predicate, columns) for row in lists for predicate in row]
     return Predicates(_list_ends(lists), np.array(entries, records_of(PredicateRecord)))
 
 
-def _entry(predicate: Local | Comparison, columns: Columns) -> tuple[bool, int, int, float, int, float, int, float]:
-    if isinstance(predicate, Comparison):
-        left, right = predicate.left, predicate.right
-        kinds = [columns.schema.kinds[left.attribute], columns.schema.kinds[right.attribute]]
-        if Kind.STRING in kinds:
-            if kinds != [Kind.STRING, Kind.STRING]:
-                raise QueryError(f"{left.name}.{left.attribute} and {right.name}.{right.attribute} cannot be compared: "
-                                 "one is a string, the other a number")  # fmt: skip
-            _check_string(predicate.op, left, right)
-        real = left.factor != 1 or right.factor != 1 or Kind.FLOAT in kinds
-        transform = Transform.REAL if real else Transform.INT
-        right_column = columns.index(Column(right.attribute, transform))
-        left_column = columns.index(Column(left.attribute, transform))
-        return (
-            real,
-            OPERATORS[predicate.op],
-            left_column,
-            float(left.factor),
-            right_column,
-            float(right.factor),
-            0,
-            0.0,
-        )
-    operand, constant = predicate.operand, predicate.constant
-    kind = columns.schema.kinds[operand.attribute]
-    if (kind is Kind.STRING) != isinstance(constant, str):
-        what = "a string" if kind is Kind.STRING else "a number"
-        raise QueryError(f"{operand.name}.{operand.attribute} is {what}, but it is compared with {constant!r}")
-    if isinstance(constant, str):
-        _check_string(predicate.op, operand)
-        column = columns.index(Column(operand.attribute, Transform.INT))
-        return (False, OPERATORS[predicate.op], column, 1.0, -1, 1.0, columns.schema.string_code(constant), 0.0)
-    real = kind is Kind.FLOAT or isinstance(constant, float) or operand.factor != 1
-    column = columns.index(Column(operand.attribute, Transform.REAL if real else Transform.INT))
-    exact = 0 if real else int(constant)
-    return (real, OPERATORS[predicate.op], column, float(operand.factor), -1, 1.0, exact, float(constant))
-
-
-def _check_string(op: Op, *operands: Operand) -> None:
-    name = f"{operands[0].name}.{operands[0].attribute}"
-    if op not in (Op.EQ, Op.NE):
-        raise QueryError(f"{name} is a string; strings compare with = and != only, not {op}")
-    if any(operand.factor != 1 for operand in operands):
-        raise QueryError(f"{name} is a string and takes no factor")
+def _entry(predicate: Comparison, columns: Columns) -> tuple[bool, int, int, float, float, int, float, float, int]:
+    left, right = bound_terms(predicate.left.term, predicate.op, predicate.right.term, columns.schema)
+    real = is_real(left, right, columns.schema)
+    transform = Transform.REAL if real else Transform.INT
+    return (
+        real,
+        OPERATORS[predicate.op],
+        columns.index(Column(left.attribute, transform)),
+        float(left.factor),
+        float(offset_of(left)),
+        columns.index(Column(right.attribute, transform)),
+        float(right.factor),
+        float(offset_of(right)),
+        0 if real else net_offset(left, right),
+    )

@@ -9,13 +9,22 @@ from typing import TypeVar
 from lark import Token, Transformer, v_args
 
 from cepbench.queries import literals
-from cepbench.queries.conditions import Next, Word, compared, scaled
+from cepbench.queries.conditions import (
+    Next,
+    Word,
+    added,
+    alternatives,
+    compared,
+    conjuncts,
+    inverted,
+    listed,
+    scaled,
+)
 from cepbench.queries.lexis import unquote
 from cepbench.queries.model import (
     AggregateOf,
     Aggregates,
     And,
-    AtLeast,
     CompleteMatches,
     CountAll,
     CountOf,
@@ -31,6 +40,7 @@ from cepbench.queries.model import (
     Or,
     Pattern,
     Plus,
+    Repeat,
     Seq,
     Star,
     WindowClause,
@@ -156,10 +166,24 @@ class TreeBuilder(Transformer[Token, dict[str, Node]]):
         """`P?`."""
         return _repeated(Maybe, part, sign, alias)
 
-    def at_least(self, part: Node, _: Token, count: Token, end: Token, alias: Token | None) -> Node:
+    def exactly(self, part: Node, _: Token, count: Token, end: Token, alias: Token | None) -> Node:
+        """`P{n}`."""
+        return _counted(part, count, count, end, alias)
+
+    def at_least(self, part: Node, _: Token, count: Token, __: Token, end: Token, alias: Token | None) -> Node:
         """`P{n,}`; `P{0,}` is `P*`."""
-        copies = _literal(literals.count, count)
-        return _repeated(lambda inner: AtLeast(inner, copies) if copies else Star(inner), part, end, alias)
+        return _counted(part, count, None, end, alias)
+
+    def between(
+        self, part: Node, _: Token, least: Token, __: Token, most: Token, end: Token, alias: Token | None
+    ) -> Node:
+        """`P{n,m}`; `P{0,m}` is `(P{1,m})?`."""
+        return _counted(part, least, most, end, alias)
+
+    def at_most(self, part: Node, start: Token, _: Token, most: Token, end: Token, alias: Token | None) -> Node:
+        """`P{,m}`, which is refused."""
+        message = f"a repetition names its least number; write {{0,{most}}} for none or up to {most}"
+        raise Problem(message, start.start_pos or 0, end.end_pos or 0)
 
     # --- clauses after the pattern ----------------------------------------------------------------------------------
 
@@ -167,10 +191,10 @@ class TreeBuilder(Transformer[Token, dict[str, Node]]):
         """`SEMANTICS name`."""
         return _node(("semantics", _literal(literals.semantics, name)), keyword, name)
 
-    def where(self, keyword: Token, *parts: Node | Token) -> Node:
-        """`WHERE p AND p ...`."""
-        predicates = tuple(part for part in parts if isinstance(part, Node))
-        return _node(("where", tuple(p.value for p in predicates)), keyword, predicates[-1], predicates)
+    def where(self, keyword: Token, condition: Node) -> Node:
+        """`WHERE p AND p ...`; AND in parentheses joins predicates, too."""
+        predicates = conjuncts(condition)
+        return _node(("where", tuple(p.value for p in predicates)), keyword, condition, predicates)
 
     def group_by(self, keyword: Token, *attributes: Node) -> Node:
         """`GROUP-BY a, b`."""
@@ -196,9 +220,38 @@ class TreeBuilder(Transformer[Token, dict[str, Node]]):
         """`[a, b]`."""
         return _node(Equivalence(tuple(_name(attribute) for attribute in rest[:-1])), left, rest[-1])
 
+    def all_of(self, *parts: Node | Token) -> Node:
+        """`p AND p ...`: a node whose value is the tuple of all predicates."""
+        predicates = tuple(p for part in parts if isinstance(part, Node) for p in conjuncts(part))
+        return _node(tuple(p.value for p in predicates), parts[0], parts[-1], predicates)
+
+    def any_of(self, *parts: Node | Token) -> Node:
+        """`p OR p ...`."""
+        nodes = tuple(part for part in parts if isinstance(part, Node))
+        return _node(alternatives(nodes), parts[0], parts[-1], nodes)
+
+    def inverse(self, keyword: Token, part: Node) -> Node:
+        """`NOT p`."""
+        return _node(inverted(part), keyword, part, (part,))
+
     def comparison(self, left: Node, sign: Token, right: Node) -> Node:
         """`side op side`."""
         return compared(left, str(sign), right)
+
+    def in_list(self, operand: Node, negation: Token | None, *rest: Node | Token) -> Node:
+        """`E.x IN (a, b)`."""
+        constants = [part for part in rest if isinstance(part, Node)]
+        end = rest[-1]
+        assert isinstance(end, Token)
+        return listed(operand, negation is not None, constants, end.end_pos or 0)
+
+    def plus_summand(self, left: Node, _: Token, right: Node) -> Node:
+        """`a + b`."""
+        return _node(added(left, right, 1), left, right)
+
+    def minus_summand(self, left: Node, _: Token, right: Node) -> Node:
+        """`a - b`."""
+        return _node(added(left, right, -1), left, right)
 
     def operand(self, name: Token, _: Token, attribute: Token) -> Node:
         """`E.x`."""
@@ -265,6 +318,22 @@ def _repeated(build: Callable[[Pattern], Pattern], part: Node, sign: Token, alia
     if alias is not None:
         part = part._replace(value=_aliased(part, alias))
     return _node(build(part.value), part, alias or sign, (part,))
+
+
+def _counted(part: Node, least: Token, most: Token | None, end: Token, alias: Token | None) -> Node:
+    """`part` repeated; without an upper bound if `most` is None."""
+    low = _literal(literals.count, least)
+    high = None if most is None else _literal(literals.count, most)
+    if high is not None and not 0 < high >= low:
+        message = f"a repetition {{n,m}} needs 0 <= n <= m and m >= 1, not {{{least},{most}}}"
+        raise Problem(message if least is not most else "P{n} needs n >= 1", least.start_pos or 0, end.end_pos or 0)
+
+    def build(inner: Pattern) -> Pattern:
+        if low:
+            return Repeat(inner, low, high)
+        return Star(inner) if high is None else Maybe(Repeat(inner, 1, high))
+
+    return _repeated(build, part, end, alias)
 
 
 def _aliased(part: Node, alias: Token) -> Event | Or:

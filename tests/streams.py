@@ -7,12 +7,18 @@ import yaml
 
 from cepbench.verification.examples import golden, stream
 
-__all__ = ["golden_cases", "golden_detection", "golden_plans", "stream"]
+__all__ = ["golden_cases", "golden_conditions", "golden_detection", "golden_plans", "stream"]
 
 
 def golden_cases() -> list[dict[str, Any]]:
     """The worked examples: queries, events and rows."""
     cases: list[dict[str, Any]] = golden("queries")["cases"]
+    return cases
+
+
+def golden_conditions() -> list[dict[str, Any]]:
+    """The examples of conditions and repetitions: queries, events, and rows or the positions of all matches."""
+    cases: list[dict[str, Any]] = golden("conditions")["cases"]
     return cases
 
 

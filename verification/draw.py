@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from cepbench.verification.features import NEVER_TALLIED, Feature
+from cepbench.verification.features import DETECTED, DETECTION, NEVER_TALLIED, Feature
 
 _IMPLIED = {
     Feature.NOT_NESTED: Feature.NOT_SEQUENCE,
@@ -15,9 +15,13 @@ _IMPLIED = {
     Feature.NEGATIVE_FACTOR: Feature.ADJACENT,
     Feature.PROMISES: Feature.BATCHES,
     Feature.COUNT_OVERFLOW: Feature.KLEENE,
+    Feature.TWO_ATTRIBUTES: Feature.LOCAL,
+    Feature.LOGIC: Feature.LOCAL,
 }
 _NEGATIONS = frozenset({Feature.NOT_SEQUENCE, Feature.NOT_NESTED, Feature.NOT_LOCAL, Feature.NOT_ADJACENT})
 _PLACES = (Feature.NOT_FIRST, Feature.NOT_BETWEEN, Feature.NOT_LAST)
+_COMPARED = frozenset({Feature.OFFSET, Feature.TIME})
+_COMPARISONS = (Feature.ADJACENT, Feature.PAIRWISE)
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Draw:
     @staticmethod
     def of(random: Random, wanted: frozenset[Feature], banned: frozenset[Feature], richness: float) -> Draw:
         """A draw that also requests what features require: an adjacent predicate for a negative factor, a place for a
-        negation.
+        negation, a comparison for an offset.
         """
         implied = wanted | {_IMPLIED[feature] for feature in wanted if feature in _IMPLIED}
         if implied & _NEGATIONS and not implied.intersection(_PLACES):
@@ -43,6 +47,9 @@ class Draw:
             implied |= {random.choice(allowed)} if allowed else frozenset()
         if Feature.COUNT_OVERFLOW in wanted:
             banned |= NEVER_TALLIED
+        if implied & _COMPARED and not implied.intersection(_COMPARISONS):
+            allowed = [kind for kind in _COMPARISONS[bool(implied & (DETECTION | DETECTED)) :] if kind not in banned]
+            implied |= {random.choice(allowed)} if allowed else frozenset()
         return Draw(random, implied, banned, richness)
 
     def has(self, feature: Feature, probability: float, wanted: float = 1.0) -> bool:

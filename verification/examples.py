@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.oracle import answer
 from cepbench.events.batch import DTYPES, EventBatch
 from cepbench.events.schema import RESERVED, Attribute, Kind, Schema
-from cepbench.queries.model import Query
+from cepbench.queries.model import Matches, Query
 from cepbench.queries.parser import parse_query
 from cepbench.verification.random_cases import Rows
 from cepbench.verification.witnesses import DETECTED_APART, HUGE, SUBSTREAMS, WITNESSES
@@ -41,11 +41,12 @@ class Example:
     events: Sequence[Mapping[str, Any]]
     known: Rows | None = None
     exact: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
+    time_unit: str = "s"
 
     @cached_property
     def batch(self) -> EventBatch:
         """The events."""
-        return batch(self.events)
+        return batch(self.events, self.time_unit)
 
     @cached_property
     def rows(self) -> Rows:
@@ -69,13 +70,13 @@ class Example:
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """Worked examples of the papers and of detection, and the small cases of `witnesses`."""
-    return (*_worked(), *_detected(), *_witnessed(), *_apart())
+    """Worked examples of the papers, of detection and of conditions, and the small cases of `witnesses`."""
+    return (*papers(), *_conditioned(), *_witnessed(), *_apart())
 
 
 def papers() -> tuple[Example, ...]:
     """The worked examples of the papers, and those of detection."""
-    return tuple(example for example in examples() if example.known is not None)
+    return (*_worked(), *_detected())
 
 
 def batch(events: Sequence[Mapping[str, Any]], time_unit: str = "s") -> EventBatch:
@@ -117,7 +118,7 @@ def stream(text: str) -> list[dict[str, Any]]:
 
 @cache
 def golden(name: str) -> dict[str, Any]:
-    """The content of a file of worked examples: `queries` or `detection`."""
+    """The content of a file of worked examples: `queries`, `detection` or `conditions`."""
     text = (files("cepbench.verification") / "golden" / f"{name}.yaml").read_text(encoding="utf-8")
     loaded: dict[str, Any] = yaml.safe_load(text)
     return loaded
@@ -132,11 +133,34 @@ def _worked() -> Iterator[Example]:
 def _detected() -> Iterator[Example]:
     events = golden("detection")["events"]
     for case in golden("detection")["cases"]:
-        known = [
-            {"match": match, "window_start": events[match[0]]["time"], "window_end": events[match[-1]]["time"]}
-            for match in case["matches"]
-        ]
-        yield Example(f"detection-{case['name']}", parse_query(case["query"]), events, known)
+        query = parse_query(case["query"])
+        yield Example(f"detection-{case['name']}", query, events, _matches(case, query, events))
+
+
+def _conditioned() -> Iterator[Example]:
+    """Queries for all matches are counted, too, since few algorithms return matches."""
+    for case in golden("conditions")["cases"]:
+        name, text, events, unit = case["name"], case["query"], case["events"], case.get("time_unit", "s")
+        query = parse_query(text)
+        if "rows" in case:
+            yield Example(name, query, events, [{**row, "overflow": False} for row in case["rows"]], time_unit=unit)
+            continue
+        yield Example(name, query, events, _matches(case, query, events), time_unit=unit)
+        if isinstance(query.returns, Matches):
+            count = {"window_start": 0, "window_end": None, "COUNT(*)": len(case["matches"]), "overflow": False}
+            known = [count] if case["matches"] else []
+            yield Example(f"{name}-counted", parse_query(f"RETURN COUNT(*) {text}"), events, known, time_unit=unit)
+
+
+def _matches(case: Mapping[str, Any], query: Query, events: Sequence[Mapping[str, Any]]) -> Rows:
+    """The rows of all matches: from the first to the last event under PER MATCH, otherwise in the whole stream."""
+    ends = [
+        (events[match[0]]["time"], events[match[-1]]["time"]) if query.span else (0, None) for match in case["matches"]
+    ]
+    return [
+        {"match": match, "window_start": start, "window_end": end}
+        for match, (start, end) in zip(case["matches"], ends, strict=True)
+    ]
 
 
 def _witnessed() -> Iterator[Example]:

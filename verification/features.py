@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import combinations
 from typing import Any
 
 from cepbench.algorithms.oracle import Meaning, Steps, detection_meaning, meaning_of
+from cepbench.algorithms.oracle import Pair as Compared
 from cepbench.queries.model import (
+    TIME,
     AggregateOf,
     Aggregates,
+    AllOf,
     And,
-    AtLeast,
+    AnyOf,
     CompleteMatches,
+    Condition,
     CountOf,
     Event,
     Function,
+    In,
+    Inverse,
     Matches,
     Maybe,
     Not,
@@ -24,8 +30,11 @@ from cepbench.queries.model import (
     Pattern,
     Plus,
     Query,
+    Relation,
+    Repeat,
     Semantics,
     Star,
+    Term,
     children,
     occurrences,
 )
@@ -41,6 +50,7 @@ class Feature(StrEnum):
     KLEENE = "Kleene"
     NESTED_KLEENE = "nested Kleene"
     OPTIONAL = "optional part"
+    REPETITION = "repetition of {n} or {n,m}"
     REPEATED_TYPE = "repeated type"
     OR = "OR"
     OPERAND_OR = "OR of types as an operand"
@@ -55,9 +65,13 @@ class Feature(StrEnum):
     NOT_ADJACENT = "adjacent predicate inside NOT"
 
     LOCAL = "local predicate"
+    TWO_ATTRIBUTES = "two attributes of one event"
+    LOGIC = "OR, NOT or IN in a condition"
     ADJACENT = "adjacent predicate"
     SEVERAL_ADJACENT = "several adjacent predicates per pair"
     NEGATIVE_FACTOR = "negative factor"
+    OFFSET = "offset"
+    TIME = "time of two events"
     PAIRWISE = "pairwise predicate"
 
     WHOLE_STREAM = "no window"
@@ -122,9 +136,9 @@ NEVER_TALLIED = frozenset({Feature.OR, Feature.AND, Feature.PAIRWISE})
 """Features of queries whose matches the oracle must list (`algorithms.oracle.tallying`)."""
 NEVER_DETECTED = frozenset(
     {
-        Feature.NEXT, Feature.CONTIGUOUS, Feature.NESTED_KLEENE, Feature.OPTIONAL, Feature.NOT_SEQUENCE,
-        Feature.NOT_NESTED, Feature.NOT_ADJACENT, Feature.ADJACENT, Feature.SEVERAL_ADJACENT, Feature.NEGATIVE_FACTOR,
-        Feature.COMPLETE, *_AGGREGATES, *_OVERFLOWS,
+        Feature.NEXT, Feature.CONTIGUOUS, Feature.NESTED_KLEENE, Feature.OPTIONAL, Feature.REPETITION,
+        Feature.NOT_SEQUENCE, Feature.NOT_NESTED, Feature.NOT_ADJACENT, Feature.ADJACENT, Feature.SEVERAL_ADJACENT,
+        Feature.NEGATIVE_FACTOR, Feature.COMPLETE, *_AGGREGATES, *_OVERFLOWS,
     }
 )  # fmt: skip
 """Features that detection queries cannot have."""
@@ -214,6 +228,8 @@ def _of_detection(query: Query) -> Iterator[Feature]:
         for part in alternative.parts:
             if part.origins & meaning.locals.keys():
                 yield Feature.NOT_LOCAL if part.negated else Feature.LOCAL
+    yield from _conditions(meaning.locals.values())
+    yield from _comparisons(meaning.pairs)
     if meaning.pairs:
         yield Feature.PAIRWISE
 
@@ -252,7 +268,7 @@ def _positive_parts(pattern: Pattern, detected: bool = False) -> Iterator[Featur
     match pattern:
         case Not():
             return
-        case Plus(part) | Star(part) | AtLeast(part, _):
+        case Plus(part) | Star(part) | Repeat(part, _, None):
             single = isinstance(part, Event) or (isinstance(part, Or) and detected)
             yield Feature.KLEENE if single else Feature.NESTED_KLEENE
         case Or():
@@ -261,6 +277,8 @@ def _positive_parts(pattern: Pattern, detected: bool = False) -> Iterator[Featur
             yield Feature.AND
     if isinstance(pattern, Star | Maybe):
         yield Feature.OPTIONAL
+    if isinstance(pattern, Repeat):
+        yield Feature.REPETITION
     for child in children(pattern):
         yield from _positive_parts(child, detected)
 
@@ -288,6 +306,8 @@ def _junctions(steps: Steps) -> Iterator[Feature]:
 def _predicates(meaning: Meaning) -> Iterator[Feature]:
     for origin in meaning.locals:
         yield Feature.NOT_LOCAL if meaning.regions[origin] else Feature.LOCAL
+    yield from _conditions(meaning.locals.values())
+    yield from _comparisons([pair for pair in meaning.pairs if _binds_both(meaning, pair)])
     restricted: set[tuple[int, int]] = set()
     for pair in meaning.adjacent:
         if any(meaning.regions[origin] for origin in pair.first):
@@ -300,5 +320,41 @@ def _predicates(meaning: Meaning) -> Iterator[Feature]:
         if places & restricted:
             yield Feature.SEVERAL_ADJACENT
         restricted |= places
-    if meaning.pairwise:
+    if any(_binds_both(meaning, pair) for pair in meaning.pairwise):
         yield Feature.PAIRWISE
+
+
+def _binds_both(meaning: Meaning, pair: Compared) -> bool:
+    """Whether some match binds both sides, which may belong to different alternatives; a NOT counts as one."""
+    if any(meaning.regions[origin] for origin in pair.first):
+        return True
+    sides = (pair.first, pair.second)
+    alternatives = ({leaf.origin for leaf in steps.after} for part in meaning.parts for steps in part)
+    return any(all(side & origins for side in sides) for origins in alternatives)
+
+
+def _conditions(conditions: Iterable[tuple[Condition, ...]]) -> Iterator[Feature]:
+    """The features of conditions on one event."""
+    pending = [condition for of_one_event in conditions for condition in of_one_event]
+    while pending:
+        match pending.pop():
+            case Relation(_, _, right):
+                if isinstance(right, Term):
+                    yield Feature.TWO_ATTRIBUTES
+            case In():
+                yield Feature.LOGIC
+            case AllOf(parts) | AnyOf(parts):
+                yield Feature.LOGIC
+                pending += parts
+            case Inverse(part):
+                yield Feature.LOGIC
+                pending.append(part)
+
+
+def _comparisons(pairs: Sequence[Compared]) -> Iterator[Feature]:
+    """The features of the two sides of comparisons."""
+    for pair in pairs:
+        if pair.left.offset != 0 or pair.right.offset != 0:
+            yield Feature.OFFSET
+        if TIME in (pair.left.attribute, pair.right.attribute):
+            yield Feature.TIME

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cepbench.queries.model import And, AtLeast, Event, Maybe, Not, Or, Pattern, Plus, Seq, Star
+from cepbench.queries.model import And, Event, Maybe, Not, Or, Pattern, Plus, Repeat, Seq, Star
 from cepbench.verification.draw import Draw
 from cepbench.verification.features import Feature
 
@@ -53,8 +53,14 @@ class _Patterns:
         if self._draw.has(loop, likely if likely > 0.6 else 0.4, wanted=likely):
             if optional:
                 return Star(plain)
-            return AtLeast(plain, self._random.randint(1, 3)) if self._random.random() < 0.1 else Plus(plain)
+            return Repeat(plain, self._random.randint(1, 3), None) if self._is_repeated() else Plus(plain)
+        if self._is_repeated():
+            most = self._random.randint(1, 4 if isinstance(plain, Event) else 2)
+            plain = Repeat(plain, self._random.randint(1, most), most)
         return Maybe(plain) if optional else plain
+
+    def _is_repeated(self) -> bool:
+        return self._draw.has(Feature.REPETITION, 0.05, wanted=0.5)
 
     def _composed(self, size: int, negated: bool) -> Pattern:
         if size > 1 and not negated and self._draw.has(Feature.OR, 0.06, wanted=0.2):

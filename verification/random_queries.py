@@ -28,6 +28,7 @@ from cepbench.queries.model import (
     Plus,
     Predicate,
     Query,
+    Repeat,
     Return,
     Semantics,
     Seq,
@@ -207,15 +208,19 @@ def _maximal_paths(draw: Draw) -> tuple[Pattern, tuple[Predicate, ...]]:
     random = draw.random
     a, b, c = random.sample(TYPES, 3)
     loop = Seq((Plus(Event(a)), Event(b)))
-    pattern, transitions = random.choice(
-        (
-            (Plus(Event(a)), [(a, a)]),
-            (loop, [(a, a), (a, b)]),
-            (Plus(loop), [(a, a), (a, b), (b, a)]),
-            (Or((Plus(Event(a)), Plus(Event(b)))), [(a, a), (b, b)]),
-            (Seq((Event(a), Maybe(Event(b)), Star(Event(c)))), [(a, b), (b, c), (a, c), (c, c)]),
-        )
+    repeated: tuple[tuple[Pattern, list[Places]], ...] = (
+        (Repeat(Event(a), 3, None), [(a, a)]),
+        (Seq((Repeat(Event(a), 2, None), Event(b))), [(a, a), (a, b)]),
+        (Seq((Event(a, "first"), Repeat(Event(a, "more"), 2, None))), [("first", "more"), ("more", "more")]),
     )
+    single: tuple[tuple[Pattern, list[Places]], ...] = (
+        (Plus(Event(a)), [(a, a)]),
+        (loop, [(a, a), (a, b)]),
+        (Plus(loop), [(a, a), (a, b), (b, a)]),
+        (Or((Plus(Event(a)), Plus(Event(b)))), [(a, a), (b, b)]),
+        (Seq((Event(a), Maybe(Event(b)), Star(Event(c)))), [(a, b), (b, c), (a, c), (c, c)]),
+    )
+    pattern, transitions = random.choice(repeated if draw.has(Feature.REPETITION, 0.3) else single)
     chosen = random.sample(transitions, random.randint(1, min(2, len(transitions))))
     if Feature.SEVERAL_ADJACENT in draw.wanted:
         chosen.append(chosen[0])

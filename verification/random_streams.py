@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from cepbench.algorithms.oracle import Leaf, detection_meaning, meaning_of, needed_attributes
-from cepbench.queries.model import AtLeast, Event, Not, Pattern, Plus, Query, Star, children, occurrences
+from cepbench.queries.model import Event, Not, Pattern, Plus, Query, Repeat, Star, children, occurrences
 from cepbench.verification.draw import Draw
 from cepbench.verification.features import Feature
 from cepbench.verification.random_detection import detected_types
@@ -85,11 +85,14 @@ def _length(query: Query) -> float:
 
 def _repeated(pattern: Pattern) -> Iterator[str]:
     """The types of positive events that are the only ones in a loop."""
-    if isinstance(pattern, Plus | Star | AtLeast) and isinstance(pattern.part, Event):
-        yield pattern.part.type
-    elif not isinstance(pattern, Not):
-        for child in children(pattern):
-            yield from _repeated(child)
+    match pattern:
+        case Plus(Event(name)) | Star(Event(name)) | Repeat(Event(name), _, None):
+            yield name
+        case Not():
+            return
+        case _:
+            for child in children(pattern):
+                yield from _repeated(child)
 
 
 class _Walk:

@@ -8,22 +8,29 @@ from dataclasses import replace
 from cepbench.events.errors import CepbenchError
 from cepbench.queries.model import (
     Aggregates,
+    AllOf,
     And,
-    AtLeast,
+    AnyOf,
     Comparison,
+    Condition,
     CountAll,
-    Equivalence,
     Event,
+    In,
+    Inverse,
     Local,
     Maybe,
     Not,
     Or,
     Pattern,
     Plus,
+    Predicate,
     Query,
+    Relation,
+    Repeat,
     Semantics,
     Seq,
     Star,
+    Term,
     WindowClause,
 )
 from cepbench.queries.parser import parse_query
@@ -125,9 +132,9 @@ def _smaller_queries(query: Query) -> Iterator[Query]:
             yield replace(query, returns=replace(query.returns, items=(CountAll(),)))
     if query.semantics is not Semantics.ANY:
         yield replace(query, semantics=Semantics.ANY)
-    for predicate in query.predicates:
-        if not isinstance(predicate, Equivalence):
-            yield from _without_factors(query, predicate)
+    for index, predicate in enumerate(query.predicates):
+        for smaller in _smaller_predicates(predicate):
+            yield replace(query, predicates=(*query.predicates[:index], smaller, *query.predicates[index + 1 :]))
     for pattern in _smaller_patterns(query.pattern):
         if not isinstance(pattern, Not):
             yield replace(query, pattern=pattern)
@@ -147,14 +154,46 @@ def _smaller_windows(window: WindowClause) -> Iterator[WindowClause]:
         yield WindowClause(replace(window.within, amount=shorter_within), replace(window.slide, amount=shorter_slide))
 
 
-def _without_factors(query: Query, predicate: Local | Comparison) -> Iterator[Query]:
-    if isinstance(predicate, Local):
-        plain: Local | Comparison = replace(predicate, operand=replace(predicate.operand, factor=1))
-    else:
-        left, right = replace(predicate.left, factor=1), replace(predicate.right, factor=1)
-        plain = replace(predicate, left=left, right=right)
-    if plain != predicate:
-        yield replace(query, predicates=tuple(plain if p is predicate else p for p in query.predicates))
+def _smaller_predicates(predicate: Predicate) -> Iterator[Predicate]:
+    """Every predicate with a smaller condition, or without factors and offsets."""
+    match predicate:
+        case Local(name, condition):
+            yield from (Local(name, smaller) for smaller in _smaller_conditions(condition))
+        case Comparison(left, _, right):
+            plain = replace(predicate, left=replace(left, factor=1), right=replace(right, factor=1))
+            yield from (plain,) if plain != predicate else ()
+            plain = replace(predicate, left=replace(left, offset=0), right=replace(right, offset=0))
+            yield from (plain,) if plain != predicate else ()
+
+
+def _smaller_conditions(condition: Condition) -> Iterator[Condition]:
+    """Every condition with one operator, value, factor or offset less."""
+    match condition:
+        case Relation(left, op, right):
+            for term in _simpler_terms(left):
+                yield Relation(term, op, right)
+            for term in _simpler_terms(right) if isinstance(right, Term) else ():
+                yield Relation(left, op, term)
+        case In(attribute, values):
+            for index in range(len(values) if len(values) > 1 else 0):
+                yield In(attribute, values[:index] + values[index + 1 :])
+        case Inverse(part):
+            yield part
+            yield from (Inverse(smaller) for smaller in _smaller_conditions(part))
+        case AllOf(parts) | AnyOf(parts):
+            yield from parts
+            for index, part in enumerate(parts):
+                if len(parts) > 2:
+                    yield replace(condition, parts=parts[:index] + parts[index + 1 :])
+                for smaller in _smaller_conditions(part):
+                    yield replace(condition, parts=(*parts[:index], smaller, *parts[index + 1 :]))
+
+
+def _simpler_terms(term: Term) -> Iterator[Term]:
+    if term.factor != 1:
+        yield replace(term, factor=1)
+    if term.offset != 0:
+        yield replace(term, offset=0)
 
 
 def _smaller_patterns(pattern: Pattern) -> Iterator[Pattern]:
@@ -166,8 +205,12 @@ def _smaller_patterns(pattern: Pattern) -> Iterator[Pattern]:
         case Plus(part) | Star(part) | Maybe(part):
             yield part
             yield from (replace(pattern, part=smaller) for smaller in _smaller_patterns(part))
-        case AtLeast(part, count):
-            yield AtLeast(part, count - 1) if count > 1 else Plus(part)
+        case Repeat(part, least, most):
+            yield Plus(part) if most is None else part
+            if least > 1:
+                yield Repeat(part, least - 1, most)
+            if most is not None and most > least:
+                yield Repeat(part, least, most - 1)
             yield from (replace(pattern, part=smaller) for smaller in _smaller_patterns(part))
         case Not(part):
             yield from (Not(smaller) for smaller in _smaller_patterns(part))

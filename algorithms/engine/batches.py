@@ -37,11 +37,11 @@ def _converted(columns: ColumnSet, events: EventBatch) -> KernelEvents:
 
 
 @cache
-def no_events(ints: int, reals: int) -> KernelEvents:
-    """A batch without events, with the given numbers of columns."""
+def no_events(ints: int, reals: int, flags: int) -> KernelEvents:
+    """A batch without events, with the given numbers of columns and conditions."""
     arrays: tuple[NDArray[Any], ...] = (
         np.empty(0, np.int64), np.empty(0, np.int32), np.empty((ints, 0), np.int64), np.empty((reals, 0), np.float64),
-        np.empty((1, 0), np.int64),
+        np.empty((flags, 0), np.bool_), np.empty((1, 0), np.int64),
     )  # fmt: skip
     return KernelEvents(*(readonly(array) for array in arrays))
 

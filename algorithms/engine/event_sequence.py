@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cepbench.queries.model import Local
+from cepbench.queries.model import Condition
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """What a place of a sequence matches: events of a type that satisfy local predicates. Equal symbols can be shared.
-
-    `predicates` use the name of the type instead of aliases, so that queries with other aliases have equal symbols.
-    """
+    """The events that a place of a sequence matches: of a type, and by conditions. Equal symbols can be shared."""
 
     type: str
-    predicates: frozenset[Local] = frozenset()
+    predicates: frozenset[Condition] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def flattened(query: CompiledQuery, schema: Schema, max_length: int | None) -> t
     """
     [part] = query.parts
     columns = Columns(schema)
-    columns.ints, columns.reals = list(query.ints), list(query.reals)
+    columns.ints, columns.reals, columns.flags = list(query.ints), list(query.reals), list(query.columns.flags)
     return tuple(
         _part(query, part, _path(part.automaton, sequence.positions), columns)
         for sequence in sequences_of(query, max_length)

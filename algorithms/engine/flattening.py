@@ -8,7 +8,6 @@ Kleene pattern has a sequence for every length up to a bound, as in the evaluati
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 from itertools import pairwise
 
 from cepbench.algorithms.base import NO_DETECTION, UnsupportedQuery
@@ -16,7 +15,7 @@ from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
 from cepbench.queries.analysis import analyse
 from cepbench.queries.automaton import Automaton, Position
 from cepbench.queries.compile import CompiledQuery, Part
-from cepbench.queries.model import Aggregates, Local, Query, Semantics
+from cepbench.queries.model import Aggregates, Query, Semantics
 
 MAX_SEQUENCES = 10_000
 """Maximum number of sequences of one query."""
@@ -141,14 +140,4 @@ def steps_to_end(automaton: Automaton) -> list[int]:
 
 
 def _symbol(position: Position) -> Symbol:
-    return Symbol(position.type, frozenset(_canonical(predicate, position.type) for predicate in position.predicates))
-
-
-def _canonical(predicate: Local, name: str) -> Local:
-    """The predicate with the name of its type.
-
-    An integer attribute is compared with 1.0 as a float and with 1 as an integer, which differ beyond 2^53. Since 1 and
-    1.0 are equal in Python, the name keeps them apart.
-    """
-    as_float = isinstance(predicate.constant, float) and predicate.constant.is_integer()
-    return replace(predicate, operand=replace(predicate.operand, name=f"float {name}" if as_float else name))
+    return Symbol(position.type, frozenset(position.predicates))

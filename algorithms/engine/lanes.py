@@ -171,7 +171,7 @@ class Lanes(ABC):
         return parts
 
     def _nothing(self) -> KernelEvents:
-        events = no_events(len(self.columns.ints), len(self.columns.reals))
+        events = no_events(*map(len, (self.columns.ints, self.columns.reals, self.columns.flags)))
         return events._replace(negated=latest_starts(self.negations)[np.newaxis]) if self.negations else events
 
     def make_room(self, known: int) -> None:

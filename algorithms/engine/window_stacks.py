@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.engine.batches import kernel_events
+from cepbench.algorithms.engine.complete_matches import stand_ins
 from cepbench.algorithms.engine.evaluator import Evaluator
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.growth import widened
-from cepbench.algorithms.engine.kernels.stacks import EVENTS, NOBODY, POINTERS, Stacks, drop_before, push_events
+from cepbench.algorithms.engine.kernels.stacks import (
+    COMPLETE,
+    EVENTS,
+    NOBODY,
+    POINTERS,
+    Stacks,
+    drop_before,
+    push_events,
+)
 from cepbench.algorithms.engine.negation import largest_state, latest_starts, negations_of
 from cepbench.algorithms.engine.peak import Peak
 from cepbench.algorithms.rows import QueryRows, concatenate
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
 from cepbench.queries.compile import CompiledQuery, Part
-from cepbench.queries.tables import Tables
+from cepbench.queries.tables import Tables, csr
 
 FIRST_EVENTS = 256
 
@@ -33,7 +43,7 @@ class StackEvaluator(Evaluator):
     def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int) -> None:
         self.query, self.tables, self.window, self.pointers = query, part.tables, window, pointers
         self.negations = negations_of(part.negations, window, query.columns)
-        self.stacks = _new_stacks(query, len(part.tables.start))
+        self.stacks = _new_stacks(query, part, pointers)
         self.peak = Peak()
         self.low = 0
 
@@ -109,7 +119,12 @@ class StackEvaluator(Evaluator):
         return parts
 
 
-def _new_stacks(query: CompiledQuery, positions: int) -> Stacks:
+def _new_stacks(query: CompiledQuery, part: Part, pointers: int) -> Stacks:
+    positions = len(part.tables.start)
+    alike_ptr, alike = (
+        _alike(part) if pointers == COMPLETE else (np.zeros(positions + 1, np.int64), np.zeros(0, np.int64))
+    )
+
     def column() -> NDArray[np.int64]:
         return np.zeros(FIRST_EVENTS, np.int64)
 
@@ -129,7 +144,15 @@ def _new_stacks(query: CompiledQuery, positions: int) -> Stacks:
         waiting=column(),
         taken=np.zeros(FIRST_EVENTS, np.bool_),
         counters=np.array([0, 0, 0, 0, -1], np.int64),
+        alike_ptr=alike_ptr,
+        alike=alike,
     )
+
+
+@lru_cache(maxsize=64)
+def _alike(part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions that stand in for each position of a part; evaluators of all keys have the same."""
+    return csr(stand_ins(part.automaton))
 
 
 def _grown(stacks: Stacks, tables: Tables) -> Stacks:

@@ -8,7 +8,7 @@ the events of a window, and nothing is computed incrementally.
 from cepbench.algorithms.oracle.answering import LIMIT, answer, check_query, needed_attributes
 from cepbench.algorithms.oracle.detecting import DetectionMeaning, detection_meaning
 from cepbench.algorithms.oracle.matching import TooManyMatches
-from cepbench.algorithms.oracle.names import Meaning, meaning_of
+from cepbench.algorithms.oracle.names import Meaning, Pair, meaning_of
 from cepbench.algorithms.oracle.steps import Leaf, Steps
 from cepbench.algorithms.oracle.stream import plain_events
 from cepbench.algorithms.oracle.tallying import CannotTally, tally
@@ -19,6 +19,7 @@ __all__ = [
     "DetectionMeaning",
     "Leaf",
     "Meaning",
+    "Pair",
     "Steps",
     "TooManyMatches",
     "answer",

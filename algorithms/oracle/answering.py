@@ -8,12 +8,13 @@ from itertools import chain
 from typing import Any
 
 from cepbench.algorithms.oracle.aggregating import Key, aggregated, row_head
+from cepbench.algorithms.oracle.comparing import without_units
 from cepbench.algorithms.oracle.detecting import DetectionMeaning, detect, detection_meaning
 from cepbench.algorithms.oracle.matching import Match, MatchSearch, trend
 from cepbench.algorithms.oracle.names import Meaning, meaning_of
 from cepbench.algorithms.oracle.stream import StreamEvent, stream_of, substreams, value_of, windows
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import AggregateOf, Aggregates, CompleteMatches, CountAll, Query
+from cepbench.queries.model import TIME, AggregateOf, Aggregates, CompleteMatches, CountAll, Query, terms
 
 LIMIT = 1_000_000
 
@@ -31,7 +32,7 @@ def answer(
     aggregates under `str(item)` and `overflow`, or a `match` of positions in the time-ordered input. Values are exact;
     with `modular`, those that overflow in modular arithmetic are None. `limit` bounds the partial matches per window.
     """
-    stream = stream_of(events)
+    query, stream = without_units(query, time_unit), stream_of(events)
     if query.span is not None:
         return _detected(query, stream, time_unit, limit)
     meaning = check_query(query)
@@ -105,8 +106,8 @@ def check_attributes(meaning: Meaning | DetectionMeaning, stream: Sequence[Strea
 def needed_attributes(meaning: Meaning | DetectionMeaning) -> set[tuple[str, str]]:
     """Event types and the attributes that they must have, in addition to those of the partition."""
     needed: set[tuple[str, str]] = set()
-    for origin, predicates in meaning.locals.items():
-        needed |= {(meaning.types[origin], predicate.operand.attribute) for predicate in predicates}
+    for origin, conditions in meaning.locals.items():
+        needed |= {(meaning.types[origin], term.attribute) for condition in conditions for term in terms(condition)}
     for pair in meaning.pairs:
         needed |= {(meaning.types[origin], pair.left.attribute) for origin in pair.first}
         needed |= {(meaning.types[origin], pair.right.attribute) for origin in pair.second}
@@ -114,7 +115,7 @@ def needed_attributes(meaning: Meaning | DetectionMeaning) -> set[tuple[str, str
         for item in meaning.query.returns.items:
             if isinstance(item, AggregateOf):
                 needed |= {(meaning.types[origin], item.attribute) for origin in meaning.positive(item.name)}
-    return needed
+    return {(name, attribute) for name, attribute in needed if attribute != TIME}
 
 
 def _matches(meaning: Meaning, events: Sequence[StreamEvent], limit: int) -> list[Match]:
@@ -122,8 +123,8 @@ def _matches(meaning: Meaning, events: Sequence[StreamEvent], limit: int) -> lis
     combined = [_in_order(combination) for combination in search.combinations()] if meaning.is_and else []
     matches = combined if meaning.is_and else search.matches()
     if isinstance(meaning.query.returns, CompleteMatches):
-        trends = {frozenset(trend(match)) for match in matches}
-        matches = [match for match in matches if not any(frozenset(trend(match)) < other for other in trends)]
+        trends = {frozenset(trend(match)): match for match in matches}  # several bindings of the same events are one
+        matches = [match for bound, match in trends.items() if not any(bound < longer for longer in trends)]
     return matches
 
 

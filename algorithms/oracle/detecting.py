@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
 
-from cepbench.algorithms.oracle.comparing import holds_local, holds_pair
+from cepbench.algorithms.oracle.comparing import holds_pair, passes
 from cepbench.algorithms.oracle.matching import TooManyMatches
 from cepbench.algorithms.oracle.names import Origins, Pair, names_of, predicates_of
 from cepbench.algorithms.oracle.stream import StreamEvent, substreams
@@ -19,9 +19,9 @@ from cepbench.queries.errors import QueryError
 from cepbench.queries.model import (
     Aggregates,
     And,
+    Condition,
     CountAll,
     Event,
-    Local,
     Matches,
     Not,
     Or,
@@ -73,7 +73,7 @@ class DetectionMeaning:
     query: Query
     alternatives: tuple[Alternative, ...]
     types: tuple[str, ...]
-    locals: dict[int, tuple[Local, ...]]
+    locals: dict[int, tuple[Condition, ...]]
     pairs: tuple[Pair, ...]
     counts: bool
 
@@ -178,8 +178,7 @@ class DetectionSearch:
 
     def _passes(self, part: DetectedPart, event: StreamEvent) -> bool:
         return any(
-            event.type == name
-            and all(holds_local(predicate, event) for predicate in self._meaning.locals.get(origin, ()))
+            event.type == name and all(passes(condition, event) for condition in self._meaning.locals.get(origin, ()))
             for origin, name in part.types
         )
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import permutations, product
 
-from cepbench.algorithms.oracle.comparing import holds_local, holds_pair
+from cepbench.algorithms.oracle.comparing import holds_pair, passes
 from cepbench.algorithms.oracle.names import Meaning, Pair
 from cepbench.algorithms.oracle.steps import Leaf, NegatedPattern, Negations, Steps
 from cepbench.algorithms.oracle.stream import StreamEvent
@@ -128,8 +128,8 @@ class MatchSearch:
         return self._candidates[leaf]
 
     def _binds(self, event: StreamEvent, leaf: Leaf) -> bool:
-        predicates = self._meaning.locals.get(leaf.origin, ())
-        return event.type == leaf.type and all(holds_local(predicate, event) for predicate in predicates)
+        conditions = self._meaning.locals.get(leaf.origin, ())
+        return event.type == leaf.type and all(passes(condition, event) for condition in conditions)
 
     def _holds_adjacent(self, bound: Bound, successor: Bound) -> bool:
         return all(

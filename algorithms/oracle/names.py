@@ -8,7 +8,20 @@ from functools import lru_cache
 
 from cepbench.algorithms.oracle.steps import Leaf, NegatedPattern, Steps, size, steps_of
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import And, Comparison, Event, Local, Not, Op, Operand, Or, Pattern, Query, children
+from cepbench.queries.model import (
+    And,
+    Comparison,
+    Condition,
+    Event,
+    Local,
+    Not,
+    Op,
+    Operand,
+    Or,
+    Pattern,
+    Query,
+    children,
+)
 
 Origins = frozenset[int]
 POSITIVE = 0
@@ -33,7 +46,7 @@ class Meaning:
     - `parts`: the parts of an AND (otherwise one part); each lists the alternatives of a top-level OR (otherwise one).
     - `types`, `regions`: event type and region of each origin.
     - `names`: the origins to which a name refers.
-    - `locals`: predicates on single events, by origin.
+    - `locals`: conditions on single events, by origin.
     - `adjacent`, `pairwise`: predicates on transitions, and on pairs of events of a match.
     """
 
@@ -42,7 +55,7 @@ class Meaning:
     types: tuple[str, ...]
     regions: tuple[int, ...]
     names: dict[str, Origins]
-    locals: dict[int, tuple[Local, ...]]
+    locals: dict[int, tuple[Condition, ...]]
     adjacent: tuple[Pair, ...]
     pairwise: tuple[Pair, ...]
 
@@ -132,14 +145,14 @@ def origins_of(name: str, names: dict[str, Origins]) -> Origins:
 
 def predicates_of(
     query: Query, names: dict[str, Origins]
-) -> tuple[dict[int, tuple[Local, ...]], list[tuple[Pair, bool]]]:
-    """The predicates on single events, by origin; the comparisons, each with whether its right side is the next one."""
-    locals_: dict[int, tuple[Local, ...]] = {}
+) -> tuple[dict[int, tuple[Condition, ...]], list[tuple[Pair, bool]]]:
+    """The conditions on single events, by origin; the comparisons, each with whether its right side is the next one."""
+    locals_: dict[int, tuple[Condition, ...]] = {}
     pairs: list[tuple[Pair, bool]] = []
     for predicate in query.predicates:
         if isinstance(predicate, Local):
-            for origin in origins_of(predicate.operand.name, names):
-                locals_[origin] = (*locals_.get(origin, ()), predicate)
+            for origin in origins_of(predicate.name, names):
+                locals_[origin] = (*locals_.get(origin, ()), predicate.condition)
         elif isinstance(predicate, Comparison):
             sides = origins_of(predicate.left.name, names), origins_of(predicate.right.name, names)
             pairs.append((Pair(*sides, predicate.left, predicate.op, predicate.right), predicate.next))

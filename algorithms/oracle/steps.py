@@ -1,10 +1,11 @@
 """What can come next in a pattern: derivatives of its expression, with the negations collected on the way.
 
-A pattern is first written out: every occurrence of an event gets its own `Leaf`, and `P{n,}` becomes n copies of P, of
-which the last can repeat. What remains to be matched after a leaf is a tuple of expressions, read from left to right;
-the paths through it, up to the next leaf or the end, are found by taking its head apart. This is Brzozowski's
-derivative of the written-out expression. It needs no first, last and follow sets. That is its purpose: the oracle
-shares nothing with `queries.automaton`, and agrees with it because both describe the same language.
+A pattern is first written out: every occurrence of an event gets its own `Leaf`. `P{n,}` becomes n copies of P, of
+which the last can repeat; `P{n,m}` becomes m copies, and after the n-th and every later one the rest is optional. What
+remains to be matched after a leaf is a tuple of expressions, read from left to right; the paths through it, up to the
+next leaf or the end, are found by taking its head apart. This is Brzozowski's derivative of the written-out expression.
+It needs no first, last and follow sets. That is its purpose: the oracle shares nothing with `queries.automaton`, and
+agrees with it because both describe the same language.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import And, AtLeast, Event, Maybe, Not, Or, Pattern, Plus, Seq, Star, occurrences
+from cepbench.queries.model import And, Event, Maybe, Not, Or, Pattern, Plus, Repeat, Seq, Star, occurrences
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +114,12 @@ def _write_out(pattern: Pattern, first: int) -> _Expression:
             return _Repeat(_write_out(part, first))
         case Plus(part):
             return _one_or_more(_write_out(part, first))
-        case AtLeast(part, count):
-            copies = [_write_out(part, first) for _ in range(count)]
-            return _Row((*copies[:-1], _one_or_more(copies[-1])))
+        case Repeat(part, least, most):
+            copies = [_write_out(part, first) for _ in range(least if most is None else most)]
+            rest = _one_or_more(copies[-1]) if most is None else copies[-1]
+            for number in range(len(copies) - 1, 0, -1):
+                rest = _Row((copies[number - 1], rest if number < least else _Choice((rest, _NOTHING))))
+            return rest
         case Not():
             raise QueryError("NOT is only allowed inside SEQ")
         case And():

@@ -10,7 +10,7 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.schema import RESERVED
 from cepbench.events.units import in_units
-from cepbench.queries.model import Query, WindowClause
+from cepbench.queries.model import TIME, Query, WindowClause
 
 Value = int | float | str
 
@@ -94,7 +94,9 @@ def window_lengths(clause: WindowClause, time_unit: str) -> tuple[int, int]:
 
 
 def value_of(event: StreamEvent, attribute: str) -> Value:
-    """The value of a needed attribute. Raises `InputError` if it is missing."""
+    """The value of a needed attribute, or the time of the event. Raises `InputError` if it is missing."""
+    if attribute == TIME:
+        return event.time
     value = event.attributes.get(attribute)
     if value is None or value != value:
         raise InputError(f"event {event.position} ({event.type} at {event.time}): attribute {attribute!r} is missing")

@@ -11,6 +11,7 @@ from typing import Any
 
 from cepbench.algorithms.oracle.aggregating import Key, Tally, aggregated
 from cepbench.algorithms.oracle.answering import LIMIT, check_attributes, check_query, windows_of
+from cepbench.algorithms.oracle.comparing import without_units
 from cepbench.algorithms.oracle.matching import MatchSearch
 from cepbench.algorithms.oracle.names import Meaning
 from cepbench.algorithms.oracle.stream import StreamEvent, stream_of
@@ -31,6 +32,7 @@ def tally(
     """
     if query.span is not None:
         raise CannotTally("matches of detection have to be listed")
+    query = without_units(query, time_unit)
     meaning = check_query(query)
     if not isinstance(query.returns, Aggregates) or meaning.is_and or meaning.pairwise or len(meaning.parts[0]) > 1:
         raise CannotTally("only aggregates without AND, OR at the top and pairwise predicates can be tallied")

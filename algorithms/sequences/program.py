@@ -34,7 +34,7 @@ from cepbench.algorithms.sequences.segments import Cut, Use
 from cepbench.events.schema import Schema
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.records import Records, records_of
-from cepbench.queries.tables import Columns, bindings, csr, predicate_tables
+from cepbench.queries.tables import Columns, bindings, csr, flag_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class _Builder:
     def build(self) -> Counting:
         columns, channels = self.columns, self.channels
         plain = self._plain()
-        local = predicate_tables([sorted(symbol.predicates, key=str) for symbol in self.symbols], columns)
+        local = flag_rows([sorted(symbol.predicates, key=str) for symbol in self.symbols], columns)
         binding_ptr, binding = bindings([symbol.type for symbol in self.symbols], self.schema)
         (ring_ptr, ring), (real_ptr, real), (least_ptr, least) = map(csr, channels.gathered(self.symbols))
         ring_column, real_column, least_column = (
@@ -100,7 +100,7 @@ class _Builder:
             np.array([channels.widest()], records_of(PerFamily)),
         )  # fmt: skip
         weights = PerFamily(*map(len, channels.weights))
-        return Counting(program, ColumnSet(tuple(columns.ints), tuple(columns.reals)), weights, plain, results)
+        return Counting(program, columns.whole, weights, plain, results)
 
     def _plain(self) -> NDArray[np.int64]:
         """The entry of place 0 of each plain segment, or -1; later segments of a sequence have later entries."""

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from cepbench.algorithms.base import Algorithm
+from cepbench.queries.model import occurrences
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import expected_rows
 from cepbench.verification.evaluators import answer_of, subject_of
@@ -20,6 +21,30 @@ TRANSITIONS = {
     "(A OR B)+": ("AA", "AB", "BA", "BB"),
     "SEQ(A, B?, C*)": ("AB", "AC", "BC", "CC"),
 }
+REPEATED = {
+    "A{3,}": ("AA",),
+    "SEQ(A{2,}, B)": ("AA", "AB"),
+    "SEQ(B, A{2,}, B)": ("AA", "AB", "BA"),
+    "SEQ(A, A+)": ("AA",),
+    "SEQ(A+, B, A)": ("AA", "AB", "BA"),
+    "SEQ(A, B, A)": ("AB", "BA"),
+    "A{2}": ("AA",),
+    "SEQ(A{2,}, B{2}, C?)": ("AA", "AB", "BB", "BC"),
+    "(SEQ(A+, B)){2,}": ("AA", "AB", "BA"),
+    "(A OR B){2,}": ("AA", "AB", "BA", "BB"),
+    "SEQ(A?, B, A)": ("AB", "BA"),
+}
+"""Patterns with several positions of a type."""
+
+NO_PATHS = {
+    "A{1,3}": ("AA",),
+    "SEQ(A{2,3}, B)": ("AA", "AB"),
+    "SEQ(A+, A)": ("AA",),
+    "(SEQ(A{2,}, B))+": ("AA", "AB", "BA"),
+    "SEQ(A+, NOT C, B)": ("AA", "AB"),
+    "A{2,} SEMANTICS next": ("AA",),
+}
+"""Patterns whose complete matches have to be compared with others."""
 """The transitions of each pattern, on which predicates are drawn."""
 
 PREDICATES = ("{0}.x = NEXT({1}).y", "{0}.x != NEXT({1}).x", "{0}.x < NEXT({1}).x", "{0}.s = NEXT({1}).s")
@@ -55,7 +80,8 @@ def complete_case(seed: int, patterns: tuple[str, ...] = tuple(TRANSITIONS)) -> 
     """A query on a stream with ties in one or two groups, in one window or several, and where its batches are cut."""
     random = Random(seed)
     pattern = random.choice(patterns)
-    transitions = random.sample(TRANSITIONS[pattern], random.randint(0, len(TRANSITIONS[pattern])))
+    all_transitions = (TRANSITIONS | REPEATED | NO_PATHS)[pattern]
+    transitions = random.sample(all_transitions, random.randint(0, len(all_transitions)))
     predicates = [random.choice(PREDICATES).format(*transition) for transition in transitions]
     where = f" WHERE {' AND '.join(predicates)}" if predicates else ""
     group = random.choice(("", " GROUP-BY g"))
@@ -63,7 +89,7 @@ def complete_case(seed: int, patterns: tuple[str, ...] = tuple(TRANSITIONS)) -> 
         ("", " WITHIN 6 s", " WITHIN 8 s SLIDE 3 s", " WITHIN 5 s SLIDE 2 s", " WITHIN 3 s SLIDE 5 s")
     )
     query = parse_query(f"RETURN COMPLETE MATCHES PATTERN {pattern}{where}{group}{windows}")
-    types = sorted({name for transition in TRANSITIONS[pattern] for name in transition})
+    types = sorted({event.type for event in occurrences(query.pattern)})
     events = _events(random, types, random.randint(0, 30 if windows and predicates else 11))
     return Case(seed, (query,), events, random_cuts(random, len(events)), random.random() < 0.5, random.random() < 0.3)
 

@@ -75,7 +75,8 @@ class Judge:
         test = run.failed or arguments[0]
         if test not in self._unchanged:
             alone = [test] if "::" in test else ["--collect-only", str(Path(test).parent)]
-            without = self._run(["--all", *alone], math.inf)
+            tier = [name for name in arguments if name == "--all"]  # which leaves out what it contains in another form
+            without = self._run([*tier, *alone], math.inf)
             if without.late:
                 return NOT_JUDGED, ""
             self._unchanged[test] = without.seconds if without.code == PASSED else None

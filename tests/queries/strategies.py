@@ -7,17 +7,22 @@ from hypothesis import strategies as st
 
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import (
+    TIME,
     AggregateOf,
     Aggregates,
+    AllOf,
     And,
-    AtLeast,
+    AnyOf,
     Comparison,
     CompleteMatches,
+    Condition,
     CountAll,
     CountOf,
     Equivalence,
     Event,
     Function,
+    In,
+    Inverse,
     Item,
     Length,
     Local,
@@ -31,10 +36,13 @@ from cepbench.queries.model import (
     Plus,
     Predicate,
     Query,
+    Relation,
+    Repeat,
     Return,
     Semantics,
     Seq,
     Star,
+    Term,
     WindowClause,
     occurrences,
 )
@@ -67,7 +75,10 @@ def _grown(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
         inner.map(Plus),
         inner.map(Star),
         inner.map(Maybe),
-        st.builds(AtLeast, inner, st.integers(1, 4)),
+        st.builds(Repeat, inner, st.integers(1, 4), st.none()),
+        st.builds(
+            lambda part, least, more: Repeat(part, least, least + more), inner, st.integers(1, 3), st.integers(0, 2)
+        ),
     )
 
 
@@ -97,13 +108,57 @@ PATTERNS = st.one_of(NESTED, NESTED, NESTED, st.tuples(NESTED, NESTED).map(lambd
 
 # Event names depend on the pattern: here they are numbers, which `_named` replaces.
 NUMBERS = st.integers(0, 5).map(str)
-OPERANDS = st.builds(Operand, NUMBERS, NAMES, st.one_of(st.just(1), INTEGERS, FLOATS))
-PREDICATES: st.SearchStrategy[Predicate] = st.one_of(
-    st.builds(Equivalence, st.lists(NAMES, min_size=1, max_size=3).map(tuple)),
-    st.builds(Local, OPERANDS, st.sampled_from(Op), INTEGERS | FLOATS),
-    st.builds(Local, st.builds(Operand, NUMBERS, NAMES), st.sampled_from([Op.EQ, Op.NE]), st.text(max_size=6)),
-    st.builds(Comparison, OPERANDS, st.sampled_from(Op), OPERANDS, st.booleans()),
+FACTORS = st.one_of(st.just(1), INTEGERS, FLOATS.filter(lambda factor: factor != 1))
+OFFSETS = st.one_of(st.just(0), INTEGERS, FLOATS)
+OPERATORS = st.sampled_from(Op)
+TIMES = st.builds(Length, AMOUNTS, st.sampled_from(["ns", "us", "ms", "s", "min", "h", "day"]))
+SHIFTS = TIMES | TIMES.map(lambda length: replace(length, amount=-length.amount))
+OPERANDS = st.one_of(
+    st.builds(Operand, NUMBERS, NAMES, FACTORS, OFFSETS), st.builds(Operand, NUMBERS, st.just(TIME), FACTORS, SHIFTS)
 )
+TERMS = OPERANDS.map(lambda operand: operand.term)
+TEXTS = st.text(max_size=6)
+SINGLE: st.SearchStrategy[Condition] = st.one_of(
+    st.builds(Relation, TERMS, OPERATORS, INTEGERS | FLOATS),
+    st.builds(Relation, TERMS, OPERATORS, TERMS),
+    st.builds(Relation, st.builds(Term, NAMES), st.sampled_from([Op.EQ, Op.NE]), TEXTS),
+    st.builds(Relation, st.builds(Term, st.just(TIME), FACTORS, SHIFTS), OPERATORS, TIMES),
+    st.builds(In, NAMES, st.lists(INTEGERS | FLOATS | TEXTS, min_size=1, max_size=3).map(tuple)),
+)
+
+
+def _joined(kind: type[AllOf] | type[AnyOf], parts: list[Condition]) -> Condition:
+    flat: list[Condition] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, AllOf | AnyOf) and isinstance(part, kind) else (part,))
+    return kind(tuple(flat))
+
+
+def _combined(inner: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
+    several = st.lists(inner, min_size=2, max_size=3)
+    return st.one_of(
+        several.map(lambda parts: _joined(AllOf, parts)),
+        several.map(lambda parts: _joined(AnyOf, parts)),
+        inner.map(Inverse),
+    )
+
+
+# AND at the top joins predicates.
+CONDITIONS = st.recursive(SINGLE, _combined, max_leaves=5).filter(lambda condition: not isinstance(condition, AllOf))
+_PREDICATES: st.SearchStrategy[Predicate] = st.one_of(
+    st.builds(Equivalence, st.lists(NAMES, min_size=1, max_size=3).map(tuple)),
+    st.builds(Local, NUMBERS, CONDITIONS),
+    st.builds(Local, NUMBERS, SINGLE),
+    st.builds(Comparison, OPERANDS, OPERATORS, OPERANDS, st.booleans()),
+)
+
+
+@st.composite
+def predicates(draw: st.DrawFn) -> Predicate:
+    """Predicates; a function, since Hypothesis warns of strategies whose text is long."""
+    return draw(_PREDICATES)
+
+
 ITEMS: st.SearchStrategy[Item] = st.one_of(
     st.just(CountAll()), st.builds(CountOf, NUMBERS), st.builds(AggregateOf, st.sampled_from(Function), NUMBERS, NAMES)
 )
@@ -112,7 +167,6 @@ RETURNS: st.SearchStrategy[Return] = st.one_of(
     st.just(CompleteMatches()),
     st.builds(Aggregates, st.just(()), st.lists(ITEMS, min_size=1, max_size=3).map(tuple)),
 )
-TIMES = st.builds(Length, AMOUNTS, st.sampled_from(["ns", "us", "ms", "s", "min", "h", "day"]))
 COUNTS = st.builds(Length, st.integers(1, 10**12).map(Fraction), st.just("events"))
 WINDOWS = st.one_of(
     st.none(),
@@ -127,7 +181,7 @@ QUERIES = st.builds(
     returns=RETURNS,
     pattern=PATTERNS,
     semantics=st.sampled_from(Semantics),
-    predicates=st.lists(PREDICATES, max_size=3).map(tuple),
+    predicates=st.lists(predicates(), max_size=3).map(tuple),
     group_by=st.lists(NAMES, max_size=2, unique=True).map(tuple),
     window=WINDOWS,
 )
@@ -142,8 +196,8 @@ def _named(query: Query) -> Query:
 
     def predicate(value: Predicate) -> Predicate:
         match value:
-            case Local():
-                return replace(value, operand=operand(value.operand))
+            case Local(name):
+                return replace(value, name=names[int(name) % len(names)])
             case Comparison():
                 return replace(value, left=operand(value.left), right=operand(value.right))
         return value
@@ -185,7 +239,7 @@ DETECTIONS = st.builds(
     pattern=st.one_of(
         ALTERNATIVES, st.lists(ALTERNATIVES, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts)))
     ).map(lambda pattern: _named_apart(pattern, {""})),
-    predicates=st.lists(PREDICATES, max_size=2).map(tuple),
+    predicates=st.lists(predicates(), max_size=2).map(tuple),
     group_by=st.lists(NAMES, max_size=2, unique=True).map(tuple),
     span=SPANS,
 )

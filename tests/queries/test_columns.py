@@ -34,17 +34,18 @@ def test_keys_keep_the_order_of_values() -> None:
 
 def test_rows_are_in_the_order_of_the_set() -> None:
     events = batch([2, 4, 6])
-    ints, reals = ColumnSet((CODE, KEY, NUMBER), (REAL,)).matrices(events)
+    ints, reals, flags = ColumnSet((CODE, KEY, NUMBER), (REAL,)).matrices(events)
     assert (ints.dtype, reals.dtype) == (np.int64, np.float64)
     assert ints[[0, 2]].tolist() == [[2, 4, 6], [2, 4, 6]]
     assert unsortable(ints[1]).tolist() == reals[0].tolist() == [1.0, 2.0, 3.0]
     nothing = ColumnSet((), ()).matrices(events)
-    assert [matrix.shape for matrix in nothing] == [(0, 3), (0, 3)]
+    assert [matrix.shape for matrix in nothing] == [(0, 3), (0, 3), (0, 3)]
+    assert flags.shape == (0, 3)
 
 
 def test_a_single_column_is_not_copied() -> None:
     events = batch([1, 2])
-    ints, reals = ColumnSet((NUMBER,), (REAL,)).matrices(events)
+    ints, reals, _ = ColumnSet((NUMBER,), (REAL,)).matrices(events)
     assert np.shares_memory(ints, events.columns["n"])
     assert np.shares_memory(reals, events.columns["x"])
 

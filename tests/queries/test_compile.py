@@ -1,13 +1,16 @@
 """Queries bound to a schema."""
 
+import numpy as np
 import pytest
 
+from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.windows import Window
 from cepbench.queries.aggregates import Channel, Column, Transform
 from cepbench.queries.compile import CompiledQuery, compile_workload
 from cepbench.queries.errors import QueryError
+from cepbench.queries.model import Condition, In, Op, Relation, Term
 from cepbench.queries.parser import parse_query
 
 SCHEMA = Schema(
@@ -44,27 +47,46 @@ def test_negations_have_tables_and_share_columns() -> None:
     [negation] = query.parts[0].negations
     assert query.parts[0].tables.between.tolist() == [0]
     assert negation.tables.adjacent.one["op"].tolist() == [0]
-    assert negation.negations[0].tables.local.one["op"].tolist() == [2]
+    assert negation.negations[0].tables.local.tolist() == [0]
     assert query.ints == (Column("n", Transform.INT),)
+    assert query.columns.flags == (Relation(Term("n"), Op.GT, 3),)
 
 
 @pytest.mark.parametrize(
-    ("where", "real", "constants"),
+    ("where", "bound"),
     [
-        ("A.n < 3", False, (3, 3.0)),
-        ("A.n < 3.5", True, (0, 3.5)),
-        ("2 * A.n < 3", True, (0, 3.0)),
-        ("A.x < 3", True, (0, 3.0)),
-        ("A.s = 'v'", False, (1, 0.0)),
-        ("A.s != 'unseen'", False, (-1, 0.0)),
+        ("A.s = 'v'", Relation(Term("s"), Op.EQ, 1)),
+        ("A.s != 'unseen'", Relation(Term("s"), Op.NE, -1)),
+        ("A.time + 2 s < 1 min", Relation(Term("time", 1, 2000), Op.LT, 60_000)),
+        ("A.s IN ('v')", In("s", (1,))),
     ],
 )
-def test_integers_compare_exactly_and_all_else_as_floats(
-    where: str, real: bool, constants: tuple[int, float]
-) -> None:  # fmt: skip
-    local = compiled(f"COUNT(*) PATTERN A WHERE {where}").parts[0].tables.local
-    assert local.one["real"].tolist() == [real]
-    assert (local.one["int_constant"][0], local.one["real_constant"][0]) == constants
+def test_conditions_have_codes_and_units_of_the_stream(where: str, bound: Condition) -> None:
+    query = compiled(f"COUNT(*) PATTERN A WHERE {where}")
+    assert query.columns.flags == (bound,)
+    assert query.parts[0].tables.local.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("where", "passing"),
+    [
+        ("A.n < 3", [True, False, False]),
+        ("A.n < 3.5", [True, True, False]),
+        ("2 * A.n < 6", [True, False, False]),
+        (f"A.n + 1 > {2**63 - 1}", [False, False, True]),
+        (f"A.n + 0.0 >= {2**63 - 1}", [False, False, True]),
+        (f"A.n IN (3, {2**63 - 1})", [False, True, True]),
+        ("A.n < A.n + 1", [True, True, True]),
+        ("A.n > A.x OR NOT A.n < 3", [True, True, True]),
+        ("A.time > 4 AND A.time < 6", [False, True, False]),
+    ],
+)
+def test_conditions_are_columns_of_a_batch(where: str, passing: list[bool]) -> None:
+    query = compiled(f"COUNT(*) PATTERN A WHERE {where}")
+    values = np.array([2, 3, 2**63 - 1])
+    columns = {"n": values, "m": values, "x": np.array([1.0, 5.0, 1.0]), "s": np.zeros(3, np.int32)}
+    events = EventBatch(SCHEMA, np.array([4, 5, 6]), np.zeros(3, np.int32), columns, np.arange(3))
+    assert query.columns.matrices(events)[2].all(axis=0).tolist() == passing
 
 
 @pytest.mark.parametrize(
@@ -97,8 +119,8 @@ def test_negations_at_the_ends_have_lists_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("COUNT(*) PATTERN A WHERE A.s = 3", "A.s is a string, but it is compared with 3"),
-        ("COUNT(*) PATTERN A WHERE A.n = 'u'", "A.n is a number, but it is compared with 'u'"),
+        ("COUNT(*) PATTERN A WHERE A.s = 3", "s is a string, but it is compared with 3"),
+        ("COUNT(*) PATTERN A WHERE A.n = 'u'", "n is a number, but it is compared with 'u'"),
         ("COUNT(*) PATTERN A+ WHERE A.s = NEXT(A).n", "one is a string, the other a number"),
         ("COUNT(*) PATTERN A+ WHERE A.s < NEXT(A).s", "strings compare with = and != only"),
         ("SUM(A.s) PATTERN A", "needs a number, but 's' is a string"),

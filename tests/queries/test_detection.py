@@ -20,7 +20,7 @@ from cepbench.queries.detection import (
 )
 from cepbench.queries.detection_rules import MOST_OPERANDS
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import Comparison, Length, Local, Matches, Op, Operand
+from cepbench.queries.model import Comparison, Length, Matches, Op, Operand, Relation, Term
 from cepbench.queries.names import Names
 from cepbench.queries.parser import parse_query
 from tests.queries.test_query_errors import refused
@@ -52,7 +52,7 @@ def test_the_clauses_of_a_pattern() -> None:
         "PATTERN SEQ(A a, NOT B, NOT C n, B b+, NOT A z) OR A AND B b2+ OR C+ "
         "WHERE b.x > a.x AND A.y <= 2 AND n.x = 1 WITHIN 5 s PER MATCH"
     )
-    small, one = Local(Operand("A", "y"), Op.LE, 2), Local(Operand("n", "x"), Op.EQ, 1)
+    small, one = Relation(Term("y"), Op.LE, 2), Relation(Term("x"), Op.EQ, 1)
     assert first.ordered
     assert first.operands == (ClauseOperand((OperandType("A", (small,)),)), ClauseOperand((OperandType("B"),), True))
     assert first.negated == (NegatedType("B", 1, ()), NegatedType("C", 1, (one,)), NegatedType("A", 2, (small,)))
@@ -143,7 +143,7 @@ def test_conditions_stand_in_both_directions() -> None:
         (
             "PATTERN D OR SEQ(A, (B OR A)+ x) WHERE A.x < x.x WITHIN 5 s PER MATCH",
             "A.x < x.x",
-            "'A' is a part of an OR; give the OR an alias",
+            "A and x may mean the same event; give each occurrence an alias",
         ),
         ("RETURN COMPLETE MATCHES PATTERN A WITHIN 5 s PER MATCH", "RETURN COMPLETE MATCHES", "write RETURN MATCHES"),
         ("PATTERN A WITHIN 5 s SLIDE 2 s PER MATCH", "PER", "WITHIN has SLIDE or PER MATCH, not both"),
@@ -171,8 +171,8 @@ def test_conditions_stand_in_both_directions() -> None:
         ("PATTERN SEQ(NOT A, NOT B) WITHIN 5 s PER MATCH", "SEQ(NOT A, NOT B)", "a SEQ needs a part without NOT"),
         ("PATTERN A, B WHERE A.x < NEXT(B).x WITHIN 5 s PER MATCH", "NEXT(B).x", "leave NEXT out"),
         ("PATTERN A, B WHERE NEXT(A).x < B.x WITHIN 5 s PER MATCH", "NEXT(A).x", "leave NEXT out"),
-        ("PATTERN A+ WHERE A.x < A.x WITHIN 5 s PER MATCH", "A.x < A.x", "a comparison relates two operands"),
-        ("PATTERN A p AND A WHERE p.x < A.x WITHIN 5 s PER MATCH", "p.x < A.x", "give those that are meant aliases"),
+        ("PATTERN A+ WHERE A.x < A.x WITHIN 5 s PER MATCH", "A.x < A.x", "A.x is compared with itself"),
+        ("PATTERN A p AND A WHERE p.x < A.x WITHIN 5 s PER MATCH", "p.x < A.x", "p and A may mean the same event"),
         ("PATTERN A OR B WHERE A.x < B.x WITHIN 5 s PER MATCH", "A.x < B.x", "different alternatives"),
         ("PATTERN A, NOT B, C WHERE A.x < B.x WITHIN 5 s PER MATCH", "A.x < B.x", "negated and positive"),
         ("PATTERN A, NOT B b, NOT B c WHERE b.x < c.x WITHIN 5 s PER MATCH", "b.x < c.x", "different NOTs"),
@@ -191,9 +191,9 @@ def test_an_operand_that_is_an_or() -> None:
         "WHERE a.x < x.x AND x.y > 1 AND b.x = 2 AND two.x = 3 WITHIN 5 s PER MATCH"
     )
     above, two, three = (
-        Local(Operand("x", "y"), Op.GT, 1),
-        Local(Operand("b", "x"), Op.EQ, 2),
-        Local(Operand("two", "x"), Op.EQ, 3),
+        Relation(Term("y"), Op.GT, 1),
+        Relation(Term("x"), Op.EQ, 2),
+        Relation(Term("x"), Op.EQ, 3),
     )
     assert clause.operands == (
         ClauseOperand((OperandType("A"),)),

@@ -5,7 +5,7 @@ import pytest
 from cepbench.queries.analysis import analyse
 from cepbench.queries.automaton import Automaton
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import Comparison, Local
+from cepbench.queries.model import Comparison, Relation
 from cepbench.queries.parser import parse_query
 
 
@@ -36,10 +36,12 @@ def test_a_comparison_restricts_the_transitions_from_its_first_to_its_second_nam
 
 
 def test_a_type_means_all_of_its_occurrences() -> None:
-    assert adjacent(automaton("SEQ(A a, A, B, A+) WHERE A.x < A.y")) == {
+    assert adjacent(automaton("SEQ(A a, A, B, A+) WHERE A.x < NEXT(A).y")) == {
         (0, 1): ["A.x < A.y"],
         (3, 3): ["A.x < A.y"],
     }
+    found = automaton("SEQ(A a, A, B, A+) WHERE A.x < A.y")
+    assert [len(position.predicates) for position in found.positions] == [1, 1, 0, 1]
     assert adjacent(automaton("SEQ(A, A b, B) WHERE b.x < B.x")) == {(1, 2): ["b.x < B.x"]}
 
 
@@ -62,7 +64,7 @@ def test_a_predicate_on_single_events_holds_at_each_position_of_its_name() -> No
     assert [[p.op for p in position.predicates] for position in found.positions] == [[">"], [">", "<"]]
     [negation] = found.negations
     assert [[p.op for p in position.predicates] for position in negation.positions] == [["="], [">"]]
-    assert all(isinstance(p, Local) for position in negation.positions for p in position.predicates)
+    assert all(isinstance(p, Relation) for position in negation.positions for p in position.predicates)
 
 
 def test_a_comparison_of_negated_events_restricts_the_negation() -> None:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import Aggregates, And, AtLeast, CountOf, Event, Plus, Query, Seq, WindowClause
+from cepbench.queries.model import Aggregates, And, CountOf, Event, Plus, Query, Repeat, Seq, WindowClause
 from cepbench.queries.parser import parse_query
 from cepbench.queries.resolve import check, nullable
 
@@ -22,7 +22,8 @@ def test_queries_built_by_hand_are_underlined_in_their_canonical_text() -> None:
     broken = [
         replace(query, pattern=Seq((Event("A"),))),
         replace(query, pattern=Plus(And((Event("A"), Event("B"))))),
-        replace(query, pattern=AtLeast(Event("A"), 0)),
+        replace(query, pattern=Repeat(Event("A"), 0, 1)),
+        replace(query, pattern=Repeat(Event("A"), 3, 2)),
         replace(query, returns=Aggregates((), (CountOf("B"),))),
         replace(
             query,

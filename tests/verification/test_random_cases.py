@@ -12,6 +12,7 @@ from cepbench.events.files import read_events
 from cepbench.queries.model import Not, Pattern, Query, Semantics, children
 from cepbench.queries.parser import parse_query
 from cepbench.queries.printing import to_text
+from cepbench.verification.features import Feature, query_features
 from cepbench.verification.random_cases import (
     Case,
     batch_of,
@@ -21,6 +22,8 @@ from cepbench.verification.random_cases import (
     split,
 )
 from cepbench.verification.shrinking import shrink
+
+CONDITIONS = frozenset({Feature.REPETITION, Feature.TWO_ATTRIBUTES, Feature.LOGIC, Feature.OFFSET, Feature.TIME})
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,7 @@ def test_a_seed_gives_one_case() -> None:
 
 def test_cases_cover_the_language(cases: list[Case]) -> None:
     seen = Counter(name for case in cases for name in set(operators(case.query.pattern)))
-    assert set(seen) == {"Event", "Seq", "Plus", "Star", "Maybe", "AtLeast", "Not", "Or", "And"}
+    assert set(seen) == {"Event", "Seq", "Plus", "Star", "Maybe", "Repeat", "Not", "Or", "And"}
     assert min(seen.values()) >= 5
     assert {case.query.semantics for case in cases} == set(Semantics)
     predicates = {type(predicate).__name__ for case in cases for predicate in case.query.predicates}
@@ -131,6 +134,24 @@ def test_shrinking_keeps_a_negation_that_matters(cases: list[Case]) -> None:
     small = shrink(case, lambda candidate: _negated(candidate.query))
     assert sorted(operators(small.query.pattern)) == ["Event", "Event", "Not", "Seq"]
     assert small.events == ()
+
+
+def test_shrinking_simplifies_conditions_and_repetitions() -> None:
+    text = """RETURN COUNT(*) PATTERN SEQ(A{2,4}, B)
+        WHERE (NOT (A.x + 1 > 2 * A.y AND A.x IN (1, 2)) OR 2 * A.time + 1 < 9) AND A.x + 3 < B.x * 2"""
+    case = Case(0, (parse_query(text),), ())
+    small = shrink(case, lambda candidate: "A.time" in to_text(candidate.query))
+    assert small.query.predicates == parse_query("PATTERN A WHERE A.time < 9").predicates
+    assert operators(small.query.pattern) == ["Event"]
+    small = shrink(case, lambda candidate: "{" in to_text(candidate.query) and "< B.x" in to_text(candidate.query))
+    assert small.query.predicates == parse_query("PATTERN A, B WHERE A.x < B.x").predicates
+    assert to_text(small.query).count("A{1}") == 1
+
+
+def test_a_third_of_the_cases_has_conditions_and_repetitions(cases: list[Case]) -> None:
+    drawn = [CONDITIONS & query_features(case.query) for case in cases]
+    assert 0.25 < sum(map(bool, drawn)) / len(cases) < 0.45
+    assert frozenset().union(*drawn) == CONDITIONS
 
 
 def test_shrinking_moves_cuts_with_the_events() -> None:

@@ -62,7 +62,9 @@ class Cet(Algorithm):
 
     Departures:
 
-    - Patterns need not be flat: any pattern is supported whose events bind at one position (not for `baseline`).
+    - Patterns need not be flat: any pattern is supported whose complete matches are paths (`engine.complete_matches`;
+      fewer for `baseline`). If a type has several positions, as in `A{3,}`, a vertex is an event at a position, and
+      windows share no graphlets.
       Vertices that are on no path from a START to an END event of the window are removed before detection.
     - Plans are compared by exact numbers of trends, not by the bound 3^(n/3).
     - Table 5.1 counts one update per extension but the space of whole trends, O(y l). With shared prefixes, space is as
@@ -130,9 +132,11 @@ class Cet(Algorithm):
             memory //= query.window.overlap
         if isinstance(query.query.returns, Aggregates):
             return TwoStepEvaluator(query, part, window, detect=self.detect, limit=memory)
-        return CetEvaluator(query, part, window, self._detector(MemoryLimit(memory), query.summarised, window))
+        types = [position.type for position in part.automaton.positions]
+        detector = self._detector(MemoryLimit(memory), query.summarised, window, repeats=len(set(types)) < len(types))
+        return CetEvaluator(query, part, window, detector)
 
-    def _detector(self, limit: MemoryLimit, summarised: bool, window: Window) -> Detector:
+    def _detector(self, limit: MemoryLimit, summarised: bool, window: Window, *, repeats: bool) -> Detector:
         match self.detect:
             case "baseline":
                 return Baseline(limit, summarised=summarised)
@@ -143,7 +147,8 @@ class Cet(Algorithm):
             case "plan":
                 return PlansOnly(limit, self._planned(window), summarised=summarised)
             case _:
-                shares = window.slide < window.within and self.sharing == "windows"
+                # A graphlet is known by its events, of which the next window may need other positions.
+                shares = window.slide < window.within and self.sharing == "windows" and not repeats
                 return Stored(limit, self._planned(window), shares=shares, summarised=summarised)
 
     def _planned(self, window: Window) -> Partition:

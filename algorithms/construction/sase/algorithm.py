@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.answers.matches import digested, taken
 from cepbench.algorithms.base import Algorithm, Executor, Plan, StateSize
 from cepbench.algorithms.construction.sase.detection import SpanEvaluator
 from cepbench.algorithms.construction.sase.flattened import FlattenedEvaluator, FlattenedPlan
@@ -54,10 +56,11 @@ class Sase(Algorithm):
     event has one pointer to the top of the stack below (as in SASE), otherwise one to each predecessor. Pairwise
     predicates are postponed to construction, as in SASE++. All semantics, clauses and MATCHES are supported.
 
-    Complete matches (of the queries that `running.complete_matches` supports) use pointers of Algorithm 4, O(n + e) per
-    event with n events and e pointers, so that the search in a window constructs only complete matches. Windows share
-    the stacks, nothing more. Detection queries have no windows: the search starts at each event that can end a match,
-    and goes back as far as the span allows (`sase.detection`).
+    Complete matches that are paths (`engine.complete_matches`) use pointers of Algorithm 4, O(n + e) per event with n
+    events and e pointers, so that the search in a window constructs only complete matches. For other queries, such as
+    `A{1,3}`, all y matches of the window are constructed and compared, O(y) space and O(y c) time if c are complete.
+    Windows share the stacks, nothing more. Detection queries have no windows: the search starts at each event that can
+    end a match, and goes back as far as the span allows (`sase.detection`).
 
     With `kleene=flatten`, a Kleene pattern becomes one event sequence per length up to `max_length`, each with its own
     stacks (`sase.flattened`), and a longer match is an error.
@@ -74,13 +77,11 @@ class Sase(Algorithm):
         self.flatten, self.max_length = kleene_options(self.name, kleene, max_length)
 
     def unsupported(self, query: Query) -> str | None:
-        """Some complete matches, and AND of match queries; with flattening, patterns that are no set of sequences."""
+        """AND of match queries; with flattening, patterns that are no set of sequences."""
         if self.flatten:
             return unsupported_flattened(query, self.max_length)
         if query.span is not None:
             return None
-        if isinstance(query.returns, CompleteMatches):
-            return unsupported_complete(query)
         if analyse(query).conjunction and not isinstance(query.returns, Aggregates):
             return "AND returns a count of pairs, not matches"
         return None
@@ -109,10 +110,13 @@ class SaseEvaluator(StackEvaluator):
     """Constructs every trend of a window and keeps nothing of it for the next window."""
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        self.complete = isinstance(query.query.returns, CompleteMatches)
-        super().__init__(query, part, window, COMPLETE if self.complete else SEMANTICS[query.query.semantics])
+        complete = isinstance(query.query.returns, CompleteMatches)
+        self.paths = complete and _are_paths(query)
+        self.compares = complete and not self.paths
+        super().__init__(query, part, window, COMPLETE if self.paths else SEMANTICS[query.query.semantics])
         self.matches = not isinstance(query.query.returns, Aggregates)
-        self.writes = self.matches and not query.summarised
+        self.writes = self.matches and (self.compares or not query.summarised)
+        self.compared = StateSize()
         self.total = empty_cells(1, query.layout, query.arithmetic)
         self.longest = 0
         self.updates = 0
@@ -122,15 +126,17 @@ class SaseEvaluator(StackEvaluator):
         return {"updates": float(self.updates)}
 
     def held(self) -> StateSize:
-        """Size of the events in stacks, the pointers between them, and the longest trend constructed so far."""
+        """Size of the events in stacks, the pointers between them, the longest trend constructed so far, and the
+        matches of the last window that were compared.
+        """
         trend = StateSize(24 * self.longest + cell_bytes(self.tables), {"trends": 1 if self.longest else 0})
-        return super().held() + trend
+        return super().held() + trend + self.compared
 
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         start, ends_from = self.window.start(k), self.valid_ends(latest)
         room = int(self.stacks.counters[EVENTS]) + 1
-        role = np.zeros(room if self.complete else 0, np.int64)
-        if self.complete:
+        role = np.zeros(room if self.paths else 0, np.int64)
+        if self.paths:
             mark_roles(start, self.tables, self.stacks, role)
         search, found = _new_search(room), self._new_found(room)
         parts: list[QueryRows] = []
@@ -146,12 +152,38 @@ class SaseEvaluator(StackEvaluator):
         self.updates += int(search.place[UPDATES])
         if not self.matches and not in_python(cells.is_empty)(self.total, 0):
             parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
-        return parts
+        return self._complete(parts) if self.compares and parts else parts
+
+    def _complete(self, parts: list[QueryRows]) -> list[QueryRows]:
+        """The complete matches among all of a window."""
+        rows = MatchRows.concatenate([part for part in parts if isinstance(part, MatchRows)])
+        self.compared = StateSize(rows.offsets.nbytes + rows.positions.nbytes, {"trends": len(rows)})
+        complete = taken(rows, np.array(_longest(rows), np.int64))
+        return [digested(complete) if self.query.summarised else complete]
 
     def _new_found(self, room: int) -> FoundMatches:
         matches, events = (FOUND_MATCHES, FOUND_EVENTS + room) if self.writes else (0, 0)
         digest = np.zeros(1 if self.matches and not self.writes else 0, np.uint64)
         return FoundMatches(np.zeros(matches, np.int64), np.zeros(events, np.int64), digest)
+
+
+@lru_cache(maxsize=64)
+def _are_paths(query: CompiledQuery) -> bool:
+    return unsupported_complete(query.query) is None
+
+
+def _longest(rows: MatchRows) -> list[int]:
+    """The indices of the matches whose events no other has; several bindings of the same events are one match."""
+    first = int(rows.positions.min())
+    events = [
+        sum(1 << position - first for position in rows.positions[start:stop].tolist())
+        for start, stop in pairwise(rows.offsets.tolist())
+    ]
+    complete: list[int] = []
+    for index in sorted(range(len(events)), key=lambda index: events[index].bit_count(), reverse=True):
+        if all(events[index] & ~events[longer] for longer in complete):
+            complete.append(index)
+    return complete
 
 
 def _flattened(

@@ -27,14 +27,10 @@ def tables_of_automaton(part: Part) -> SpanTables:
         ]
         for code in range(len(starts) - 1)
     )
-    local = [one.local for one in (tables, *negated)]
     return SpanTables(
         binding_ptr,
         binding,
-        Predicates(
-            np.append(0, np.cumsum(np.concatenate([np.diff(one.ptr) for one in local]))),
-            np.concatenate([one.one for one in local]),
-        ),
+        np.concatenate([tables.local, *(negation.local for negation in negated)]),
         enter_ptr,
         source,
         np.array([bool(t.negations) for into in steps for t in into], np.bool_),

@@ -16,15 +16,12 @@ import numpy as np
 from cepbench.algorithms.detection.core.kernels.automaton import NOTHING, START, UNKNOWN, Cea, EdgeRecord
 from cepbench.queries.automaton import Automaton
 from cepbench.queries.compile import Part
-from cepbench.queries.model import Local, Number, Op
+from cepbench.queries.model import Condition
 from cepbench.queries.records import records_of
 from cepbench.queries.tables import csr
 
 Positions = int
 """A set of positions: bit p is position p."""
-
-Asked = tuple[str, Number, Op, str]
-"""A predicate without the name of its operand; 2 and 2.0 are kept apart, since they compare differently."""
 
 
 @dataclass
@@ -71,11 +68,10 @@ class SubsetAutomaton:
         self.version = 0
         self._tables: Cea | None = None
         # The positions of each type, grouped by predicate; those without predicates come first.
-        groups: list[dict[tuple[Asked, ...], Positions]] = [{} for _ in range(kinds)]
+        groups: list[dict[tuple[Condition, ...], Positions]] = [{} for _ in range(kinds)]
         for p, (code, one) in enumerate(zip(codes, automaton.positions, strict=True)):
             if code >= 0:
-                asked = tuple(map(_asked, one.predicates))
-                groups[code][asked] = groups[code].get(asked, 0) | 1 << p
+                groups[code][one.predicates] = groups[code].get(one.predicates, 0) | 1 << p
         self.always = [group.pop((), 0) for group in groups]
         self.groups = [list(group.values()) for group in groups]
         self.root = [self._decided(kind, 0, self.always[kind]) for kind in range(kinds)]
@@ -172,11 +168,6 @@ class SubsetAutomaton:
         for p in _members(state):
             found |= self.follow[p]
         return found
-
-
-def _asked(predicate: Local) -> Asked:
-    operand = predicate.operand
-    return operand.attribute, operand.factor, predicate.op, repr(predicate.constant)
 
 
 def _set(positions: Iterator[int]) -> Positions:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from cepbench.algorithms.engine.kernels.arrays import Codes, Ints, Place, Reals
+from cepbench.algorithms.engine.kernels.arrays import Codes, Flags, Ints, Place, Reals
 from cepbench.algorithms.engine.kernels.cells import Cells
 from cepbench.algorithms.engine.kernels.compilation import inlined
-from cepbench.algorithms.engine.kernels.predicates import hold
-from cepbench.queries.tables import Predicates
 
 
 class KernelEvents(NamedTuple):
-    """A batch: `time` int64[n], `kind` int32[n] type codes, `ints` int64[I, n], `reals` float64[F, n], all read-only.
+    """A batch: `time` int64[n], `kind` int32[n] type codes, `ints` int64[I, n], `reals` float64[F, n], read-only.
 
-    `negated` int64[n + 1, J] holds, per event and for what comes behind them, the latest START among the matches of
-    each negation that ended earlier.
+    `flags` bool[C, n] has, per condition on single events, the events that pass it. `negated` int64[n + 1, J] holds,
+    per event and for what comes behind them, the latest START among the matches of each negation that ended earlier.
     """
 
     time: Ints
     kind: Codes
     ints: Ints
     reals: Reals
+    flags: Flags
     negated: Ints
 
 
@@ -32,6 +31,13 @@ class Attributes(Protocol):
     def ints(self) -> Ints: ...
     @property
     def reals(self) -> Reals: ...
+
+
+class Conditions(Protocol):
+    """Which events pass conditions: `flags[C, n]`."""
+
+    @property
+    def flags(self) -> Flags: ...
 
 
 class Sliding(NamedTuple):
@@ -49,9 +55,9 @@ class RowCells(NamedTuple):
 
 
 @inlined
-def fits(local: Predicates, which: Place, i: int, events: Attributes) -> bool:
-    """Whether event i passes list `which` of local predicates."""
-    return hold(local, which, events.ints, events.reals, i, events.ints, events.reals, i)
+def fits(condition: Place, i: int, events: Conditions) -> bool:
+    """Whether event i passes a condition, a row of `flags`; -1 is none."""
+    return bool(condition < 0 or events.flags[condition, i])
 
 
 @inlined

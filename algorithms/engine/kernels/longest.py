@@ -47,7 +47,7 @@ def longest_match(events: KernelEvents, first: Ints, last: Ints, tables: Tables,
         clock[TOP] = max(clock[TOP], last[i])
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
-            if not fits(tables.local, p, i, events):
+            if not fits(tables.local[p], i, events):
                 continue
             for w in range(first[i], last[i] + 1):
                 length = 1 if tables.start[p] else 0

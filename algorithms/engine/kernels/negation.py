@@ -48,7 +48,7 @@ def starts_by_type(events: KernelEvents, tables: Tables, best: Ints, clock: Ints
         seen[i] = clock[1]
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
-            if not fits(tables.local, p, i, events):
+            if not fits(tables.local[p], i, events):
                 continue
             start = events.time[i] if tables.start[p] else NEVER
             for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
@@ -81,7 +81,7 @@ def starts_by_event(
         known = live
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
-            if not fits(tables.local, p, i, events):
+            if not fits(tables.local[p], i, events):
                 continue
             start = now if tables.start[p] else NEVER
             for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):

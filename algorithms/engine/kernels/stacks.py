@@ -34,6 +34,8 @@ class Stacks(NamedTuple):
     - `top[P]`, `shown[P]`: the stacks, with and without the events of the current time.
     - `waiting[V]`: events without successor (next, contiguous), `counters[WAITING]` in all, the first `counters[SHOWN]`
       before the current time; `taken[V]`: extended at the current time, or (complete matches) reached by a longer way.
+    - `alike_ptr[P + 1]`, `alike`: the positions that stand in for each, itself first (`engine.complete_matches`); none
+      unless matches are complete.
     """
 
     time: Ints
@@ -51,6 +53,8 @@ class Stacks(NamedTuple):
     waiting: Ints
     taken: Flags
     counters: Ints
+    alike_ptr: Ints
+    alike: Ints
 
 
 @kernel
@@ -78,7 +82,7 @@ def push_events(
             return i
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
-            if fits(tables.local, p, i, events):
+            if fits(tables.local[p], i, events):
                 _push(i, p, place[i], events, tables, semantics, oldest, stacks)
     return last
 
@@ -140,22 +144,56 @@ def _point_down(i: int, e: int, floor: int, events: KernelEvents, tables: Tables
 
 @inner
 def _point_without_detour(i: int, p: int, oldest: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
-    """Pointers to position p for complete matches (Algorithm 4): the latest first, and to none on a way that exists."""
+    """Pointers from position p for complete matches (Algorithm 4): the latest first, and to none on a way that exists.
+
+    A longer way may end at a position that stands in for p.
+    """
+    others = stacks.alike_ptr[p] + 1  # itself is the first
     for v in range(stacks.counters[EVENTS] - 1, -1, -1):
         if stacks.time[v] >= events.time[i]:
             continue
         reached = stacks.taken[v]
         stacks.taken[v] = False
         if not reached and stacks.time[v] >= oldest:
-            for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
-                if tables.source[e] == stacks.position[v]:
-                    reached = hold(tables.adjacent, e, stacks.ints, stacks.reals, v, events.ints, events.reals, i)
-                    if reached:
-                        _point(v, ALONE, stacks)
+            reached = _follows(v, i, p, events, tables, stacks)
+            if reached:
+                _point(v, ALONE, stacks)
+            for k in range(others, stacks.alike_ptr[p + 1]):
+                q = stacks.alike[k]
+                if not reached and fits(tables.local[q], i, events):
+                    reached = _follows(v, i, q, events, tables, stacks)
         if reached:
             for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
                 if stacks.target[at] != NOBODY:
                     stacks.taken[stacks.target[at]] = True
+
+
+@inlined
+def _follows(v: int, i: int, p: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> bool:
+    """Whether event i at position p can follow event v of the stacks."""
+    for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
+        if tables.source[e] == stacks.position[v]:
+            return hold(tables.adjacent, e, stacks.ints, stacks.reals, v, events.ints, events.reals, i)
+    return False
+
+
+@inner
+def is_continued(v: int, marks: Ints, stacks: Stacks) -> bool:
+    """Whether event v, at its position or at one that stands in for it, has a predecessor with bit 1 in `marks[V]`.
+
+    Then a complete match does not start with v at its position. The places of an event are neighbors in the stacks.
+    """
+    w, p = v, stacks.position[v]
+    while w > 0 and stacks.place[w - 1] == stacks.place[v]:
+        w -= 1
+    while w < stacks.counters[EVENTS] and stacks.place[w] == stacks.place[v]:
+        for k in range(stacks.alike_ptr[p], stacks.alike_ptr[p + 1]):
+            if stacks.alike[k] == stacks.position[w]:
+                for at in range(stacks.pointer_ptr[w], stacks.pointer_ptr[w + 1]):
+                    if stacks.target[at] != NOBODY and marks[stacks.target[at]] & 1:
+                        return True
+        w += 1
+    return False
 
 
 @inner

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import count
 
-from cepbench.events.schema import Kind, Schema
+from cepbench.events.schema import Schema
+from cepbench.queries.binding import bind
 from cepbench.queries.compile import CompiledQuery
 from cepbench.queries.detection_rules import alternatives
-from cepbench.queries.model import And, Comparison, Event, Local, Not, Op, Or, Pattern, Plus, Query, Seq, occurrences
+from cepbench.queries.model import (
+    TIME,
+    AllOf,
+    And,
+    AnyOf,
+    Comparison,
+    Condition,
+    Constant,
+    Event,
+    In,
+    Inverse,
+    Local,
+    Not,
+    Op,
+    Or,
+    Pattern,
+    Plus,
+    Query,
+    Relation,
+    Seq,
+    Term,
+    occurrences,
+    terms,
+)
 
 OPERATORS = {Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">=", Op.EQ: "=", Op.NE: "!="}
 
@@ -32,8 +56,8 @@ def unsupported(query: Query) -> str | None:
     for predicate in query.predicates:
         if isinstance(predicate, Comparison):
             return "CORE's engine has predicates on single events only"
-        if isinstance(predicate, Local) and predicate.operand.factor != 1:
-            return "factors are not translated for CORE's engine; divide the constant by the factor"
+        if isinstance(predicate, Local) and any(term != Term(term.attribute) for term in terms(predicate.condition)):
+            return "CORE's engine gets attributes without factors and sums; write the attribute alone on its side"
     for pattern, _ in alternatives(query.pattern):
         if isinstance(pattern, And):
             return "CORE's engine has no conjunction, so AND is not supported"
@@ -54,11 +78,10 @@ def translated(query: CompiledQuery, schema: Schema) -> EngineQuery:
     used: dict[str, None] = {}
     for predicate in query.query.predicates:
         if isinstance(predicate, Local):
-            used[predicate.operand.attribute] = None
-            place = list(used).index(predicate.operand.attribute)
-            constant = _constant(predicate, schema)
-            test = f"[a{place} {OPERATORS[predicate.op]} {constant}]"
-            filters += [f"v{number}{test}" for number in names.indices(predicate.operand.name)]
+            used |= {term.attribute: None for term in terms(predicate.condition) if term.attribute != TIME}
+            columns = {TIME: "ts"} | {name: f"a{place}" for place, name in enumerate(used)}
+            test = _condition(bind(predicate.condition, schema), columns)
+            filters += [f"v{number}[{test}]" for number in names.indices(predicate.name)]
     pattern = _pattern(query.query.pattern, codes, count())
     if filters:
         pattern += f" FILTER {' AND '.join(filters)}"
@@ -68,13 +91,30 @@ def translated(query: CompiledQuery, schema: Schema) -> EngineQuery:
     return EngineQuery(pattern, span, tuple(codes.values()), tuple(used))
 
 
-def _constant(predicate: Local, schema: Schema) -> str:
-    """A constant in CEQL, which has no negative numbers."""
-    value = predicate.constant
-    if schema.kinds[predicate.operand.attribute] is Kind.STRING:
-        value = schema.string_code(str(value))
-    assert not isinstance(value, str)
+def _condition(condition: Condition, columns: Mapping[str, str]) -> str:
+    """A bound condition in CEQL, given the names of attributes."""
+    match condition:
+        case Relation(left, op, right):
+            value = columns[right.attribute] if isinstance(right, Term) else _constant(right)
+            return f"{columns[left.attribute]} {OPERATORS[op]} {value}"
+        case In(attribute, values):
+            return " OR ".join(f"{columns[attribute]} = {_constant(value)}" for value in values)
+        case AllOf(parts):
+            return " AND ".join(f"({_condition(part, columns)})" for part in parts)
+        case AnyOf(parts):
+            return " OR ".join(f"({_condition(part, columns)})" for part in parts)
+        case Inverse(part):
+            return f"NOT ({_condition(part, columns)})"
+
+
+def _constant(value: Constant) -> str:
+    """A bound constant in CEQL, which has no negative numbers and distinguishes floats by their point."""
+    assert isinstance(value, int | float)
+    if value == -(2**63):
+        return f"{_constant(-(2**63 - 1))} - 1"  # its magnitude is no integer of 64 bits
     text = format(Decimal(repr(abs(value))), "f")
+    if isinstance(value, float) and "." not in text:
+        text += ".0"
     return f"0 - {text}" if value < 0 else text
 
 

@@ -28,8 +28,6 @@ def unsupported_detection(query: Query) -> str | None:
     clauses = clauses_of(query, analyse(query).names)
     if any(clause.negated for clause in clauses):
         return "Flink's notFollowedBy lets simultaneous events follow and cannot end a pattern, so NOT is not supported"
-    if any(len({one.predicates for one in operand.either}) > 1 for clause in clauses for operand in clause.operands):
-        return "conditions on one type of an OR are not supported in an operand; write an OR at the top"
     for clause in clauses:
         if clause.ordered:
             continue

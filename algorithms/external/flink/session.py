@@ -38,7 +38,8 @@ class JobSession:
         """The answer to a batch, as written by `java/Answer.java`; parameters as in `Engine.process`."""
         batch = kernel_events(self.query.columns, events)
         columns = [events.position, batch.kind.astype(np.int64), *batch.ints, *batch.reals]
-        return self.engine.process(self.job, self.name, low, first, batch.time, [little(one) for one in columns])
+        columns = [*map(little, columns), batch.flags.tobytes()]
+        return self.engine.process(self.job, self.name, low, first, batch.time, columns)
 
     def state_size(self) -> StateSize:
         """Peak size since the last call."""

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Predicates
 
 BY_START, ONE, BY_WINDOW = 0, 1, 2
 """Codes of `slots`: one slot per time stamp of START events, one slot for all of them, or one slot per window."""
@@ -152,7 +151,7 @@ class Program(NamedTuple):
 
     binding_ptr: Ints
     binding: Ints
-    local: Predicates
+    local: Ints
     ring_ptr: Ints
     ring: Ints
     real_ptr: Ints

@@ -73,7 +73,7 @@ def count_sequences(
             continue
         for b in range(program.binding_ptr[events.kind[i]], program.binding_ptr[events.kind[i] + 1]):
             symbol = program.binding[b]
-            if fits(program.local, symbol, i, events):
+            if fits(program.local[symbol], i, events):
                 gather(i, symbol, events, program, clock, gathered)
     return len(events.time), size, DONE
 

@@ -100,7 +100,7 @@ class SharedConstruction(Executor):
         read = kernel_events(self.tables.columns, events)
         last = self.points.last_windows(points)
         window = np.where(points - last * self.window.slide < self.window.within, last, -1)
-        return Arriving(read.time, read.kind, read.ints, read.reals, readonly(window))
+        return Arriving(read.time, read.kind, read.ints, read.reals, read.flags, readonly(window))
 
     def _take(self, batch: Arriving, start: int, stop: int) -> None:
         """Processes events of the lowest open window: stores them, constructs what they end, and aggregates it."""

@@ -16,7 +16,7 @@ from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import Column
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Workload
-from cepbench.queries.tables import Columns, Weights, csr, predicate_tables
+from cepbench.queries.tables import Columns, Weights, csr, flag_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ def tables_of(
         joined.append(Joined(sequence.query, parts, _channels(workload, sequence, parts, columns)))
     symbols = _symbol_tables(number, stored, gaps, workload.schema, columns)
     return SetTables(
-        ColumnSet(tuple(columns.ints), tuple(columns.reals)),
+        columns.whole,
         symbols,
         len(gaps),
         np.array(width, np.int64),
@@ -117,7 +117,7 @@ def _symbol_tables(
             by_type[code].append(s)
     symbol_ptr, symbols = csr(by_type)
     negates_ptr, negates = csr([g for negated, g in gaps.items() if symbol in negated] for symbol in number)
-    local = predicate_tables([sorted(symbol.predicates, key=str) for symbol in number], columns)
+    local = flag_rows([sorted(symbol.predicates, key=str) for symbol in number], columns)
     return SymbolTables(symbol_ptr, symbols, local, np.arange(len(number)) < stored, negates_ptr, negates)
 
 

@@ -15,7 +15,6 @@ from cepbench.algorithms.trends.online.kernels.template import ANY
 from cepbench.algorithms.trends.online.template import Row, offsets
 from cepbench.algorithms.trends.snapshots.channels import MemberChannels
 from cepbench.algorithms.trends.snapshots.compilation import CompiledMembers, SetCompiler
-from cepbench.algorithms.trends.snapshots.members import anonymous
 from cepbench.events.schema import Schema
 from cepbench.queries.aggregates import MOST_RING
 from cepbench.queries.automaton import Position, Transition
@@ -147,21 +146,18 @@ class _Compiler(SetCompiler):
         self.rows["state"].append(row)
 
     def _add_tests(self, state: TypeState) -> Row:
-        """The different local predicates of members."""
-        tests: dict[frozenset[object], int] = {}
-        self.test: dict[int, int] = {}
-        for m in self.present[state]:
-            predicates = frozenset(map(anonymous, self._position(state, m).predicates))
-            tests.setdefault(predicates, self.first_position[m] + self.states[m].index(state) if predicates else NONE)
-            self.test[m] = len(self.lists) + list(tests).index(predicates)
-        return self.run("test", tests.values())
+        """The different conditions of members."""
+        condition = {m: int(self.local[m][self.states[m].index(state)]) for m in self.present[state]}
+        tests = list(dict.fromkeys(condition.values()))
+        self.test = {m: len(self.lists) + tests.index(row) for m, row in condition.items()}
+        return self.run("test", tests)
 
     def _add_inlets(self, state: TypeState, q: QSet) -> Row:
         """An inlet for the members with the same predicates on adjacent events."""
         found: dict[object, list[int]] = {}
         for m in sorted(q.members):
             own = [passing for passing in self.into[state, m] if passing.q == q]
-            lists = {(passing.source, frozenset(map(anonymous, passing.transition.predicates))) for passing in own}
+            lists = {(passing.source, frozenset(p.nameless for p in passing.transition.predicates)) for passing in own}
             found.setdefault(frozenset(lists), []).append(m)
         rows = [self._inlet(state, q, members) for members in found.values()]
         for number, members in enumerate(found.values(), start=len(self.rows["inlet"])):

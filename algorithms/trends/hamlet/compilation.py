@@ -73,7 +73,13 @@ class _Merger(SetCompiler):
         for predicates in known:
             unit = units[found.index(predicates)]
             loop = unit["loop"] if predicates[1] else NONE
-            classes.append({"sample": unit["position"], "loop": loop, "same_loop": predicates[1] == most[1]})
+            classes.append(
+                {
+                    "condition": positions[unit["position"]]["condition"],
+                    "loop": loop,
+                    "same_loop": predicates[1] == most[1],
+                }
+            )
         row = self.add("unit", units) | self.add("alike", classes) | {"reference": first + known.index(most)}
         self.rows["group"].append(row)
         self.group_of[self.schema.type_code(patterns[0].type)] = g

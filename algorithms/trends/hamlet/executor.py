@@ -112,7 +112,7 @@ class SetExecutor(SetRunner):
     def run(self, events: KernelEvents, now: int) -> MemberAnswers:
         """Processes the complete bursts of some events, keeps the rest, and closes windows that end by `now`."""
         if self.buffered is not None:
-            parts = zip(self.buffered, events, (0, 0, 1, 1, 0), strict=True)
+            parts = zip(self.buffered, events, (0, 0, 1, 1, 1, 0), strict=True)
             events = _readonly(*(np.concatenate([one, other], axis) for one, other, axis in parts))
             self.buffered = None
         decisions, rest = self._find_bursts(events, now)
@@ -126,7 +126,7 @@ class SetExecutor(SetRunner):
 
     def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Decisions, int]:
         """Complete bursts and what is known of them, to be decided; and the first event of the rest."""
-        template, predicates, _ = self.compiled.program
+        template = self.compiled.program.template
         bursts = np.empty(len(events.time), records_of(BurstRecord))
         started = time.perf_counter()
         last = int(self.state.counts["last"])
@@ -134,16 +134,15 @@ class SetExecutor(SetRunner):
         bursts, number = bursts[:count], len(template.alike)
         classes = np.zeros((count, number), records_of(ClassRecord))
         matches = np.ones((len(events.time), number), np.bool_)
-        scan_bursts(events, template.group, template.alike, predicates, bursts, classes, matches)
+        scan_bursts(events, template.group, template.alike, bursts, classes, matches)
         self.deciding += time.perf_counter() - started
         return self.sharing.decisions(bursts, classes, matches, template), rest
 
     def _keep(self, events: KernelEvents, rest: int) -> None:
         """Buffers what may belong to the incomplete burst."""
         kept = rest + np.flatnonzero(self.compiled.program.template.kind["relevant"][events.kind[rest:]])
-        self.buffered = _readonly(
-            events.time[kept], events.kind[kept], events.ints[:, kept], events.reals[:, kept], events.negated[kept]
-        )
+        columns = (events.ints[:, kept], events.reals[:, kept], events.flags[:, kept])
+        self.buffered = _readonly(events.time[kept], events.kind[kept], *columns, events.negated[kept])
 
 
 class HamletExecutor(SetsExecutor):

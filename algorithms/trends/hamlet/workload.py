@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cepbench.algorithms.trends.online.granularity import only_single_events, selects
-from cepbench.algorithms.trends.snapshots.members import SetMember, anonymous, connected, negated_types
+from cepbench.algorithms.trends.snapshots.members import SetMember, connected, negated_types
 from cepbench.queries.automaton import Automaton
 
 PredicateClass = tuple[frozenset[object], frozenset[object]]
-"""Local predicates of a position, and those of its transition to itself, without the names of events."""
+"""Conditions of a position, and predicates of its transition to itself, without the names of events."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,6 @@ def kleene_sub_patterns(automaton: Automaton) -> tuple[KleeneSubPattern, ...]:
             continue
         if not only_single_events(position.end or frozenset(), automaton):
             continue
-        predicates = frozenset(map(anonymous, position.predicates)), frozenset(map(anonymous, loop.predicates))
+        predicates = frozenset(position.predicates), frozenset(p.nameless for p in loop.predicates)
         found.append(KleeneSubPattern(p, position.type, predicates))
     return tuple(found)

@@ -29,7 +29,6 @@ from cepbench.events.windows import Window
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Predicates
 
 FIRST_BLOCKS = 8
 
@@ -108,18 +107,17 @@ def _program(
     tables, automaton, kept = part.tables, part.automaton, np.frombuffer(kept_positions, np.bool_)
     visited = [bool(kept[t.source]) for t in automaton.transitions]
     slots = AutomatonSlots(automaton, visited, contiguous=semantics == CONTIGUOUS)
-    compiler = TemplateCompiler([automaton], [window], [slots], GraphTables)
+    compiler = TemplateCompiler([automaton], [window], [slots], [tables.local], GraphTables)
     compiler.add_member(0, {})
     for row, keeps in zip(compiler.rows["position"], kept.tolist(), strict=True):
         row["kept"] = keeps  # at event granularity all of them, as in the paper, also what nothing visits later
     for first, end in pairwise(tables.binding_ptr.tolist()):
         bound = tables.binding[first:end].tolist()
         compiler.rows["kind"].append(compiler.run("binding", bound) | {"kept": int(kept[bound].sum())})
-    predicates = _joined(tables.local, tables.adjacent)
     whole = compiler.place_cells(window.overlap, cell_bytes(tables)) | {"semantics": semantics, "event_bytes": 0}
     compiler.rows["whole"].append(whole)
     template = GraphTables(**compiler.arrays())
-    position = empty_positions(template, predicates)
+    position = empty_positions(template, tables.adjacent)
     template.whole["event_bytes"] = event_bytes(columns, position)
     plain = {t.source for t in automaton.transitions if not t.negations}
     only_negated = {t.source for t in automaton.transitions} - plain
@@ -127,14 +125,8 @@ def _program(
     position["prunable"] = kept & np.array(chosen, np.bool_)
     weights = Weighing(tables.ring, tables.real, tables.least)
     keeps = (True,) * bool(kept.any())
-    program = GraphProgram(template, predicates, weights, keeps, sliding(window))
+    program = GraphProgram(template, tables.adjacent, weights, keeps, sliding(window))
     return program, position
-
-
-def _joined(first: Predicates, second: Predicates) -> Predicates:
-    """The lists of both, one behind the other."""
-    ptr = np.concatenate([first.ptr, first.ptr[-1] + second.ptr[1:]])
-    return Predicates(ptr, np.concatenate([first.one, second.one]))
 
 
 @lru_cache(maxsize=4)

@@ -16,6 +16,7 @@ from cepbench.events.windows import Window
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.automaton import Automaton
 from cepbench.queries.records import records_of
+from cepbench.queries.tables import Ints
 
 Row = dict[str, Any]
 """The fields of a record."""
@@ -26,13 +27,18 @@ class TemplateCompiler:
 
     A member has an automaton, a window and slots. `tables`: the named tuple of the tables, whose annotations name their
     records. The positions of member m are numbered from `first_position[m]` on; transitions, slots and negations
-    likewise. Lists of predicates: local ones of all positions, then those on adjacent events of all transitions.
+    likewise. `local`: the rows of the conditions of each member's positions.
     """
 
     def __init__(
-        self, automata: Sequence[Automaton], windows: Sequence[Window], slots: Sequence[AutomatonSlots], tables: type
+        self,
+        automata: Sequence[Automaton],
+        windows: Sequence[Window],
+        slots: Sequence[AutomatonSlots],
+        local: Sequence[Ints],
+        tables: type,
     ) -> None:
-        self.automata, self.slots, self.records = automata, slots, _records(tables)
+        self.automata, self.slots, self.local, self.records = automata, slots, local, _records(tables)
         self.windows = list(dict.fromkeys(windows))
         self.window = [self.windows.index(window) for window in windows]
         self.first_position = offsets(len(automaton.positions) for automaton in automata)
@@ -70,7 +76,7 @@ class TemplateCompiler:
         """Position p of a member."""
         slots, place = self.slots[m], self.automata[m].positions[p]
         row: Row = {"member": m, "window": self.window[m], "start": place.start is not None}
-        row |= {"direct": slots.direct[p], "kept": slots.kept[p], "selective": bool(place.predicates)}
+        row |= {"direct": slots.direct[p], "kept": slots.kept[p], "condition": self.local[m][p]}
         row |= self.run("feed", slots.feeds[p], self.first_slot[m])
         row |= self.run("leading", sorted(place.start or ()), self.first_negation[m])
         return row | self.run("trailing", sorted(place.end or ()), self.first_negation[m])
@@ -84,7 +90,7 @@ class TemplateCompiler:
 
     def adjacent(self, m: int, e: int) -> int:
         """The number of the predicates on adjacent events of a member's transition."""
-        return self.first_position[-1] + self.first_transition[m] + e
+        return self.first_transition[m] + e
 
     def member(self, m: int, numbers: Sequence[int]) -> Row:
         """A member, whose positions have these numbers."""

@@ -55,15 +55,16 @@ class SetCompiler(TemplateCompiler):
         columns, automata = Columns(schema), [member.automaton for member in members]
         self.members, self.schema, self.granularity = members, schema, granularity
         self.parts = [compile_part(m.automaton, m.query.layout, columns, m.query.analysis.names) for m in members]
-        self.read = ColumnSet(tuple(columns.ints), tuple(columns.reals))
-        local = [place.predicates for automaton in automata for place in automaton.positions]
-        adjacent = [t.predicates for automaton in automata for t in automaton.transitions]
-        self.predicates = predicate_tables([*local, *adjacent], columns)
+        self.read = columns.whole
+        self.predicates = predicate_tables(
+            [t.predicates for automaton in automata for t in automaton.transitions], columns
+        )
         self.negated = {schema.type_code(name) for found in automata for name in negated_types(found)} - {-1}
         slots = [
             _slots(automaton, granularity, shared[m] if shared else frozenset()) for m, automaton in enumerate(automata)
         ]
-        super().__init__(automata, [member.window for member in members], slots, tables)
+        local = [part.tables.local for part in self.parts]
+        super().__init__(automata, [member.window for member in members], slots, local, tables)
 
     @property
     def negations(self) -> tuple[tuple[Part, Window], ...]:

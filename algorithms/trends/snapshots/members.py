@@ -11,7 +11,7 @@ from cepbench.events.windows import Window
 from cepbench.queries.aggregates import COUNT_ALL, MOST_RING
 from cepbench.queries.automaton import Automaton
 from cepbench.queries.compile import CompiledQuery, Part, Workload
-from cepbench.queries.model import AggregateOf, Aggregates, Comparison, CountOf, Function, Local
+from cepbench.queries.model import AggregateOf, Aggregates, CountOf, Function
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +106,3 @@ def negated_types(automaton: Automaton) -> set[str]:
     for negation in automaton.negations:
         found |= {position.type for position in negation.positions} | negated_types(negation)
     return found
-
-
-def anonymous(predicate: Local | Comparison) -> object:
-    """A predicate without the names of its events: queries name the same events differently."""
-    if isinstance(predicate, Local):
-        operand = predicate.operand
-        return operand.attribute, operand.factor, predicate.op, predicate.constant, type(predicate.constant)
-    left, right = predicate.left, predicate.right
-    return left.attribute, left.factor, predicate.op, right.attribute, right.factor

@@ -65,7 +65,9 @@ class SetRunner(ABC):
 
     def finish(self) -> MemberAnswers:
         """Rows of the windows that are still open."""
-        events = with_negated(self.negations, no_events(len(self.columns.ints), len(self.columns.reals)))
+        events = with_negated(
+            self.negations, no_events(*map(len, (self.columns.ints, self.columns.reals, self.columns.flags)))
+        )
         return self.run(events, END)
 
     @abstractmethod

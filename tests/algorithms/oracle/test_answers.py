@@ -34,7 +34,7 @@ def test_a_comparison_is_turned_around_where_only_that_has_a_transition() -> Non
 
 def test_pairwise_predicates_hold_for_every_pair_in_the_order_of_the_match() -> None:
     assert count("SEQ(A+, C, B) WHERE A.x < B.x", "A1/5 A2/1 C3/0 B4/3") == 1
-    assert count("SEQ(A, B, A) WHERE A.x < A.x", "A1/1 B2/0 A3/2 B4/0 A5/0") == 1
+    assert count("SEQ(A a, B, A z) WHERE a.x < z.x", "A1/1 B2/0 A3/2 B4/0 A5/0") == 1
 
 
 def test_next_needs_a_transition() -> None:

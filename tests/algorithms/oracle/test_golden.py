@@ -5,9 +5,10 @@ import pytest
 
 from cepbench.algorithms.oracle import answer
 from cepbench.queries.parser import parse_query
-from tests.streams import golden_cases, golden_plans
+from tests.streams import golden_cases, golden_conditions, golden_plans
 
 CASES = golden_cases()
+CONDITIONS = golden_conditions()
 CET = golden_plans()["cet"]
 
 
@@ -19,6 +20,15 @@ def test_the_papers_examples(case: dict[str, Any]) -> None:
     ]
     if case["paper_value"] is not None and len(rows) == 1:
         assert rows[0]["COUNT(*)"] == case["paper_value"]
+
+
+@pytest.mark.parametrize("case", CONDITIONS, ids=[case["name"] for case in CONDITIONS])
+def test_conditions_and_repetitions(case: dict[str, Any]) -> None:
+    rows = answer(parse_query(case["query"]), case["events"], case.get("time_unit", "s"))
+    if "matches" in case:
+        assert [row["match"] for row in rows] == case["matches"]
+    else:
+        assert [{name: row[name] for name in case["rows"][0]} for row in rows] == case["rows"]
 
 
 def test_complete_trends_of_deposited_checks() -> None:

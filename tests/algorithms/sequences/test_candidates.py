@@ -44,10 +44,10 @@ def test_gaps_with_a_negation_are_neither_inside_nor_at_the_ends() -> None:
 
 
 def test_predicates_tell_symbols_apart() -> None:
-    from cepbench.queries.model import Local, Op, Operand
+    from cepbench.queries.model import Op, Relation, Term
 
     plain, other = sequences(["AB", "AB"])
-    checked = Symbol("A", frozenset({Local(Operand("A", "x"), Op.GT, 1)}))
+    checked = Symbol("A", frozenset({Relation(Term("x"), Op.GT, 1)}))
     other = type(other)(1, other.positions, (checked, other.symbols[1]), other.negated)
     assert sharing_candidates([plain, other], ["x", "x"]) == ()
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
-from cepbench.algorithms.engine.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
+from cepbench.algorithms.engine.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks, is_continued
 from cepbench.queries.tables import Tables
 
 DEAD = -1
@@ -69,7 +69,7 @@ def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> 
         number[v] = 0
         if stacks.time[v] < earliest:
             continue
-        number[v] = FROM_START if tables.start[stacks.position[v]] else 0
+        number[v] = FROM_START if tables.start[stacks.position[v]] and not is_continued(v, number, stacks) else 0
         for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
             u = stacks.target[at]
             while _reaches(at, u, stacks):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
-from cepbench.algorithms.engine.kernels.stacks import EVENTS, NOBODY, Stacks
+from cepbench.algorithms.engine.kernels.stacks import EVENTS, NOBODY, Stacks, is_continued
 from cepbench.queries.tables import Tables
 
 LIVE, FIRST, LAST = 1, 2, 4
@@ -26,7 +26,7 @@ def mark_roles(earliest: int, tables: Tables, stacks: Stacks, role: Ints) -> Non
         first = True
         for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
             first = first and not _is_live(stacks.target[at], role)
-        if tables.start[stacks.position[v]] or not first:
+        if not first or (tables.start[stacks.position[v]] and not is_continued(v, role, stacks)):
             role[v] = LIVE | LAST | (FIRST if first else 0)
     for v in range(stacks.counters[EVENTS] - 1, -1, -1):
         if role[v] & LAST and not tables.end[stacks.position[v]]:

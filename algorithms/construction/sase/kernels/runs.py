@@ -39,7 +39,7 @@ class SpanTables(NamedTuple):
 
     binding_ptr: Ints
     binding: Ints
-    local: Predicates
+    local: Ints
     enter_ptr: Ints
     source: Ints
     guarded: Flags
@@ -150,7 +150,7 @@ def push(
     kind = events.kind[i]
     for at in range(tables.binding_ptr[kind], tables.binding_ptr[kind + 1]):
         bound = tables.binding[at]
-        if fits(tables.local, bound, i, events):
+        if fits(tables.local[bound], i, events):
             if bound < positions:
                 _push_instance(bound, i, time, point, places[i], events, span, tables, runs)
             else:

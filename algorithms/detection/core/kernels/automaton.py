@@ -8,7 +8,6 @@ from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Predicates
 
 UNKNOWN = -1
 """A decision or a target that no event has needed so far."""
@@ -58,7 +57,7 @@ class Cea(NamedTuple):
 
 
 @inlined
-def classified(i: int, events: KernelEvents, local: Predicates, cea: Cea) -> int:
+def classified(i: int, events: KernelEvents, local: Ints, cea: Cea) -> int:
     """The final decision about event i: a letter, `NOTHING`, or `UNKNOWN`.
 
     O(predicates of its type).
@@ -70,7 +69,7 @@ def classified(i: int, events: KernelEvents, local: Predicates, cea: Cea) -> int
 
 
 @inlined
-def undecided(i: int, events: KernelEvents, local: Predicates, cea: Cea) -> int:
+def undecided(i: int, events: KernelEvents, local: Ints, cea: Cea) -> int:
     """The test of event i without a next decision: twice its number, plus one if it holds."""
     at = cea.root[events.kind[i]]
     while True:
@@ -81,5 +80,5 @@ def undecided(i: int, events: KernelEvents, local: Predicates, cea: Cea) -> int:
 
 
 @inlined
-def _passes(test: int, i: int, events: KernelEvents, local: Predicates, cea: Cea) -> bool:
-    return fits(local, cea.test[test], i, events)
+def _passes(test: int, i: int, events: KernelEvents, local: Ints, cea: Cea) -> bool:
+    return fits(local[cea.test[test]], i, events)

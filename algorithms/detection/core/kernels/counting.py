@@ -42,7 +42,6 @@ from cepbench.algorithms.engine.kernels.cells import product_exceeds, sum_exceed
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Predicates
 
 NONE = -1
 (LOW, MID, COMMITTED, LOGGED, STARTS, SEEN, NOW, ASKED, TOUCHED, STEPS, FLIPS, MAX_LOGGED, MAX_STARTS) = range(13)
@@ -105,7 +104,7 @@ class Products(NamedTuple):
 
 @kernel
 def count(
-    begin: int, events: KernelEvents, setting: Records, local: Predicates, cea: Cea, products: Products
+    begin: int, events: KernelEvents, setting: Records, local: Ints, cea: Cea, products: Products
 ) -> tuple[int, int]:
     """Counts the matches that events `begin..` end; returns the next event and what is lacking to read it (or 0).
 

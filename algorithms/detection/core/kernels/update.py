@@ -35,7 +35,6 @@ from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Predicates
 
 OF_DECISIONS, OF_TARGETS, OF_NODES, OF_PENDING, OF_FINALS = range(1, 6)
 """Why the kernel returns before the end of a batch: what it lacks space for."""
@@ -43,7 +42,7 @@ OF_DECISIONS, OF_TARGETS, OF_NODES, OF_PENDING, OF_FINALS = range(1, 6)
 
 @kernel
 def update(
-    begin: int, events: KernelEvents, places: Ints, span: Records, local: Predicates, cea: Cea, runs: CompactSet
+    begin: int, events: KernelEvents, places: Ints, span: Records, local: Ints, cea: Cea, runs: CompactSet
 ) -> tuple[int, int]:
     """Reads events `begin..`; returns the next event, and what is lacking to read it (0 at the end of the batch).
 

@@ -53,7 +53,7 @@ Bound = tuple[int, bool, int, float, int]
 def chosen_index(
     join: JoinKey, checks: Sequence[tuple[int, int, int]], pairs: Predicates, shares: Mapping[int, Sequence[float]]
 ) -> tuple[IndexKey, list[Bound]] | None:
-    """The index for a join with a condition other than `!=`, and the bounds of its look-ups.
+    """The index for a join with a condition other than `!=` and without offset, and the bounds of its look-ups.
 
     `shares[c]` is the share of pairs for which the conditions of check c hold, 1 if unknown. Of the values by which the
     older rows can be looked up, the one with the fewest pairs is chosen, with all conditions on it: two conditions can
@@ -67,7 +67,7 @@ def chosen_index(
             continue
         for one, share in zip(pairs.one[pairs.ptr[which] : pairs.ptr[which + 1]], shares[c], strict=True):
             op = int(one["op"])
-            if op == UNEQUAL:
+            if op == UNEQUAL or one["left_offset"] or one["right_offset"]:
                 continue
             real = bool(one["real"])
             key = IndexKey(join.theirs, theirs, real, int(one["right_column"]), float(one["right_factor"]))

@@ -11,7 +11,7 @@ from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPatter
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.detection.mcep.planning.subpatterns import operands_of
 from cepbench.queries.detection import DetectionClause
-from cepbench.queries.model import Local
+from cepbench.queries.model import Condition
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class EngineNode:
     counts: bool
     reach: int = 0
     type: str = ""
-    filters: tuple[Local, ...] = ()
+    filters: tuple[Condition, ...] = ()
     sides: tuple[NodeSide, ...] = ()
     finals: list[int] = field(default_factory=list)
     stored: bool = False

@@ -34,7 +34,7 @@ from cepbench.algorithms.detection.mcep.kernels.state import (
     PatternRecord,
     PlanTables,
 )
-from cepbench.algorithms.detection.mcep.planning.patterns import flipped, nameless
+from cepbench.algorithms.detection.mcep.planning.patterns import nameless
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.detection.mcep.planning.selectivities import TypePair
 from cepbench.algorithms.engine.kernels.arrays import Ints
@@ -42,7 +42,7 @@ from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Comparison
 from cepbench.queries.records import Records, records_of
-from cepbench.queries.tables import Columns, Predicates, csr, predicate_tables
+from cepbench.queries.tables import Columns, Predicates, csr, flag_rows, predicate_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class _Compilation:
         steps = [[n for n, node in enumerate(nodes) if name in node.ends] for name in self.types]
         tables = PlanTables(
             _records(NodeRecord, [(n.kind, n.reach, n.counts, len(n.places), n.stored, n.kept, n.held) for n in nodes]),
-            predicate_tables([node.filters for node in nodes], self.columns),
+            flag_rows([node.filters for node in nodes], self.columns),
             *csr(steps),
             csr(joins)[0],
             _records(JoinRecord, records),
@@ -106,7 +106,7 @@ class _Compilation:
             _records(AbsenceRecord, absences),
         )
         longest = [max((n.reach for n in nodes if n.counts == counts), default=-1) for counts in (False, True)]
-        columns = ColumnSet(tuple(self.columns.ints), tuple(self.columns.reals))
+        columns = self.columns.whole
         strides = np.array([SLOTS + len(node.places) for node in nodes], np.int64)
         return EngineTables(tables, columns, np.array(longest, np.int64), strides, np.array(self.queries, np.int64))
 
@@ -187,7 +187,7 @@ class _Compilation:
                     if (condition.left, condition.right) == (one, other):
                         listed.append(condition.predicate)
                     elif (condition.left, condition.right) == (other, one):
-                        listed.append(flipped(condition.predicate))
+                        listed.append(condition.predicate.exchanged)
                 if listed:
                     types = clause.operands[one].single.type, clause.operands[other].single.type
                     self.shares[len(self.checks)] = [

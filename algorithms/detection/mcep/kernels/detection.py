@@ -66,7 +66,7 @@ def detect(
             point = count[SEEN] if node.counts else time
             if node.kind == JOIN:
                 taken = joined_rows(n, point, time, tables, state, output)
-            elif fits(tables.local, n, i, events):
+            elif fits(tables.local[n], i, events):
                 if node.kind == LEAF:
                     taken = event_row(n, i, point, events, places, tables, state, output)
                 elif node.kind == ABSENT:

@@ -218,7 +218,7 @@ class PlanTables(NamedTuple):
     """
 
     node: Records
-    local: Predicates
+    local: Ints
     step_ptr: Ints
     step: Ints
     join_ptr: Ints

@@ -1,6 +1,6 @@
 """Patterns as input of MCEP's optimizer: SEQ or AND of single types with pairwise conditions (MCEP, Section 2).
 
-Predicates have no names of operands (`""`), so equal ones of different patterns are equal.
+Comparisons have no names of operands (`""`), so equal ones of different patterns are equal.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from cepbench.queries.compile import CompiledQuery
 from cepbench.queries.detection import DetectionClause
-from cepbench.queries.model import Comparison, Local
+from cepbench.queries.model import Comparison, Condition
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class PatternElement:
 
     type: str
     kleene: bool = False
-    filters: frozenset[Local] = frozenset()
+    filters: frozenset[Condition] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class NegatedElement:
 
     type: str
     gap: int
-    filters: frozenset[Local] = frozenset()
+    filters: frozenset[Condition] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def _pattern(query: CompiledQuery, number: int, clause: DetectionClause) -> Dete
     counts = query.window.counts_events
     return DetectionPattern(
         clause.ordered and len(clause.operands) > 1,
-        tuple(PatternElement(o.single.type, o.kleene, _filters(o.single.predicates)) for o in clause.operands),
-        tuple(NegatedElement(one.type, one.gap, _filters(one.predicates)) for one in clause.negated),
+        tuple(PatternElement(o.single.type, o.kleene, frozenset(o.single.predicates)) for o in clause.operands),
+        tuple(NegatedElement(one.type, one.gap, frozenset(one.predicates)) for one in clause.negated),
         frozenset(_condition(one.left, one.right, one.predicate) for one in clause.conditions),
         query.window.within if counts else query.reach,
         PatternScope(counts, frozenset(query.partition)),
@@ -105,15 +105,6 @@ def nameless(predicate: Comparison) -> Comparison:
     return Comparison(left, predicate.op, right)
 
 
-def flipped(predicate: Comparison) -> Comparison:
-    """The same condition with its sides exchanged."""
-    return replace(predicate, left=predicate.right, op=predicate.op.flipped, right=predicate.left)
-
-
-def _filters(predicates: Iterable[Local]) -> frozenset[Local]:
-    return frozenset(replace(one, operand=replace(one.operand, name="")) for one in predicates)
-
-
 def _condition(left: int, right: int, predicate: Comparison) -> PairCondition:
     comparison = nameless(predicate)
-    return PairCondition(left, right, comparison) if left < right else PairCondition(right, left, flipped(comparison))
+    return PairCondition(left, right, comparison) if left < right else PairCondition(right, left, comparison.exchanged)

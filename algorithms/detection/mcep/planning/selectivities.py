@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import operator
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, flipped
+from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
-from cepbench.events.schema import Kind
 from cepbench.events.statistics import Statistics
-from cepbench.queries.model import Comparison, Local, Op, Operand
+from cepbench.queries.binding import bind, bound_terms, column_of, passing, related
+from cepbench.queries.model import TIME, Comparison, Condition, terms
 
 EVENTS_PER_TYPE = 400
 """Maximum number of sampled events on which a condition is measured."""
-
-COMPARE: dict[Op, Callable[[Any, Any], Any]] = {
-    Op.LT: operator.lt, Op.LE: operator.le, Op.GT: operator.gt, Op.GE: operator.ge, Op.EQ: operator.eq,
-    Op.NE: operator.ne,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,7 +26,7 @@ class TypeFilters:
     """Conditions on a single event of a type, all of which must hold."""
 
     type: str
-    filters: frozenset[Local]
+    filters: frozenset[Condition]
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,7 @@ class TypePair:
     @property
     def flipped(self) -> TypePair:
         """The same conditions with sides exchanged."""
-        return TypePair(self.right, self.left, frozenset(flipped(one) for one in self.comparisons))
+        return TypePair(self.right, self.left, frozenset(one.exchanged for one in self.comparisons))
 
     @property
     def alone(self) -> list[TypePair]:
@@ -55,7 +48,7 @@ class TypePair:
         return [TypePair(self.left, self.right, frozenset({one})) for one in sorted(self.comparisons, key=repr)]
 
 
-Condition = TypeFilters | TypePair
+Selection = TypeFilters | TypePair
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,7 @@ class Selectivities:
     Raises `CepbenchError` unless all are between 0 and 1.
     """
 
-    given: Mapping[Condition, float] = field(default_factory=dict)
+    given: Mapping[Selection, float] = field(default_factory=dict)
     events: int = 0
     seconds: float = 0.0
 
@@ -76,7 +69,7 @@ class Selectivities:
             if not 0 <= value <= 1:
                 raise CepbenchError(f"the selectivity of {condition} is {value}; it must be between 0 and 1")
 
-    def of(self, condition: Condition) -> float:
+    def of(self, condition: Selection) -> float:
         """The selectivity of some conditions."""
         found = self.given.get(condition)
         if found is not None or isinstance(condition, TypeFilters):
@@ -99,20 +92,20 @@ class SampledStatistics:
         """Number of events of a type."""
         return self.rates.rates.get(name, 0.0) * self.rates.duration
 
-    def variance(self, condition: Condition) -> float:
+    def variance(self, condition: Selection) -> float:
         """Upper bound of the variance of a measured selectivity; many pairs of few events have a high variance."""
         value = self.selectivities.given[condition]
         names = (condition.type,) if isinstance(condition, TypeFilters) else (condition.left, condition.right)
         return value * (1 - value) * sum(1 / max(1.0, min(self.count(name), self.events_per_type)) for name in names)
 
 
-def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[Condition, ...]:
+def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[Selection, ...]:
     """All distinct conditions of some patterns.
 
     Plans need those on a type, and those between two types together (sel of Section 2); indices need those between two
     types separately. Pairs have the direction of their first occurrence.
     """
-    found: dict[Condition, None] = {}
+    found: dict[Selection, None] = {}
     for pattern in patterns:
         for element in pattern.elements:
             if element.filters:
@@ -141,7 +134,7 @@ def measured_selectivities(
     """
     begin = time.perf_counter()
     drawn: dict[str, NDArray[np.int64]] = {}
-    found: dict[Condition, float] = {}
+    found: dict[Selection, float] = {}
 
     def rows_of(name: str) -> NDArray[np.int64]:
         if name not in drawn:
@@ -153,7 +146,8 @@ def measured_selectivities(
     for condition in conditions_of(patterns):
         if isinstance(condition, TypeFilters):
             rows = rows_of(condition.type)
-            held = np.logical_and.reduce([_filtered(one, sample, rows) for one in condition.filters])
+            events = sample.take(rows)
+            held = np.logical_and.reduce([passing(bind(one, sample.schema), events) for one in condition.filters])
             hits, total = int(held.sum()), held.size
         else:
             left, right = rows_of(condition.left), rows_of(condition.right)
@@ -174,11 +168,12 @@ def known_selectivities(patterns: Iterable[DetectionPattern], statistics: Statis
     needs: dict[str, set[str]] = {}
     for condition in conditions_of(patterns):
         if isinstance(condition, TypeFilters):
-            needs.setdefault(condition.type, set()).update(one.operand.attribute for one in condition.filters)
+            attributes = {term.attribute for one in condition.filters for term in terms(one)}
+            needs.setdefault(condition.type, set()).update(attributes - {TIME})
         else:
             compared = condition.comparisons
-            needs.setdefault(condition.left, set()).update(one.left.attribute for one in compared)
-            needs.setdefault(condition.right, set()).update(one.right.attribute for one in compared)
+            needs.setdefault(condition.left, set()).update({one.left.attribute for one in compared} - {TIME})
+            needs.setdefault(condition.right, set()).update({one.right.attribute for one in compared} - {TIME})
     sample = statistics.sample(needs) if needs else None
     if sample is None:
         return Selectivities()
@@ -186,23 +181,10 @@ def known_selectivities(patterns: Iterable[DetectionPattern], statistics: Statis
     return replace(measured, seconds=measured.seconds + sample.seconds)
 
 
-def _filtered(one: Local, sample: EventBatch, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    constant = sample.schema.string_code(one.constant) if isinstance(one.constant, str) else one.constant
-    held: NDArray[np.bool_] = COMPARE[one.op](_values(sample, one.operand, rows), constant)
-    return held
-
-
 def _compared(
     comparison: Comparison, sample: EventBatch, left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """bool[len(left), len(right)]: whether the condition holds."""
-    a, b = _values(sample, comparison.left, left), _values(sample, comparison.right, right)
-    held: NDArray[np.bool_] = COMPARE[comparison.op](a[:, None], b[None, :])
-    return held
-
-
-def _values(sample: EventBatch, operand: Operand, rows: NDArray[np.int64]) -> NDArray[Any]:
-    values = sample.columns[operand.attribute][rows]
-    if sample.schema.kinds[operand.attribute] is Kind.STRING or operand.factor == 1:
-        return values
-    return values.astype(np.float64) * float(operand.factor)
+    first, second = bound_terms(comparison.left.term, comparison.op, comparison.right.term, sample.schema)
+    a, b = column_of(first.attribute, sample)[left], column_of(second.attribute, sample)[right]
+    return related(first, comparison.op, second, a[:, None], b[None, :], sample.schema)

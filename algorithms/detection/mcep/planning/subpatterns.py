@@ -8,7 +8,7 @@ from itertools import combinations, groupby, permutations, product
 from math import factorial, prod
 from typing import Generic, TypeVar
 
-from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, PatternElement, PatternScope, flipped
+from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, PatternElement, PatternScope
 from cepbench.queries.model import Comparison
 
 _Item = TypeVar("_Item", bound=Hashable)
@@ -111,7 +111,7 @@ class SubPatternTable:
         between: list[list[set[Comparison]]] = [[set() for _ in range(size)] for _ in range(size)]
         for condition in pattern.conditions:
             between[condition.left][condition.right].add(condition.comparison)
-            between[condition.right][condition.left].add(flipped(condition.comparison))
+            between[condition.right][condition.left].add(condition.comparison.exchanged)
         relation = [[self.relations.number(frozenset(cell)) for cell in row] for row in between]
         elements = tuple(self.elements.number(element) for element in pattern.elements)
         self._patterns.append(_Numbered(pattern, self.scopes.number(pattern.scope), elements, relation))

@@ -5,8 +5,9 @@ import org.apache.flink.cep.pattern.conditions.IterativeCondition;
 /**
  * Whether an event can be bound to a position after the events of a partial match.
  *
- * Checks type, local predicates, adjacent predicates with the last event, strictly increasing times, and the conditions
- * of next and contiguous. The last event is looked up in Flink's shared buffer only if one of these needs it.
+ * Checks type, conditions on the event, adjacent predicates with the last event, strictly increasing times, and the
+ * conditions of next and contiguous. The last event is looked up in Flink's shared buffer only if one of these needs
+ * it.
  */
 final class Binding extends IterativeCondition<Event> {
     private final Spec.Flow flow;
@@ -26,7 +27,7 @@ final class Binding extends IterativeCondition<Event> {
 
     @Override
     public boolean filter(Event event, Context<Event> context) throws Exception {
-        if (!fits(event, position)) {
+        if (!flow.fits(event, position)) {
             return false;
         }
         boolean emulated = semantics == Spec.NEXT || semantics == Spec.CONTIGUOUS;
@@ -55,15 +56,6 @@ final class Binding extends IterativeCondition<Event> {
         return semantics != Spec.NEXT || !anotherIsNext(event, last, source);
     }
 
-    private boolean fits(Event event, int p) {
-        for (int candidate : flow.binding[event.kind]) {
-            if (candidate == p) {
-                return Spec.all(flow.local[p], event, event);
-            }
-        }
-        return false;
-    }
-
     /** Whether an event strictly between the two could follow the last one. */
     private boolean anotherIsNext(Event event, Event last, int source) {
         for (int n = last.number + 1; n < event.number; n++) {
@@ -75,7 +67,7 @@ final class Binding extends IterativeCondition<Event> {
                 return false;
             }
             for (int p : flow.targets[source]) {
-                if (fits(between, p) && Spec.all(flow.adjacent[source][p], last, between)) {
+                if (flow.fits(between, p) && Spec.all(flow.adjacent[source][p], last, between)) {
                     return true;
                 }
             }

@@ -11,6 +11,7 @@ public class Event {
     boolean tied, closes;
     long[] ints;
     double[] reals;
+    boolean[] flags;
 
     /** A copy for another window. */
     Event in(long window, long key) {
@@ -25,6 +26,7 @@ public class Event {
         copy.tied = tied;
         copy.ints = ints;
         copy.reals = reals;
+        copy.flags = flags;
         copy.window = window;
         copy.key = key;
         return copy;

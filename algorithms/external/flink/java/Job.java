@@ -93,7 +93,7 @@ final class Job {
             WindowCep operator = new WindowCep(
                 type.createSerializer(env.getConfig().getSerializerConfig()),
                 NFACompiler.compileFactory(Patterns.of(flow, spec), false),
-                spec.ints + spec.reals,
+                spec.columns(),
                 spec.semantics == Spec.SPAN);
             DataStreamUtils.reinterpretAsKeyedStream(copies, event -> event.key, Types.LONG)
                 .transform("cep", TypeInformation.of(WindowCep.Match.class), operator)
@@ -162,12 +162,14 @@ final class Job {
             events[i] = new Event();
             events[i].ints = new long[spec.ints];
             events[i].reals = new double[spec.reals];
+            events[i].flags = new boolean[spec.flags];
         }
         for (Event event : events) event.time = in.getLong();
         for (Event event : events) event.position = in.getLong();
         for (Event event : events) event.kind = (int) in.getLong();
         for (int c = 0; c < spec.ints; c++) for (Event event : events) event.ints[c] = in.getLong();
         for (int c = 0; c < spec.reals; c++) for (Event event : events) event.reals[c] = in.getDouble();
+        for (int c = 0; c < spec.flags; c++) for (Event event : events) event.flags[c] = in.get() != 0;
         for (Event event : events) {
             substream.take(event, spec);
             out.collect(event);
@@ -192,7 +194,7 @@ final class Job {
         for (long window : ended) {
             out.accept(Event.end(substream, window, substream.keys.remove(window)));
             long copies = spec.semantics == Spec.SPAN ? substream.endSpans() : substream.cells.get(window).copies;
-            substream.changed(0, -copies, spec.ints + spec.reals);
+            substream.changed(0, -copies, spec.columns());
         }
         substream.low = low;
         if (low != Long.MAX_VALUE) {
@@ -219,7 +221,7 @@ final class Job {
             Substream substream = event.substream;
             if (spec.semantics == Spec.SPAN) {
                 if (own.isBound(event)) {
-                    substream.spans(event.point, spec.within, spec.ints + spec.reals);
+                    substream.spans(event.point, spec.within, spec.columns());
                     substream.cells.computeIfAbsent(0L, x -> new Cell(spec)).forget();
                     out.collect(event.in(0, substream.keys.computeIfAbsent(0L, x -> own.keys++)));
                 }
@@ -234,7 +236,7 @@ final class Job {
             for (long window = Math.max(first, substream.low); window <= last; window++) {
                 long key = substream.keys.computeIfAbsent(window, x -> own.keys++);
                 substream.cells.computeIfAbsent(window, x -> new Cell(spec)).copies++;
-                substream.changed(0, 1, spec.ints + spec.reals);
+                substream.changed(0, 1, spec.columns());
                 out.collect(event.in(window, key));
             }
         }
@@ -243,10 +245,8 @@ final class Job {
     /** Whether a match may bind the event; the CEP operator does not need other events. */
     private boolean isBound(Event event) {
         for (Spec.Flow flow : spec.flows) {
-            for (int position : flow.binding[event.kind]) {
-                if (Spec.all(flow.local[position], event, event)) {
-                    return true;
-                }
+            if (flow.fits(event)) {
+                return true;
             }
         }
         return false;

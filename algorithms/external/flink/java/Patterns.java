@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.apache.flink.cep.nfa.aftermatch.AfterMatchSkipStrategy;
 import org.apache.flink.cep.pattern.Pattern;
 
-/** Flink's pattern of a flow. Words in prefix order: E (a position), S (a number of parts), L (a loop). */
+/** Flink's pattern of a flow. Words in prefix order: E (position), S (number of parts), L (loop), O (optional part). */
 final class Patterns {
     private final Spec.Flow flow;
     private final int semantics;
@@ -39,10 +39,9 @@ final class Patterns {
                 }
                 return whole;
             default:
-                if (flow.pattern[at].charAt(0) == 'E') {
-                    return loop(append(before));
-                }
-                return loop(group(before, append(null)));
+                boolean single = flow.pattern[flow.pattern[at].equals("L") ? at + 1 : at].charAt(0) == 'E';
+                Pattern<Event, Event> part = single ? append(before) : group(before, append(null));
+                return word.equals("L") ? loop(part) : part.optional();
         }
     }
 

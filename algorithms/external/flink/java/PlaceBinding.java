@@ -5,8 +5,9 @@ import org.apache.flink.cep.pattern.conditions.IterativeCondition;
 /**
  * Whether an event can be bound to a place of a detection clause after the events of a partial match.
  *
- * Checks type, local predicates and conditions with all bound events; strictly increasing times in a SEQ and within an
- * operand. Events are looked up in Flink's shared buffer only if a condition or a repeated time stamp needs it.
+ * Checks type, conditions on the event and conditions with all bound events; strictly increasing times in a SEQ and
+ * within an operand. Events are looked up in Flink's shared buffer only if a condition or a repeated time stamp needs
+ * it.
  */
 final class PlaceBinding extends IterativeCondition<Event> {
     private final Spec.Flow flow;
@@ -62,10 +63,8 @@ final class PlaceBinding extends IterativeCondition<Event> {
     /** The operand of a place that an event is bound to, or -1; operands at the same place have different types. */
     static int operand(Spec.Flow flow, Event event, int place) {
         for (int one : flow.places[place]) {
-            for (int candidate : flow.binding[event.kind]) {
-                if (candidate == one && Spec.all(flow.local[one], event, event)) {
-                    return one;
-                }
+            if (flow.fits(event, one)) {
+                return one;
             }
         }
         return -1;

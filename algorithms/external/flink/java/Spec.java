@@ -15,26 +15,56 @@ final class Spec implements Serializable {
     int semantics;
 
     long within, slide;
-    int ints, reals;
+    int ints, reals, flags;
     boolean floats, matches, complete, counts;
     final List<Flow> flows = new ArrayList<>();
 
     /**
      * One Flink pattern: a whole query, one of its flattened sequences, or one order of the operands of a detection
-     * clause. In the latter, positions are places, each with the operands that it can bind, and all other fields are by
-     * operand.
+     * clause. In the latter, positions are places, each with the operands that it can bind, `adjacent` is by operand,
+     * and `binding` has the alternatives of operands, whose operands are `operands`. `local` has, for each position or
+     * alternative, the condition that its events pass, or -1.
      */
     static final class Flow implements Serializable {
         String[] pattern;
         boolean repeats;
         int positions;
         int[][] binding = new int[0][];
-        Predicate[][] local;
+        int[] local, operands;
         Predicate[][][] adjacent;
         int[][] sources, targets;
         boolean ordered;
         int[][] places = new int[0][];
         Channel[] ring, real, least;
+
+        /** Whether an event may be bound to a position, or to an operand of a detection clause, by itself. */
+        boolean fits(Event event, int position) {
+            for (int candidate : binding[event.kind]) {
+                if ((operands == null ? candidate : operands[candidate]) == position && passes(event, candidate)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        /** Whether an event may be bound to any position, or operand, by itself. */
+        boolean fits(Event event) {
+            for (int candidate : binding[event.kind]) {
+                if (passes(event, candidate)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private boolean passes(Event event, int candidate) {
+            return local[candidate] < 0 || event.flags[local[candidate]];
+        }
+    }
+
+    /** Number of columns with as many bytes as those of an event; eight conditions take the bytes of a column. */
+    int columns() {
+        return ints + reals + (flags + 7) / 8;
     }
 
     /** A channel of the aggregates: a column, or -1 for the weight 1, of the events at some positions. */
@@ -48,22 +78,26 @@ final class Spec implements Serializable {
         }
     }
 
-    /** A comparison of columns of two events, or of one and a constant where `rightColumn` is negative. */
+    /**
+     * A comparison of columns of two events: of floats with factors and offsets, or of integers, where `intOffset` is
+     * added to the right side exactly.
+     */
     static final class Predicate implements Serializable {
         final boolean real;
         final int op, leftColumn, rightColumn;
-        final double leftFactor, rightFactor, realConstant;
-        final long intConstant;
+        final double leftFactor, leftOffset, rightFactor, rightOffset;
+        final long intOffset;
 
         Predicate(String[] word, int at) {
             real = word[at].equals("1");
             op = Integer.parseInt(word[at + 1]);
             leftColumn = Integer.parseInt(word[at + 2]);
             leftFactor = number(word[at + 3]);
-            rightColumn = Integer.parseInt(word[at + 4]);
-            rightFactor = number(word[at + 5]);
-            intConstant = Long.parseLong(word[at + 6]);
-            realConstant = number(word[at + 7]);
+            leftOffset = number(word[at + 4]);
+            rightColumn = Integer.parseInt(word[at + 5]);
+            rightFactor = number(word[at + 6]);
+            rightOffset = number(word[at + 7]);
+            intOffset = Long.parseLong(word[at + 8]);
         }
 
         private static double number(String bits) {
@@ -72,8 +106,8 @@ final class Spec implements Serializable {
 
         boolean holds(Event left, Event right) {
             if (real) {
-                double a = leftFactor * left.reals[leftColumn];
-                double b = rightColumn < 0 ? realConstant : rightFactor * right.reals[rightColumn];
+                double a = leftFactor * left.reals[leftColumn] + leftOffset;
+                double b = rightFactor * right.reals[rightColumn] + rightOffset;
                 switch (op) {
                     case 0: return a < b;
                     case 1: return a <= b;
@@ -84,7 +118,12 @@ final class Spec implements Serializable {
                 }
             }
             long x = left.ints[leftColumn];
-            long y = rightColumn < 0 ? intConstant : right.ints[rightColumn];
+            long z = right.ints[rightColumn];
+            long y = z + intOffset;
+            if (((z ^ y) & (intOffset ^ y)) < 0) {  // y is larger, or smaller, than every integer of 64 bits
+                x = 0;
+                y = intOffset;
+            }
             switch (op) {
                 case 0: return x < y;
                 case 1: return x <= y;
@@ -117,10 +156,11 @@ final class Spec implements Serializable {
                     spec.slide = Long.parseLong(word[3]);
                     spec.ints = whole(word[4]);
                     spec.reals = whole(word[5]);
-                    spec.floats = word[6].equals("1");
-                    spec.matches = !word[7].equals("0");
-                    spec.complete = word[7].equals("2");
-                    spec.counts = word[8].equals("1");
+                    spec.flags = whole(word[6]);
+                    spec.floats = word[7].equals("1");
+                    spec.matches = !word[8].equals("0");
+                    spec.complete = word[8].equals("2");
+                    spec.counts = word[9].equals("1");
                     break;
                 case "flow":
                     flow = flow(word);
@@ -140,7 +180,10 @@ final class Spec implements Serializable {
                     flow.binding[whole(word[1])] = wholes(word, 2);
                     break;
                 case "local":
-                    flow.local[whole(word[1])] = with(flow.local[whole(word[1])], word, 2);
+                    flow.local = wholes(word, 1);
+                    break;
+                case "operands":
+                    flow.operands = wholes(word, 1);
                     break;
                 case "step":
                     int source = whole(word[1]), target = whole(word[2]);
@@ -173,7 +216,6 @@ final class Spec implements Serializable {
         flow.positions = whole(word[1]);
         flow.repeats = word[2].equals("1");
         flow.pattern = java.util.Arrays.copyOfRange(word, 3, word.length);
-        flow.local = new Predicate[flow.positions][0];
         flow.adjacent = new Predicate[flow.positions][flow.positions][];
         flow.sources = new int[flow.positions][0];
         flow.targets = new int[flow.positions][0];

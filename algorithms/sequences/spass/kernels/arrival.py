@@ -13,7 +13,6 @@ from cepbench.algorithms.engine.kernels.arrays import Codes, Flags, Ints, Reals
 from cepbench.algorithms.engine.kernels.cells import Cells, add, clear, copy, is_empty
 from cepbench.algorithms.engine.kernels.compilation import inner, kernel
 from cepbench.algorithms.engine.kernels.events import RowCells, fits
-from cepbench.queries.tables import Predicates
 
 STORED, BASE, NOW = 0, 1, 2
 
@@ -21,26 +20,29 @@ STORED, BASE, NOW = 0, 1, 2
 class Arriving(NamedTuple):
     """Part of a batch, read-only: `time` int64[n], `kind` int32[n], `ints` int64[I, n], `reals` float64[F, n].
 
-    `window` int64[n]: the last window that contains the event; -1 if there is none.
+    `flags` bool[C, n]: the events that pass each condition. `window` int64[n]: the last window that contains the event;
+    -1 if there is none.
     """
 
     time: Ints
     kind: Codes
     ints: Ints
     reals: Reals
+    flags: Flags
     window: Ints
 
 
 class SymbolTables(NamedTuple):
     """The symbols that events of type t can match: `symbol[symbol_ptr[t]:symbol_ptr[t + 1]]`.
 
-    - `local`: predicates by symbol. `stored[S]`: whether a sequence has the symbol; its store has the same number.
+    - `local[S]`: the row in `flags` of a symbol's condition, or -1. `stored[S]`: whether a sequence has the symbol; its
+      store has the same number.
     - `negates[negates_ptr[s]:negates_ptr[s + 1]]`: gaps in which events of symbol s are negated.
     """
 
     symbol_ptr: Ints
     symbol: Ints
-    local: Predicates
+    local: Ints
     stored: Flags
     negates_ptr: Ints
     negates: Ints
@@ -101,7 +103,7 @@ def arrive(
         kept = False
         for k in range(symbols.symbol_ptr[batch.kind[i]], symbols.symbol_ptr[batch.kind[i] + 1]):
             s = symbols.symbol[k]
-            if not fits(symbols.local, s, i, batch):
+            if not fits(symbols.local[s], i, batch):
                 continue
             for n in range(symbols.negates_ptr[s], symbols.negates_ptr[s + 1]):
                 arrived.negated[1, symbols.negates[n]] = batch.time[i]

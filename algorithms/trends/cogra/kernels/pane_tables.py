@@ -19,7 +19,7 @@ from cepbench.algorithms.trends.online.kernels.type_tables import (
     terminated,
 )
 from cepbench.queries.aggregates import Layout
-from cepbench.queries.tables import Predicates, Tables, Weights, csr
+from cepbench.queries.tables import Tables, Weights, csr
 
 FIRST, NEGATED, BACK, FRONT, PRODUCT_NEGATED = range(5)
 
@@ -158,8 +158,6 @@ def _of_columns(tables: Tables, positions: list[int], sources: list[list[int]], 
     )
     enter_ptr, source = csr(sources)
     at = np.array(positions, np.int64)
-    ptr = tables.local.ptr
-    local = np.array([k for p in positions for k in range(ptr[p], ptr[p + 1])], np.int64)
     return tables._replace(
         binding_ptr=binding_ptr,
         binding=binding,
@@ -167,7 +165,7 @@ def _of_columns(tables: Tables, positions: list[int], sources: list[list[int]], 
         source=source,
         start=tables.start[at],
         end=np.arange(len(at)) < ends,
-        local=Predicates(np.cumsum([0, *np.diff(ptr)[at]]), tables.local.one[local]),
+        local=tables.local[at],
         ring=_at(at, tables.ring),
         real=_at(at, tables.real),
         least=_at(at, tables.least),

@@ -70,7 +70,7 @@ def aggregate_panes(
     boundary = next_boundary(clock[LOW], clock[HIGH], window)  # divisions are left to the boundaries of panes
     inside = clock[LOW] <= clock[HIGH]
     number = np.uint64(len(events.time))
-    checked, negates = len(template.local.one) > 0, len(fixed.negates) > 0
+    checked, negates = len(events.flags) > 0, len(fixed.negates) > 0
     for i in range(np.uint64(first), number):
         alone = False
         time = events.time[i]
@@ -92,7 +92,7 @@ def aggregate_panes(
         p = template.binding[b]
         alone = alone and (p == END or template.binding[b + ONE] == END)
         while p != END:
-            if not checked or fits(template.local, p, i, events):
+            if not checked or fits(template.local[p], i, events):
                 if state.counters[FIRST] < 0:
                     state.counters[FIRST] = now
                 _bind(i, p, alone, events, fixed, state)

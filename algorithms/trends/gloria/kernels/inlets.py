@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from cepbench.algorithms.engine.kernels.compilation import inlined
-from cepbench.algorithms.engine.kernels.events import KernelEvents
+from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
 from cepbench.algorithms.trends.gloria.kernels.expressions import add_run, cell_of, clear_run, first_in, time_of
 from cepbench.algorithms.trends.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
 from cepbench.algorithms.trends.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.trends.online.kernels.reach.visits import visit
 from cepbench.algorithms.trends.online.kernels.step import reach as reach_alone
 from cepbench.algorithms.trends.online.kernels.template import Totals
-from cepbench.algorithms.trends.snapshots.kernels.cells import fits, follows
+from cepbench.algorithms.trends.snapshots.kernels.cells import follows
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate, evaluate_counts
 from cepbench.algorithms.trends.snapshots.kernels.vertices import VertexQueue, add_expressions
 from cepbench.queries.tables import Predicates
 
 
 @inlined
-def match(
-    i: int, s: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, shared: Expressions
-) -> bool:
+def match(i: int, s: int, events: KernelEvents, tables: GloriaTables, shared: Expressions) -> bool:
     """Sets `Expressions.passed` for the members that event i matches at state s; False if it matches none."""
     found = False
     for n in range(tables.state[s].test, tables.state[s].test_end):
-        test = tables.lists[n]
-        passed = test == NONE or fits(predicates, test, i, events)
+        passed = fits(tables.lists[n], i, events)
         shared.passed[n] = passed
         found |= passed
     return found

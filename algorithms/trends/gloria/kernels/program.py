@@ -70,7 +70,7 @@ class StateRecord:
 class PlaceRecord(PositionRecord):
     """A place, numbered as a position. `enter`: transitions that the member has alone.
 
-    - `test`: where in `lists` its local predicates are. `value`: its first cell to work with, one per window.
+    - `test`: where in `lists` the row of its condition is. `value`: its first cell to work with, one per window.
     - `source`: the expressions that reach it. `plain`: it is `direct`, `kept`, or its events add to slots.
     """
 
@@ -116,7 +116,7 @@ class OutletRecord:
 
     - Rows of the group: `sums`, the running sum of the expressions of events before the current time, followed
       by that of the events at it, unless it is `final`. `vertices`: the list of its events, if they are `kept`.
-    - `test` to `test_end` in `lists`: where the predicates of its members are; `share`: their places.
+    - `test` to `test_end` in `lists`: where the rows of its members' conditions are; `share`: their places.
     - `local`: its events have snapshots of their own. Otherwise they continue with those of its inlets `inlet` to
       `inlet_end`, and `start` with one that is 1 for all.
     - `own`: members start in different windows. `steady`: events in a row have the same snapshot, as neither

@@ -53,7 +53,7 @@ def run_events(
             and events.time[i + 1] > time
         )
         for s in range(kind.state, kind.state_end):
-            if match(i, s, events, tables, program.predicates, state.shared):
+            if match(i, s, events, tables, state.shared):
                 counts.visits += 1
                 _extend(i, s, at_once, events, program, state, only)
                 state.shared.latest[s] = time

@@ -14,7 +14,7 @@ import numpy as np
 from cepbench.algorithms.engine.kernels.arrays import Flags, Index
 from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, append_run
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
-from cepbench.algorithms.engine.kernels.events import KernelEvents
+from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
 from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram, TemplateTables, UnitPositionRecord
 from cepbench.algorithms.trends.hamlet.kernels.state import HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
@@ -23,9 +23,9 @@ from cepbench.algorithms.trends.online.kernels.lifecycle import commit, show
 from cepbench.algorithms.trends.online.kernels.step import deliver, first_begun, mark, reach
 from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.algorithms.trends.online.kernels.type_tables import Shape
-from cepbench.algorithms.trends.snapshots.kernels.cells import add, fits
+from cepbench.algorithms.trends.snapshots.kernels.cells import add
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Predicates, Weights
+from cepbench.queries.tables import Weights
 
 MORE = 2
 """Cells behind those of `reach`: the trends that end at one event, where a position feeds no slot or several; and a
@@ -79,7 +79,7 @@ def propagate_sums(
                 if waits:
                     _show(p, template, totals)
                 waits = False
-            if not _matched(i, p, position, events, matches, template.unit, program.predicates):
+            if not _matched(i, position, events, matches, template.unit):
                 continue
             counts.visits += 1
             at_once = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
@@ -136,7 +136,7 @@ def propagate_alone(
                 low, high = totals.open[position.window].low, totals.open[position.window].high
                 if low > high or _shares(position, state.graphlets.unit):
                     continue
-                if not _matched(i, p, position, events, matches, template.unit, program.predicates):
+                if not _matched(i, position, events, matches, template.unit):
                     continue
                 counts.visits += 1
                 reach(i, p, 0, False, events, template, totals)
@@ -161,14 +161,9 @@ def _shares(position: UnitPositionRecord, sharing: Records) -> bool:
 
 
 @inlined
-def _matched(
-    i: int, p: int, position: UnitPositionRecord, events: KernelEvents, matches: Flags, unit: Records,
-    predicates: Predicates,
-) -> bool:  # fmt: skip
-    """Whether event i passes the local predicates of position p; those of a unit have been tested."""
-    if not position.selective:
-        return True
+def _matched(i: int, position: UnitPositionRecord, events: KernelEvents, matches: Flags, unit: Records) -> bool:
+    """Whether event i passes the condition of a position; that of a unit has been tested."""
     if position.unit != NONE:
-        known: bool = matches[i, unit[position.unit].alike]
-        return known
-    return fits(predicates, p, i, events)
+        tested: bool = matches[i, unit[position.unit].alike]
+        return tested
+    return fits(position.condition, i, events)

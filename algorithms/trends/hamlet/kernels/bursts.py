@@ -10,7 +10,6 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
 from cepbench.algorithms.trends.hamlet.kernels.program import NONE
 from cepbench.algorithms.trends.online.kernels.lifecycle import next_edge
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Predicates
 
 MOST = 4096
 """Events per burst: what is buffered is bounded."""
@@ -125,8 +124,7 @@ def find_bursts(
 
 @kernel
 def scan_bursts(
-    events: KernelEvents, group: Records, alike: Records, predicates: Predicates, bursts: Records, classes: Records,
-    matches: Flags,
+    events: KernelEvents, group: Records, alike: Records, bursts: Records, classes: Records, matches: Flags
 ) -> None:  # fmt: skip
     """What the optimizer knows of each burst: on how many of its events the classes of units differ.
 
@@ -144,10 +142,10 @@ def scan_bursts(
         begin, end, kind = bursts[n].begin, bursts[n].end, events.kind[bursts[n].begin]
         most, least = np.int64(0), bursts[n].size
         for c in range(first, stop):
-            sample, fails = alike[c].sample, 0
-            if predicates.ptr[sample] < predicates.ptr[sample + 1]:
+            fails = 0
+            if alike[c].condition >= 0:
                 for i in range(begin, end):
-                    if events.kind[i] == kind and not fits(predicates, sample, i, events):
+                    if events.kind[i] == kind and not fits(alike[c].condition, i, events):
                         matches[i, c] = False
                         fails += 1
             matched = bursts[n].size - fails

@@ -88,11 +88,11 @@ class UnitRecord:
 
 
 class AlikeRecord:
-    """A class of units: `sample` is one of their positions, `loop` a transition with their predicates on adjacent
-    events, or NONE; `same_loop`: whether these are those of the group's reference.
+    """A class of units: `condition` is the row of `flags` that says which events match, or -1, `loop` a transition
+    with their predicates on adjacent events, or NONE; `same_loop`: whether these are those of the group's reference.
     """
 
-    sample: int
+    condition: int
     loop: int
     same_loop: np.bool_
 
@@ -123,7 +123,7 @@ class TemplateTables(NamedTuple):
 
 
 class HamletProgram(NamedTuple):
-    """A sharable set of queries. List p of `predicates` is local to position p; those of transitions follow."""
+    """A sharable set of queries. List e of `predicates` is that of transition e."""
 
     template: TemplateTables
     predicates: Predicates

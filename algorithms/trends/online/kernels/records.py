@@ -26,7 +26,8 @@ class PositionRecord:
     - `feed` to `feed_end` in `lists`: slots that its events add to. `leading`, `trailing`: negations before its events
       if it `start`s trends, and after its events if they end trends.
     - `direct`: its events end trends that are final at once. `kept`: its events become vertices, which a
-      transition visits, or the end of a window. `selective`: it has local predicates.
+      transition visits, or the end of a window. `condition`: the row of `flags` that
+      says which events match it, or -1 if all do.
     """
 
     member: int
@@ -39,10 +40,10 @@ class PositionRecord:
     leading_end: int
     trailing: int
     trailing_end: int
+    condition: int
     start: np.bool_
     direct: np.bool_
     kept: np.bool_
-    selective: np.bool_
 
 
 class TransitionRecord:

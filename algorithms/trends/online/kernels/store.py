@@ -18,7 +18,7 @@ from cepbench.algorithms.engine.kernels.cells import Cells, add, copy
 from cepbench.algorithms.engine.kernels.clock import row_of
 from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.algorithms.engine.kernels.events import KernelEvents
-from cepbench.algorithms.engine.kernels.predicates import hold
+from cepbench.algorithms.engine.kernels.predicates import hold, leaves_64_bits
 from cepbench.algorithms.trends.online.kernels.template import ANY, Totals
 from cepbench.queries.records import Records
 from cepbench.queries.tables import (
@@ -292,12 +292,14 @@ def _first_not(or_equal: bool, one: PredicateRecord, block: int, i: int, events:
         middle = (lowest + highest) // 2
         v = base + graph.order[block, middle]
         if one.real:
-            a = one.left_factor * graph.reals[one.left_column, v]
-            b = one.right_factor * events.reals[one.right_column, i]
+            a = one.left_factor * graph.reals[one.left_column, v] + one.left_offset
+            b = one.right_factor * events.reals[one.right_column, i] + one.right_offset
             holds = a < b or (or_equal and a == b)
         else:
             x, y = graph.ints[one.left_column, v], events.ints[one.right_column, i]
-            holds = x < y or (or_equal and x == y)
+            beyond = leaves_64_bits(y, one.int_offset)
+            y += one.int_offset
+            holds = beyond > 0 or (beyond == 0 and (x < y or (or_equal and x == y)))
         if holds:
             lowest = middle + 1
         else:

@@ -11,7 +11,7 @@ import numpy as np
 from cepbench.algorithms.engine.kernels.arrays import Flags, Index, Ints
 from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, NEXT
 from cepbench.queries.aggregates import Layout
-from cepbench.queries.tables import Predicates, Tables, Weights, csr
+from cepbench.queries.tables import Tables, Weights, csr
 
 END = np.uint64(2**64 - 1)
 """Behind the last item of a list. A loop to it is not vectorized, which would cost more than these short lists take."""
@@ -48,7 +48,7 @@ class TypeTables(NamedTuple):
     held: Index
     start: Flags
     end: Flags
-    local: Predicates
+    local: Ints
     ring: Weights
     real: Weights
     least: Weights

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cepbench.algorithms.engine.kernels import cells as shared
-from cepbench.algorithms.engine.kernels import events, predicates
+from cepbench.algorithms.engine.kernels import predicates
 from cepbench.algorithms.engine.kernels.cells import ZERO, Cells, add_ring, counts_only
 from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, inner
 
@@ -21,7 +21,6 @@ _clear, _copy = shared.clear, shared.copy
 _add_all: Any = inner(in_python(shared.add))
 _clear_all: Any = inner(in_python(shared.clear))
 _copy_all: Any = inner(in_python(shared.copy))
-fits: Any = inner(in_python(events.fits))
 follows: Any = inner(in_python(predicates.hold))
 Index = int | np.int64
 """A constant is handed over as `np.int64(0)`, since Numba compiles an inner kernel anew for each literal."""

@@ -19,7 +19,14 @@ from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference
 from cepbench.verification.evaluators import answer_of, subject_of
 from cepbench.verification.random_cases import split
-from tests.algorithms.complete_cases import SEEDS, TRANSITIONS, check_complete_matches, complete_case, expected_matches
+from tests.algorithms.complete_cases import (
+    REPEATED,
+    SEEDS,
+    TRANSITIONS,
+    check_complete_matches,
+    complete_case,
+    expected_matches,
+)
 from tests.algorithms.construction.cet.running import DETECTORS, PARTITIONERS, groups, watch
 from tests.contract.streams import batch
 from tests.streams import golden_plans
@@ -52,7 +59,7 @@ def test_the_papers_groups(options: dict[str, str], size: int, trends: int) -> N
 @names
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_streams(options: dict[str, str], seed: int) -> None:
-    patterns = FLAT if options["detect"] == "baseline" else tuple(TRANSITIONS)
+    patterns = FLAT if options["detect"] == "baseline" else tuple(TRANSITIONS | REPEATED)
     check_complete_matches(Cet(**options), seed, patterns)
 
 

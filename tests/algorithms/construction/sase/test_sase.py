@@ -12,7 +12,7 @@ from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import answer_of, run
 from tests.algorithms.cases import agree
-from tests.algorithms.complete_cases import SEEDS, check_complete_matches
+from tests.algorithms.complete_cases import NO_PATHS, REPEATED, SEEDS, check_complete_matches
 from tests.contract.streams import batch
 from tests.streams import golden_plans, stream
 
@@ -84,6 +84,13 @@ def test_pairwise_predicates_hold_for_every_pair(semantics: str) -> None:
 @pytest.mark.sampled(4)
 def test_complete_matches(seed: int) -> None:
     check_complete_matches(Sase(), seed)
+
+
+@pytest.mark.parametrize("patterns", [tuple(REPEATED), tuple(NO_PATHS)], ids=["paths", "compared"])
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.sampled(6)
+def test_complete_matches_of_repeated_types(patterns: tuple[str, ...], seed: int) -> None:
+    check_complete_matches(Sase(), seed, patterns)
 
 
 def test_checks_of_the_paper() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cepbench.algorithms.detection.mcep.planning.selectivities import Condition, SampledStatistics, Selectivities
+from cepbench.algorithms.detection.mcep.planning.selectivities import SampledStatistics, Selection, Selectivities
 from cepbench.events.statistics import Statistics
 from cepbench.queries.model import Op
 from tests.algorithms.detection.mcep.planning.workloads import alone, compared, local, pair
@@ -25,6 +25,6 @@ LESS = compared("x", 1, Op.LT, "x", 1)
         (pair("rare", "few", LESS), 1 + 1 / 20),
     ],
 )
-def test_the_variance_is_that_of_a_share_of_the_events_of_either_type(condition: Condition, of_events: float) -> None:
+def test_the_variance_is_that_of_a_share_of_the_events_of_either_type(condition: Selection, of_events: float) -> None:
     sampled = SampledStatistics(Statistics(500, 10, RATES), Selectivities({condition: 0.2}), events_per_type=100)
     assert sampled.variance(condition) == pytest.approx(0.2 * 0.8 * of_events)

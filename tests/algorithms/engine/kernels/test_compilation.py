@@ -126,7 +126,7 @@ def test_only_kernels_of_this_project_are_reported() -> None:
         njit(scope["written_out"])()
         nearest.__module__ = "cepbench.algorithms.trends.greta"
         njit(nearest)(1)
-    assert reported == ["greta.nearest"]
+    assert reported == ["trends.greta.nearest"]
 
 
 def test_no_module_of_python_imports_a_part_that_only_kernels_call() -> None:

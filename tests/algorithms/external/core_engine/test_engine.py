@@ -50,6 +50,9 @@ def told(engine: Engine, pattern: str, span: str, events: EventBatch) -> list[li
         "SEQ(A, B) OR SEQ(B+, C) WHERE A.s = 'u' AND C.s != 'nowhere' WITHIN 6 s",
         "SEQ(B+ v0, B+ v1, B v2, B v3) WHERE v0.x > 2 AND v3.x < 5 WITHIN 8 s",
         "SEQ(A, B) WHERE [g] WITHIN 3 events",
+        "SEQ(A, (B OR C)+ x, A) WHERE (x.x > 6 OR x.x < 3 AND NOT x.y = 2.0) AND C.s IN ('u', 'v', 'no') WITHIN 6 s",
+        "SEQ(A, B+) WHERE NOT (A.x > 6 OR A.s = 'u') AND B.y >= B.x AND B.x < 1e30 WITHIN 6 s",
+        "SEQ(A, B) WHERE A.time > 5 s AND A.x >= -9223372036854775808 WITHIN 6 s",
     ],
 )
 @pytest.mark.parametrize("returns", ["RETURN MATCHES", "RETURN COUNT(*)"])

@@ -28,6 +28,17 @@ SCHEMA = Schema(
             "(T0 as v0; (T0 as v1 OR T1 as v2)) FILTER v1[a0 = 1] AND v2[a0 = 1] AND v0[a1 != 1] AND v0[a1 = 0 - 1]",
             "6 [ts]",
         ),
+        (
+            "SEQ(A, B) WHERE (A.x > 2 AND A.y < 1e30 OR A.s IN ('u', 'none')) AND NOT B.x IN (1, -2) WITHIN 5 s",
+            "(T0 as v0; T1 as v1) FILTER v0[((a0 > 2) AND (a1 < 1000000000000000000000000000000.0)) OR "
+            "(a2 = 1 OR a2 = 0 - 1)] AND v1[NOT (a0 = 1 OR a0 = 0 - 2)]",
+            "6 [ts]",
+        ),
+        (
+            "SEQ(A, B) WHERE A.time >= 1 minute AND B.x != B.y AND B.x > -9223372036854775808 WITHIN 5 s",
+            "(T0 as v0; T1 as v1) FILTER v0[ts >= 60] AND v1[a0 != a1] AND v1[a0 > 0 - 9223372036854775807 - 1]",
+            "6 [ts]",
+        ),
     ],
 )
 def test_queries(text: str, pattern: str, span: str) -> None:
@@ -44,7 +55,8 @@ def test_queries(text: str, pattern: str, span: str) -> None:
         ("PATTERN A AND B WITHIN 5 s PER MATCH", "AND is not supported"),
         ("PATTERN A, NOT B, C WITHIN 5 s PER MATCH", "NOT is not supported"),
         ("PATTERN A, B WHERE A.x < B.x WITHIN 5 s PER MATCH", "single events only"),
-        ("PATTERN A, B WHERE 2 * A.x < 5 WITHIN 5 s PER MATCH", "divide the constant"),
+        ("PATTERN A, B WHERE 2 * A.x < 5 WITHIN 5 s PER MATCH", "without factors and sums"),
+        ("PATTERN A, B WHERE A.x = 1 OR A.x < A.y + 3 WITHIN 5 s PER MATCH", "without factors and sums"),
         ("PATTERN A WITHIN 1 events PER MATCH", "no span of one event"),
     ],
 )

@@ -37,6 +37,18 @@ def test_conditions_hold_for_all_pairs_of_events() -> None:
     assert [0, 3, 4] in agree(text, "A1/1 A2/4 B3/1 B4/2 C5/3 C6/5 C6/9 A7/1 C8/1")
 
 
+def test_conditions_on_one_type_of_an_or() -> None:
+    text = "PATTERN SEQ((A OR B)+ x, C) WHERE A.x > 2 AND (B.x < 2 OR B.x > 8) WITHIN 20 s PER MATCH"
+    assert agree(text, "A1/1 A2/3 B3/1 B4/5 B5/9 C6/0") == [
+        [1, 2, 4, 5], [1, 2, 5], [1, 4, 5], [1, 5], [2, 4, 5], [2, 5], [4, 5],
+    ]  # fmt: skip
+
+
+def test_offsets() -> None:
+    text = "PATTERN A AND B WHERE A.x + 2 <= B.x AND B.time - A.time <= 2 s WITHIN 20 s PER MATCH"
+    assert agree(text, "B1/5 A2/3 A3/4 B4/5 B5/6 B6/9") == [[0, 1], [1, 3], [2, 4]]
+
+
 def test_ties_are_bound_together_by_an_and_only() -> None:
     assert agree("PATTERN A AND B AND C+ WITHIN 2 s PER MATCH", "C1 A1 B1 C2 C2 A2") != []
     assert agree("PATTERN SEQ(A, B) WITHIN 2 s PER MATCH", "A1 B1 A2 B2") == [[0, 3]]

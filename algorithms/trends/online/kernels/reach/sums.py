@@ -110,7 +110,7 @@ def aggregate_trends(
     row = np.uint64(clock[LOW]) % count
     windows = np.uint64(clock[HIGH] - clock[LOW] + 1)
     number = np.uint64(len(events.time))
-    checked, finishes = len(template.local.one) > 0, len(shape.semantics) != ANY
+    checked, finishes = len(events.flags) > 0, len(shape.semantics) != ANY
     shown = ALL  # under contiguous semantics, other positions hold nothing
     i: Any = np.uint64(first)
     while i <= number:
@@ -148,7 +148,7 @@ def aggregate_trends(
             b, waits = template.first_binding[kind], half
             p = template.binding[b]
         while p != END:  # positions of an event that waits, or events that are alone, up to the next boundary
-            fitting = p != positions and (not checked or fits(template.local, p, i, events))
+            fitting = p != positions and (not checked or fits(template.local[p], i, events))
             if fitting:
                 held = template.held[p]
                 if waits != ZERO:

@@ -49,8 +49,7 @@ from cepbench.queries.tables import Predicates
 
 
 class GraphProgram(NamedTuple):
-    """What does not change (`kernels.lanes`). List p of `predicates` is local to position p; those of transitions
-    follow.
+    """What does not change (`kernels.lanes`). List e of `predicates` is that of transition e.
 
     `keeps` has an item if the events of some position are kept, so that this is known when a kernel is compiled: where
     none are, an event took up to 1.4 times as long without.
@@ -126,7 +125,7 @@ def _insert(
     """
     template, position = program.template, program.template.position[p]
     low, high = totals.open[position.window].low, totals.open[position.window].high
-    if low > high or (position.selective and not fits(program.predicates, p, i, events)):
+    if low > high or not fits(position.condition, i, events):
         return
     reach(i, p, 0, at_once, events, template, totals)
     if program.keeps:

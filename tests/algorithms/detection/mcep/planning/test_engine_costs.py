@@ -17,7 +17,7 @@ from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.detection.mcep.planning.planners import SHAPES, LocalPlanner
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.detection.mcep.planning.search import SearchBudget
-from cepbench.algorithms.detection.mcep.planning.selectivities import Condition, Selectivities, measured_selectivities
+from cepbench.algorithms.detection.mcep.planning.selectivities import Selection, Selectivities, measured_selectivities
 from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable
 from cepbench.algorithms.options import WrongOption
 from cepbench.events.batch import EventBatch
@@ -40,7 +40,7 @@ from tests.algorithms.detection.mcep.planning.workloads import (
 LESS, EQUAL, UNEQUAL = (compared("x", 1, op, "x", 1) for op in (Op.LT, Op.EQ, Op.NE))
 
 
-def costs_of(text: str, given: dict[Condition, float] | None = None) -> EngineCosts:
+def costs_of(text: str, given: dict[Selection, float] | None = None) -> EngineCosts:
     """For windows of 10 with 10 events of A, 20 of B and 30 of C."""
     return EngineCosts(table_of(text), Statistics(1, 1, {"A": 1, "B": 2, "C": 3}), Selectivities(given or {}))
 
@@ -87,14 +87,14 @@ def test_conditions_are_looked_up() -> None:
 
 
 def test_the_value_with_the_fewest_pairs_is_looked_up() -> None:
-    given: dict[Condition, float] = {pair("A", "C", LESS): 0.5, pair("B", "C", LESS): 0.2}
+    given: dict[Selection, float] = {pair("A", "C", LESS): 0.5, pair("B", "C", LESS): 0.2}
     costs = costs_of("SEQ(A a, B b, C c) WHERE a.x < c.x AND b.x < c.x", given)
     assert costs.pairs(0, 0b011, 0b100, 100) == pytest.approx(0.2 * 300 * 20_000 + ENTERED * 20_000)
 
 
 def test_two_conditions_bound_one_value() -> None:
     half = compared("x", 1, Op.GE, "x", 0.5)
-    given: dict[Condition, float] = {pair("A", "C", LESS): 0.5, pair("A", "C", half): 0.25}
+    given: dict[Selection, float] = {pair("A", "C", LESS): 0.5, pair("A", "C", half): 0.25}
     costs = costs_of("SEQ(A a, C c) WHERE a.x < c.x AND a.x >= 0.5 * c.x", given)
     assert costs.pairs(0, 0b01, 0b10, 100) == pytest.approx(0.5 * 0.25 * 30_000 + 8 * 300)
 

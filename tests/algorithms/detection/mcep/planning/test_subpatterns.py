@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, flipped
+from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern
 from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable, mask_of, operands_of
 from tests.algorithms.detection.mcep.planning.workloads import random_patterns, table_of
 
@@ -86,7 +86,7 @@ def isomorphic(one: DetectionPattern, a: int, other: DetectionPattern, b: int) -
 def corresponds(one: DetectionPattern, other: DetectionPattern, to: dict[int, int]) -> bool:
     def related(pattern: DetectionPattern, a: int, b: int) -> set[object]:
         forth = {c.comparison for c in pattern.conditions if (c.left, c.right) == (a, b)}
-        back = {flipped(c.comparison) for c in pattern.conditions if (c.left, c.right) == (b, a)}
+        back = {c.comparison.exchanged for c in pattern.conditions if (c.left, c.right) == (b, a)}
         return {*forth, *back}
 
     return all(one.elements[a] == other.elements[b] for a, b in to.items()) and all(

@@ -16,12 +16,12 @@ from cepbench.algorithms.detection.mcep.planning.patterns import (
     patterns_of,
 )
 from cepbench.algorithms.detection.mcep.planning.plans import BUFFER, SHARED, MultiPlan
-from cepbench.algorithms.detection.mcep.planning.selectivities import Condition, Selectivities, TypeFilters, TypePair
+from cepbench.algorithms.detection.mcep.planning.selectivities import Selection, Selectivities, TypeFilters, TypePair
 from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable, operands_of
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
-from cepbench.queries.model import Comparison, Local, Number, Op, Operand
+from cepbench.queries.model import Comparison, Condition, Number, Op, Operand, Relation, Term
 from cepbench.queries.parser import parse_query
 
 LETTERS = "ABCDEFGHN"
@@ -39,12 +39,12 @@ def table_of(*texts: str) -> SubPatternTable:
     return SubPatternTable(patterns(*texts))
 
 
-def costs_of(table: SubPatternTable, rates: dict[str, float], given: dict[Condition, float] | None = None) -> CostModel:
+def costs_of(table: SubPatternTable, rates: dict[str, float], given: dict[Selection, float] | None = None) -> CostModel:
     return CostModel(table, Statistics(1, 1, rates), Selectivities(given or {}))
 
 
-def local(attribute: str, factor: Number, op: Op, constant: Number | str) -> Local:
-    return Local(Operand("", attribute, factor), op, constant)
+def local(attribute: str, factor: Number, op: Op, constant: Number | str) -> Relation:
+    return Relation(Term(attribute, factor), op, constant)
 
 
 def compared(left: str, left_factor: Number, op: Op, right: str, right_factor: Number) -> Comparison:
@@ -55,7 +55,7 @@ def pair(left: str, right: str, *comparisons: Comparison) -> TypePair:
     return TypePair(left, right, frozenset(comparisons))
 
 
-def alone(name: str, *filters: Local) -> TypeFilters:
+def alone(name: str, *filters: Condition) -> TypeFilters:
     return TypeFilters(name, frozenset(filters))
 
 
@@ -68,7 +68,8 @@ def random_patterns(
         size = random.randint(1, most)
         types = random.choices(letters, k=size) if repeats else random.sample(letters, size)
         ordered = size > 1 and random.random() < 0.6
-        filters = [frozenset({local("x", 1, Op.GT, 3)}) if random.random() < 0.1 else frozenset[Local]() for _ in types]
+        above = frozenset({local("x", 1, Op.GT, 3)})
+        filters = [above if random.random() < 0.1 else frozenset[Relation]() for _ in types]
         elements = tuple(
             PatternElement(name, random.random() < 0.1, one) for name, one in zip(types, filters, strict=True)
         )
@@ -85,7 +86,7 @@ def random_patterns(
 
 def random_costs(random: Random, given: Sequence[DetectionPattern]) -> CostModel:
     rates = {name: random.uniform(0.05, 1.9) for name in LETTERS}
-    found: dict[Condition, float] = {}
+    found: dict[Selection, float] = {}
     for pattern in given:
         for one in sorted(pattern.conditions, key=repr):
             condition = pair(pattern.elements[one.left].type, pattern.elements[one.right].type, one.comparison)
