@@ -1,5 +1,6 @@
 """Options that several commands share, and their names in messages."""
 
+import csv
 import re
 from collections.abc import Callable
 from functools import wraps
@@ -20,6 +21,12 @@ _OPTION_OF = {
     "constant": "--type",
     "unit": "--time-unit",
     "format": "--time-format",
+    "distinct": "--distinct",
+    "text": "--text",
+    "null": "--null",
+    "separator": "--separator",
+    "names": "--no-header",
+    "encoding": "--encoding",
 }
 """Options by the argument of `Reading` that they set."""
 
@@ -73,6 +80,23 @@ class Pair(click.ParamType[tuple[str, str]]):
         return key.strip(), text.strip()
 
 
+class Bytes(click.ParamType[int]):
+    """A size such as `4 GB`."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from cepbench.events.units import in_bytes
+
+        try:
+            size = value if isinstance(value, int) else in_bytes(str(value))
+        except ValueError as error:
+            self.fail(f"expected {error}, not {value!r}", param, ctx)
+        if size < 2**28:
+            self.fail(f"{value!r} is less than 256 MiB, which a process takes before the first event", param, ctx)
+        return size
+
+
 def _use_plugins(context: click.Context, parameter: click.Parameter, files: tuple[Path, ...]) -> None:
     if files:
         from cepbench.algorithms.plugins import use
@@ -107,6 +131,11 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
         help="How times are written: auto, iso, epoch (seconds since 1970, optionally with fractions), epoch-ms, "
         "epoch-us, epoch-ns, or a pattern such as '%d.%m.%Y %H:%M:%S'.",
     )
+    @click.option("--text", multiple=True, metavar="COLUMN", help="Read a column of numbers as texts; may be repeated.")
+    @click.option("--null", multiple=True, metavar="VALUE", help="A value of CSV files that is null; may be repeated.")
+    @click.option("--separator", metavar="C", help="Between fields of CSV files; by default found: , ; | or tab.")
+    @click.option("--no-header", "names", metavar="A,B", help="Names of the columns of CSV files without a heading.")
+    @click.option("--encoding", metavar="E", help="Encoding of CSV files, such as latin-1; by default UTF-8.")
     @wraps(command)
     def wrapped(
         *arguments: Any,
@@ -115,12 +144,31 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
         constant: str | None,
         time_unit: str,
         time_format: str,
+        text: tuple[str, ...],
+        null: tuple[str, ...],
+        separator: str | None,
+        names: str | None,
+        encoding: str | None,
         rows: str | None = None,
+        distinct: bool = False,
         **others: Any,
     ) -> None:
         if constant is not None and type_column != "type":
             raise click.UsageError("--type and --type-column exclude each other")
-        given = Reading(time_column, type_column, constant, time_unit, time_format, rows)
+        given = Reading(
+            time_column,
+            type_column,
+            constant,
+            time_unit,
+            time_format,
+            rows,
+            distinct,
+            text,
+            null,
+            "\t" if separator in ("\\t", "tab") else separator,
+            () if names is None else next(csv.reader([names])),
+            encoding,
+        )
         command(*arguments, reading=given, **others)
 
     return wrapped
@@ -134,14 +182,18 @@ arithmetic = click.option(
     help="Counts modulo 2^64 with an overflow flag, or 64-bit floats.",
 )
 
-where = click.option(
-    "--where",
-    "rows",
-    metavar="CONDITION",
-    help="Rows that count, such as 'delay IS NOT NULL AND delay > 0'; with names of columns, = != < <= > >=, IN, AND, "
-    "OR, NOT.",
-)
-"""Sets the condition of the `reading` of a command, which also needs the decorator `reading`."""
+
+def where(command: Callable[..., None]) -> Callable[..., None]:
+    """Options on the rows that count, for the `reading` of a command, which also needs the decorator `reading`."""
+    rows = click.option(
+        "--where",
+        "rows",
+        metavar="CONDITION",
+        help="Rows that count, such as 'delay IS NOT NULL AND delay > 0'; with names of columns, = != < <= > >=, IN, "
+        "AND, OR, NOT.",
+    )
+    distinct = click.option("--distinct", is_flag=True, help="Rows that are equal in all columns count once.")
+    return rows(distinct(command))
 
 
 def cluster(command: Callable[..., None]) -> Callable[..., None]:
@@ -166,8 +218,8 @@ def as_options(message: str) -> str:
     `Reading(time=...)` becomes `--time-column`, `Reading(unit='s')` `--time-unit 's'`, and `where='a'` `--where 'a'`.
     """
     found = re.sub(
-        rf"Reading\(({'|'.join(_OPTION_OF)})=(\.\.\.|'[^']*')\)",
-        lambda given: _OPTION_OF[given[1]] + ("" if given[2] == "..." else f" {given[2]}"),
+        rf"Reading\(({'|'.join(_OPTION_OF)})=(\.\.\.|True|'[^']*'|\"[^\"]*\")\)",
+        lambda given: _OPTION_OF[given[1]] + ("" if given[2] in ("...", "True") else f" {given[2]}"),
         message,
     )
     return re.sub(r"\bby where='", "by --where '", found)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from cepbench.cli.options import Place, cluster, plugins, reading
+from cepbench.cli.options import Place, as_options, cluster, plugins, reading
 from cepbench.cli.options import arithmetic as counted
 from cepbench.cli.query import asked, one, query_text
 from cepbench.events.reading import Reading
@@ -109,4 +109,4 @@ def stream(
 
 
 def _notice(text: str) -> None:
-    click.echo(f"cepbench: {text}", err=True)
+    click.echo(f"cepbench: {as_options(text)}", err=True)

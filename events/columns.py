@@ -1,7 +1,6 @@
 """Conversion of raw Arrow columns to event columns, with the row of the first invalid value."""
 
 import re
-from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,24 +17,24 @@ from cepbench.events.time_formats import timestamps
 from cepbench.events.units import NANOSECONDS
 from cepbench.events.windows import FOREVER
 
+CODED = pa.dictionary(pa.int32(), pa.string())
 ARROW = {Kind.INT: pa.int64(), Kind.FLOAT: pa.float64(), Kind.STRING: pa.string()}
 
 _SCALED = " (Reading(format='epoch') reads seconds with fractions, in a finer Reading(unit=...))"
-_NUMBER, _NAIVE, _ZONED = "number", "timestamp", "timestamp with a zone"
-_UNKNOWN, _UNKNOWN_ZONED = "unknown", "unknown with a zone"
+_PADDED = r"^[+-]?0[0-9xX]"
 _OFFSET = re.compile(r".*z|.*[t ].*[+-]\d\d(:?\d\d)?", re.IGNORECASE)
-_NOTATIONS = (
-    (_NUMBER, pa.int64()),
-    (_NUMBER, pa.float64()),
-    (_NAIVE, pa.timestamp("ns")),
-    (_ZONED, pa.timestamp("ns", "UTC")),
-)
+_WRITTEN: dict[str | None, tuple[pa.DataType, ...]] = {
+    None: (pa.int64(), pa.float64()),
+    "": (pa.timestamp("ns"),),
+    "UTC": (pa.timestamp("ns", "UTC"),),
+}
+"""How times are written as texts, by how answers show them (`zone`)."""
 
 
-def times(column: pa.Array, unit: str, place: Place, form: str = AUTO) -> NDArray[np.int64]:
+def times(column: pa.Array, unit: str, place: Place, form: str, shown: str | None) -> NDArray[np.int64]:
     """Times in `unit` as int64[n], 0 <= time < `FOREVER`; `InputError` names the first row without a valid time.
 
-    `form`: how they are written (`events.reading.Reading.format`).
+    `form`: how they are written (`events.reading.Reading.format`); `shown`: how answers show them (`zone`).
     """
     if column.null_count:
         remedy = f"leave such rows out by where='{written(place.name('time'))} IS NOT NULL'"
@@ -47,7 +46,7 @@ def times(column: pa.Array, unit: str, place: Place, form: str = AUTO) -> NDArra
     if form != AUTO:
         column = timestamps(column, form, place)
     elif _is_text(column.type):
-        column = _parsed_times(column, place)
+        column = _parsed_times(column, place, shown)
     if pa.types.is_date(column.type):
         column = pc.cast(column, pa.timestamp("s" if pa.types.is_date32(column.type) else "ms"))
     if pa.types.is_timestamp(column.type):
@@ -65,96 +64,103 @@ def times(column: pa.Array, unit: str, place: Place, form: str = AUTO) -> NDArra
         raise place.error(index, "time", f"the time {values[index]} is negative")
     if len(values) and values.max() >= FOREVER:
         index = int(np.argmax(values >= FOREVER))
-        raise place.error(index, "time", f"the time {values[index]} is too large; choose a coarser time unit")
+        remedy = f"leave such rows out by where='{written(place.name('time'))} < {FOREVER}'"
+        if pa.types.is_timestamp(column.type):
+            remedy = "choose a coarser Reading(unit=...)"
+        raise place.error(index, "time", f"the time {values[index]} is too large; {remedy}")
     return values
 
 
-def type_names(column: pa.Array, place: Place) -> pa.Array:
-    """Type names as strings; `InputError` names the first row without one. Integers are names too."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if len(column) and not (_is_text(column.type) or pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
-        raise InputError(f"{place.file}: column {place.name('type')!r} has type {column.type}; expected strings")
-    names = pc.cast(column, pa.string())
-    missing = pc.fill_null(pc.equal(names, ""), True)
-    if pc.any(missing).as_py():
-        raise place.error(_first(missing), "type", "the type is empty")
+def type_names(column: pa.Array, place: Place) -> pa.DictionaryArray:
+    """Type names as `CODED` strings; `InputError` names the first row without one. Integers are names too."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if len(column) and not (_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
+        raise InputError(f"{place.file}: column {place.name('type')!r} has type {kind}; expected strings")
+    names = coded(column)
+    if names.null_count or pc.index(names.dictionary, "").as_py() >= 0:
+        missing = pc.fill_null(pc.equal(names.dictionary_decode(), ""), True)
+        if pc.any(missing).as_py():
+            remedy = f"leave such rows out by where='{written(place.name('type'))} IS NOT NULL'"
+            raise place.error(_first(missing), "type", f"the type is empty; {remedy}")
     return names
 
 
-def zone(kind: pa.DataType, written_as: Collection[str], form: str) -> str | None:
+def coded(column: pa.Array) -> pa.DictionaryArray:
+    """A column as `CODED` strings."""
+    if not pa.types.is_dictionary(column.type) or column.dictionary.null_count:
+        column = pc.cast(column, pa.string()).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), column.dictionary.cast(pa.string()))
+
+
+def zone(column: pa.Array, form: str) -> str | None:
     """How answers show times: None as numbers, "" as timestamps without a zone, otherwise in that zone.
 
-    `kind` is the Arrow type of their column, `written_as` the notations of its texts (`notations`).
+    `column` has some times without nulls; texts are written as the first one, unless `form` is `iso`.
     """
-    if pa.types.is_timestamp(kind):
-        return kind.tz or ""
-    if pa.types.is_date(kind):
+    if pa.types.is_timestamp(column.type):
+        return column.type.tz or ""
+    if pa.types.is_date(column.type):
         return ""
-    if form in EPOCHS:
+    if form in EPOCHS or not (_is_text(column.type) or form != AUTO):
         return None
-    if form not in (AUTO, ISO):
+    if form == ISO:
+        return "UTC" if any(_OFFSET.fullmatch(str(text).strip()) for text in column.to_pylist()) else ""
+    if form != AUTO:
         return "UTC" if "%z" in form or "%Z" in form else ""
-    if _ZONED in written_as or _UNKNOWN_ZONED in written_as:
-        return "UTC"
-    return "" if form == ISO or _NAIVE in written_as else None
-
-
-def notations(column: pa.Array) -> dict[str, tuple[int, str]]:
-    """The notations of the times of a column: for each, the first row (from 0) that has it, and its text."""
-    if not _is_text(column.type):
-        texts = column.drop_null()
-        return {_NUMBER: (_first(column.is_valid()), str(texts[0]))} if len(texts) else {}
-    # Each distinct value, such as "NA", is examined once.
-    found = _notations(pc.unique(column.drop_null()))
-    return {name: (pc.index(column, pa.scalar(text, column.type)).as_py(), text) for name, text in found.items()}
-
-
-def _notations(texts: pa.Array) -> dict[str, str]:
-    """The first text of each notation, by halves until all texts of a part are written alike."""
-    if len(texts) == 0:
-        return {}
-    for name, kind in _NOTATIONS:
-        if _casts(pc.utf8_trim_whitespace(texts), kind):
-            return {name: texts[0].as_py()}
-    if len(texts) == 1:
-        text = texts[0].as_py()
-        return {_UNKNOWN_ZONED if _OFFSET.fullmatch(text.strip()) else _UNKNOWN: text}
-    half = len(texts) // 2
-    return {**_notations(texts[half:]), **_notations(texts[:half])}
-
-
-def are_times(found: Collection[str]) -> bool:
-    """Whether all notations (`notations`) are those of times."""
-    return not {_UNKNOWN, _UNKNOWN_ZONED}.intersection(found)
-
-
-def check_notations(found: Mapping[str, tuple[int, str]], place: Place) -> None:
-    """`InputError` for the first row with an invalid time, or with another notation than the rows before it."""
-    order = sorted((row, name, text) for name, (row, text) in found.items())
-    for index, (row, name, text) in enumerate(order):
-        if not are_times((name,)):
-            expected = "expected a whole number or a timestamp (or a Reading(format=...))"
-            raise place.error(row, "time", f"{text!r} is not a time; {expected}")
-        if index > 0:
-            raise place.error(
-                row, "time", f"{text!r} is not written as the times before; expected whole numbers or timestamps"
-            )
+    first = pc.utf8_trim_whitespace(column.slice(0, 1))
+    return next((shown for shown, kinds in _WRITTEN.items() if any(are(first, kind) for kind in kinds)), None)
 
 
 def attribute(column: pa.Array, name: str, kind: Kind, place: Place) -> pa.Array:
-    """An attribute as int64, float64 or string; nulls stay."""
+    """An attribute as int64, float64 or `CODED` strings; nulls stay."""
+    if kind is Kind.STRING:
+        return coded(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if column.type == ARROW[kind]:
         return column
-    if kind is not Kind.STRING and _is_text(column.type):
+    if _is_text(column.type):
         column = pc.utf8_trim_whitespace(column)
+        try:
+            numbers, row = pc.cast(column, ARROW[kind]), first_padded(column)
+        except pa.ArrowInvalid:
+            row = first_other(column, ARROW[kind])
+        if row < 0:
+            return numbers
+        problem = f"{column[row].as_py()!r} is not written as {kind.value}, which the column is"
+        raise place.error(row, name, f"{problem}; Reading(text={name!r}) reads texts")
     if kind is Kind.INT and pa.types.is_integer(column.type):
         valid = pc.fill_null(column, 0)
         return pc.if_else(pc.is_valid(column), pa.array(_integers(valid, name, place)), pa.scalar(None, pa.int64()))
     # Large integers become the nearest float where a column mixes both, as everywhere.
     return pc.cast(column, ARROW[kind], safe=False)
+
+
+def are(column: pa.Array, kind: pa.DataType) -> bool:
+    """Whether all texts of a column can be read as `kind`."""
+    try:
+        pc.cast(column, kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def first_other(column: pa.Array, kind: pa.DataType) -> int:
+    """The first of the texts that cannot be read as `kind`, if there is one, by halves."""
+    start, length = 0, len(column)
+    while length > 1:
+        half = length // 2
+        if are(column.slice(start, half), kind):
+            start, length = start + half, length - half
+        else:
+            length = half
+    return start
+
+
+def first_padded(column: pa.Array) -> int:
+    """The first of the texts of a column that has leading zeros, as 007, -07 and 0x7, -1 without one."""
+    row: int = pc.index(pc.match_substring_regex(column, _PADDED), True).as_py()
+    return row
 
 
 def missing(column: pa.Array) -> NDArray[np.bool_] | None:
@@ -173,23 +179,20 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def _parsed_times(column: pa.Array, place: Place) -> pa.Array:
-    for _, kind in _NOTATIONS:
+def _parsed_times(column: pa.Array, place: Place, shown: str | None) -> pa.Array:
+    for kind in _WRITTEN["UTC" if shown else shown]:
         try:
-            found = pc.cast(column, kind)
+            parsed = pc.cast(column, kind)
         except pa.ArrowInvalid:
             continue
-        return _whole(column, found) if kind == pa.float64() else found
-    check_notations(notations(column), place)
-    return column
-
-
-def _casts(column: pa.Array, kind: pa.DataType) -> bool:
-    try:
-        pc.cast(column, kind)
-    except pa.ArrowInvalid:
-        return False
-    return True
+        return _whole(column, parsed) if kind == pa.float64() else parsed
+    row = first_other(column, kind)
+    text = column[row].as_py()
+    if any(are(column.slice(row, 1), kind) for kinds in _WRITTEN.values() for kind in kinds):
+        problem = "is not written as the times before; expected whole numbers or timestamps"
+    else:
+        problem = "is not a time; expected a whole number or a timestamp (or a Reading(format=...))"
+    raise place.error(row, "time", f"{text!r} {problem}")
 
 
 def _whole(column: pa.Array, found: pa.Array) -> pa.Array:
@@ -207,7 +210,7 @@ def _from_timestamps(column: pa.Array, unit: str, place: Place) -> NDArray[np.in
         factor = have // want
         if len(values) and int(np.abs(values).max()) > (2**63 - 1) // factor:
             index = int(np.argmax(np.abs(values) > (2**63 - 1) // factor))
-            raise place.error(index, "time", f"the time is too large in {unit!r}; choose a coarser time unit")
+            raise place.error(index, "time", f"the time is too large in {unit!r}; choose a coarser Reading(unit=...)")
         return values * factor
     whole, rest = np.divmod(values, want // have)
     if rest.any():

@@ -64,6 +64,11 @@ def check_condition(where: str) -> None:
     _parsed(where)
 
 
+def named(where: str) -> frozenset[str]:
+    """The columns that a condition names. Raises `InputError` for an invalid one."""
+    return frozenset(_name(tree) for tree in _parsed(where).find_data("column"))
+
+
 def chosen(
     where: str, columns: Mapping[str, pa.Array], place: str, times: Mapping[str, pa.Array] = MappingProxyType({})
 ) -> NDArray[np.int64]:
@@ -214,10 +219,7 @@ def _constant(tree: Any, kind: pa.DataType) -> pa.Scalar:
         zone = kind.tz if pa.types.is_timestamp(kind) else None
         moment = pd.to_datetime(text, utc=True, format="ISO8601")
         return pa.scalar(moment if zone else moment.tz_localize(None), pa.timestamp("ns", zone))
-    found = pa.scalar(text, kind)
-    if not _is_text(found):
-        raise ValueError(text)
-    return found
+    return pc.cast(pa.scalar(text), kind)  # as in SQL, '7' equals the number 7
 
 
 def _shown(tree: Any) -> str:

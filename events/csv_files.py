@@ -1,214 +1,218 @@
-"""CSV files as Arrow blocks, whole or by spans of rows, and the types of their columns.
+"""CSV files as Arrow blocks of texts, and the kinds of their columns.
 
-A column contains integers, otherwise floats, otherwise strings, depending on all of its values: the facts of a file's
-spans add up to those of the whole file. Only an empty field is null ("NA" may be a company).
+A column contains integers, otherwise floats, otherwise strings, depending on all of its values. Only an empty field is
+null ("NA" may be a company), unless `Reading.null` names more. Rows are counted with the heading, without empty lines.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from itertools import islice
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator, Mapping, Sequence
+from csv import Error, reader
+from dataclasses import dataclass, field, replace
+from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
-from cepbench.events.columns import ARROW, notations
-from cepbench.events.csv_spans import WHOLE, ByteRange
+from cepbench.events.columns import ARROW, are, first_other, first_padded
 from cepbench.events.errors import InputError
+from cepbench.events.reading import Reading
 from cepbench.events.schema import Kind
 
 BLOCK_BYTES = 1 << 23
-SAMPLE_ROWS = 1000
-LONG = 10**18
-"""Whole numbers with this many digits would lose some as floats; they are identifiers."""
-_LONG_TEXT = r"^[+-]?0*[1-9]\d{18,}$"
-_NOTHING, _INT, _FLOAT, _STRING = range(4)
+LOOK_BYTES = 1 << 20
+SEPARATORS = ",;\t|"
+LONG_DIGITS = 19
+"""Whole numbers with so many digits would lose some as floats; they are identifiers."""
+MOST_TEXTS = 10
+"""A column with more different texts is not one of numbers, of which some are missing."""
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_LONG = rf"^[+-]?0*[1-9]\d{{{LONG_DIGITS - 1},}}$"
 
 
 @dataclass(frozen=True)
-class Facts:
-    """Facts about rows of a CSV file; those of consecutive rows add up.
+class Column:
+    """Facts about a column of one or several files; `+` adds those of later rows.
 
-    - `widths`: by column, 0 for only nulls, 1 for integers, 2 for floats, 3 for strings.
-    - `long`: columns with a whole number of 19 digits or more.
-    - `notations`: of times, with the first row of each (`events.columns.notations`).
-    - `problem`: why nothing could be read after these rows, in Arrow's words.
+    - `kind`: of its values that are numbers, None without such values.
+    - `long`: the place of a whole number with `LONG_DIGITS`.
+    - `padded`: a number with leading zeros, and its place.
+    - `texts`: the first values that are not numbers, with their places.
+    - `numbers`: how many more values are numbers than texts.
     """
 
-    rows: int = 0
-    widths: Mapping[str, int] = field(default_factory=dict)
-    long: frozenset[str] = frozenset()
-    notations: Mapping[str, tuple[int, str]] = field(default_factory=dict)
-    problem: str | None = None
+    kind: Kind | None = None
+    long: str | None = None
+    padded: tuple[str, str] | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    numbers: int = 0
 
-    def __add__(self, other: "Facts") -> "Facts":
-        """The sum of two facts, when `other` follows; a problem counts its rows from here."""
-        if self.problem is not None:
-            return self
-        widths = dict(self.widths)
-        for name, width in other.widths.items():
-            widths[name] = max(width, widths.get(name, 0))
-        return Facts(
-            self.rows + other.rows,
-            widths,
-            self.long | other.long,
-            {**{name: (row + self.rows, text) for name, (row, text) in other.notations.items()}, **self.notations},
-            other.problem if other.problem is None else _shifted(other.problem, self.rows),
+    def __add__(self, later: "Column") -> "Column":
+        return Column(
+            Kind.FLOAT if Kind.FLOAT in (self.kind, later.kind) else self.kind or later.kind,
+            self.long or later.long,
+            self.padded or later.padded,
+            {**self.texts, **later.texts, **self.texts},
+            self.numbers + later.numbers,
         )
 
     @property
-    def kinds(self) -> dict[str, Kind | None]:
-        """The kind of every column, None for one without values."""
-        strings = {name for name, width in self.widths.items() if width == _FLOAT and name in self.long}
-        kinds = (None, Kind.INT, Kind.FLOAT, Kind.STRING)
-        return {name: Kind.STRING if name in strings else kinds[width] for name, width in self.widths.items()}
+    def read_as(self) -> Kind | None:
+        """The kind of the attribute, None without values."""
+        texts = self.texts or self.padded or (self.kind is Kind.FLOAT and self.long)
+        return Kind.STRING if texts else self.kind
+
+    def notice(self, name: str, *, needed: bool = False) -> str | None:
+        """Why the column is text although it contains numbers, and what helps; None if it is no such column.
+
+        Unless its numbers are `needed`, most of its values have to be numbers.
+        """
+        confirmed = f"Reading(text={name!r}) confirms that it is text"
+        if not self.texts and self.padded is not None:
+            text, place = self.padded
+            return f"{place}, column {name!r}: {text!r} has leading zeros, so the column is text; {confirmed}"
+        text, place = next(iter(self.texts.items()), ("", ""))
+        if self.texts and all(map(_DECIMAL_COMMA.fullmatch, self.texts)):
+            return f"{place}, column {name!r}: {text!r} is text; numbers have a decimal point; {confirmed}"
+        if self.kind is Kind.FLOAT and self.long and not self.texts:
+            why = "a whole number that no 64-bit number keeps beside the others, so the column is text"
+            return f"{self.long}, column {name!r}: {why}; {confirmed}"
+        if self.kind is None or not self.texts:
+            return None
+        if not needed and (self.numbers <= 0 or len(self.texts) > MOST_TEXTS):
+            return None
+        remedy = " ".join(f"Reading(null={text!r})" for text in self.texts)
+        why = f"{text!r} is not a number, so the column is text; {remedy} reads such values as null"
+        return f"{place}, column {name!r}: {why}; {confirmed}"
 
 
-def header(file: Path) -> list[str]:
-    """The names of the columns. Raises `InputError`."""
+@dataclass(frozen=True)
+class Form:
+    """How a file is written: the names of its columns, its separator and its encoding."""
+
+    names: tuple[str, ...]
+    separator: str
+    encoding: str
+
+
+def form_of(file: Path, reading: Reading, called: str) -> Form:
+    """The form of a file, as `reading` has it or as its first rows show. Raises `InputError`."""
     try:
-        with csv.open_csv(file, read_options=csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False)) as reader:
-            return list(reader.schema.names)
-    except (pa.ArrowException, OSError) as error:
-        raise unreadable(file, error) from None
+        with pa.input_stream(str(file)) as stream:
+            begin = stream.read(LOOK_BYTES)
+        utf16 = begin.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        encoding = reading.encoding or ("utf-16" if utf16 else "utf-8")
+        text = begin.decode(encoding, errors="replace").lstrip("\ufeff\r\n")
+        unquoted = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
+        wanted = {reading.time} | ({reading.type} if reading.constant is None else set())
+        named = [mark for mark in SEPARATORS if wanted <= set(unquoted.split(mark)) and not reading.names]
+        separator = reading.separator or max(named or SEPARATORS, key=unquoted.count)
+        first = next(iter(reader(StringIO(text, newline=""), delimiter=separator)), ())
+        if not text:
+            raise OSError("the file is empty")
+        if not reading.names and any("\ufffd" in name for name in first):
+            raise UnicodeError(f"the heading is not {encoding}")
+        return Form(tuple(reading.names or first), separator, encoding)
+    except (OSError, UnicodeError, Error) as error:
+        raise _unreadable(called, error, ()) from None
 
 
 def csv_blocks(
-    file: Path, names: Sequence[str], kinds: Mapping[str, Kind] | None = None, span: ByteRange = WHOLE
+    file: Path, reading: Reading, called: str | None = None, only: Sequence[str] = ()
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of a span in order, in blocks of bounded size.
+    """All rows in order as texts, in blocks of bounded size, the first one empty; `only` some columns.
 
-    Columns of `kinds` are read as such, which is fast, up to a block with a value of another kind; from there on
-    all columns are strings, as are those without a kind. Raises Arrow's errors.
+    Raises `InputError`.
     """
-    texts = {name: pa.string() for name in names}
-    typed = {**texts, **{name: ARROW[kind] for name, kind in (kinds or {}).items() if name in texts}}
-    done = 0
-    if typed != texts:
-        try:
-            for block in _read(file, names, typed, span):
-                yield block
-                done += block.num_rows
-            return
-        except pa.ArrowInvalid:
-            pass  # for example, a number with a space that only Unicode defines, or an error that the text has, too
-    for block in _read(file, names, texts, span):
-        if done < block.num_rows:
-            yield block.slice(done)
-        done = max(0, done - block.num_rows)
-
-
-def sample(file: Path, names: Sequence[str], time: str = "time") -> Facts:
-    """Facts about the first rows of a file, empty if it is unreadable: a guess, from which `facts` may differ."""
+    called = called or str(file)
+    form = form_of(file, reading, called)
     try:
-        for block in islice(csv_blocks(file, names), 1):
-            return _block_facts(block.slice(0, SAMPLE_ROWS), (), time) or Facts()
-    except (pa.ArrowException, OSError):
-        pass  # reported when all rows are read
-    return Facts()
+        # One thread: only then does Arrow name the row of a malformed line.
+        read = csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False, encoding=form.encoding)
+        read.column_names = reading.names
+        parse = csv.ParseOptions(delimiter=form.separator, newlines_in_values=True)
+        convert = csv.ConvertOptions(
+            column_types=dict.fromkeys(form.names, pa.string()),
+            null_values=["", *reading.null],
+            strings_can_be_null=True,
+            include_columns=list(only),
+        )
+        with csv.open_csv(file, read, parse, convert) as blocks:
+            yield pa.RecordBatch.from_pylist([], blocks.schema)
+            yield from blocks
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise _unreadable(called, error, form.names) from None
 
 
-def facts(file: Path, names: Sequence[str], guess: Facts, span: ByteRange = WHOLE, time: str = "time") -> Facts:
-    """Facts about a span; a `guess` from files of the same source makes this faster and does not change the result.
-
-    `time`: the column whose notations are recorded; none if there is no such column.
-    """
-    kinds = {name: kind for name, kind in guess.kinds.items() if kind in (Kind.INT, Kind.FLOAT)}
-    found = _facts(file, names, guess, kinds, span, time)
-    if found is None:
-        found = _facts(file, names, guess, {}, span, time)
-        assert found is not None
-    return found
-
-
-def unreadable(file: Path, problem: Exception | str) -> InputError:
-    """The error of a file that Arrow cannot read."""
-    return InputError(f"{file}: unreadable CSV: {problem if isinstance(problem, str) else _line(problem)}")
-
-
-def _facts(
-    file: Path, names: Sequence[str], guess: Facts, kinds: Mapping[str, Kind], span: ByteRange, time: str
-) -> Facts | None:
-    """None if numbers of `kinds` were so large that their texts have to be checked."""
-    known = Facts(widths={name: guess.widths.get(name, _NOTHING) for name in names}, long=guess.long)
-    settled = {name for name, width in known.widths.items() if width == _STRING}
-    try:
-        for block in csv_blocks(file, names, kinds, span):
-            found = _block_facts(block, settled, time)
-            if found is None:
-                return None
-            known += found
-    except (pa.ArrowException, OSError) as error:
-        # Rows of a span are counted from 1; those of the whole file from its header on.
-        problem = _line(error) if span.start == 0 else _shifted(_line(error), 1)
-        return Facts(0, known.widths, known.long, {}, problem)
-    return known
+def columns_of(file: Path, reading: Reading, called: str | None = None) -> dict[str, Column]:
+    """The columns of a file, which messages call `called`. Raises `InputError`."""
+    called = called or str(file)
+    names = form_of(file, reading, called).names
+    reading.check(names, called, is_csv=True)
+    columns = dict.fromkeys(names, Column())
+    row = reading.heading + 1
+    for block in csv_blocks(file, reading, called):
+        for name in (*reading.attributes(names), reading.time):
+            columns[name] = _examined(columns[name], block[name], f"{called}, row", row)
+        row += block.num_rows
+        last = block
+    end = last.column(last.num_columns - 1)[-1].as_py() if last.num_rows else None
+    if end is not None and "\n" in end and _quotes(file) % 2:
+        raise InputError(f"{called}, row {row - 1}, column {names[-1]!r}: a quote does not end")
+    return columns
 
 
-def _block_facts(block: pa.RecordBatch, settled: Collection[str], time: str) -> Facts | None:
-    widths, long = {}, set()
-    written: dict[str, tuple[int, str]] = {}
-    for name, column in zip(block.schema.names, block.columns, strict=True):
-        if column.null_count == len(column):
-            widths[name] = _NOTHING
-            continue
-        if name == time:
-            written = notations(column)
-        if name in settled:
-            widths[name] = _STRING
-        elif pa.types.is_string(column.type):
-            widths[name], is_long = _text(column)
-            long |= {name} if is_long else set()
-        else:
-            ends = pc.min_max(column).as_py()
-            is_long = ends["max"] is not None and not -LONG < ends["min"] <= ends["max"] < LONG
-            if is_long and pa.types.is_floating(column.type):
-                return None
-            widths[name] = _INT if pa.types.is_integer(column.type) else _FLOAT
-            long |= {name} if is_long else set()
-    return Facts(block.num_rows, widths, frozenset(long), written)
+def _quotes(file: Path) -> int:
+    with pa.input_stream(str(file)) as stream:
+        return sum(block.count(b'"') for block in iter(lambda: stream.read(BLOCK_BYTES), b""))
 
 
-def _text(column: pa.Array) -> tuple[int, bool]:
-    """The width of a column with values, and whether it has a long whole number."""
-    trimmed = pc.utf8_trim_whitespace(column)
-    for width, kind in ((_INT, pa.int64()), (_FLOAT, pa.float64())):
-        try:
-            pc.cast(trimmed, kind)
-        except pa.ArrowInvalid:
-            continue
-        may_be = pc.max(pc.binary_length(trimmed)).as_py() >= len(str(LONG))
-        return width, may_be and bool(pc.any(pc.match_substring_regex(trimmed, _LONG_TEXT)).as_py())
-    return _STRING, False
+def _examined(known: Column, values: pa.Array, place: str, first_row: int) -> Column:
+    """The facts about a column after a block; the number of its first row follows `place`."""
+    if len(known.texts) > MOST_TEXTS or values.null_count == len(values):
+        return known
+    texts, trimmed = dict(known.texts), pc.utf8_trim_whitespace(values)
+    numbers = trimmed
+    while True:
+        if texts:
+            is_text = pc.is_in(values, value_set=pa.array(texts, pa.string()))
+            numbers = pc.if_else(is_text, pa.scalar(None, pa.string()), trimmed)
+        balance = known.numbers + len(values) - 2 * numbers.null_count + values.null_count
+        if numbers.null_count == len(numbers):
+            return replace(known, texts=texts, numbers=balance)
+        kinds = (Kind.INT, Kind.FLOAT) if known.kind is not Kind.FLOAT else (Kind.FLOAT,)
+        kind = next((kind for kind in kinds if are(numbers, ARROW[kind])), None)
+        if kind is not None:
+            break
+        row = first_other(numbers, pa.float64())
+        texts[values[row].as_py()] = f"{place} {first_row + row}"
+        if len(texts) > MOST_TEXTS:
+            return replace(known, texts=texts)
+    long = known.long
+    if long is None and pc.max(pc.binary_length(numbers)).as_py() >= LONG_DIGITS:
+        row = pc.index(pc.match_substring_regex(numbers, _LONG), True).as_py()
+        long = None if row < 0 else f"{place} {first_row + row}"
+    row = -1 if known.padded else first_padded(numbers)
+    padded = known.padded if row < 0 else (values[row].as_py(), f"{place} {first_row + row}")
+    return replace(known, kind=kind, long=long, padded=padded, texts=texts, numbers=balance)
 
 
-def _read(
-    file: Path, names: Sequence[str], types: Mapping[str, pa.DataType], span: ByteRange
-) -> Iterator[pa.RecordBatch]:
-    # One thread: only then does Arrow name the row of a malformed line.
-    read = csv.ReadOptions(
-        block_size=BLOCK_BYTES, use_threads=False, column_names=None if span.start == 0 else list(names)
-    )
-    parse = csv.ParseOptions(newlines_in_values=True)
-    convert = csv.ConvertOptions(column_types=dict(types), null_values=[""], strings_can_be_null=True)
-    with ExitStack() as opened:
-        origin: Any = file
-        if span != WHOLE:
-            whole = opened.enter_context(pa.OSFile(str(file)))
-            stop = whole.size() if span.stop is None else span.stop
-            origin = whole.get_stream(span.start, stop - span.start)
-        with csv.open_csv(origin, read_options=read, parse_options=parse, convert_options=convert) as reader:
-            yield from reader
-
-
-def _shifted(problem: str, rows: int) -> str:
-    """A problem with its row counted from `rows` rows before."""
-    return re.sub(r"Row #(\d+)", lambda found: f"Row #{int(found[1]) + rows}", problem, count=1)
-
-
-def _line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0]
+def _unreadable(called: str, error: Exception, names: Sequence[str]) -> InputError:
+    """Arrow's message with our names of rows and columns, and what helps."""
+    problem = str(error).strip().split("\n", 1)[0]
+    place, remedy = "", ""
+    if parts := re.fullmatch(r"(?:In CSV column #(\d+): |CSV parse error: )Row #(\d+): (.*)", problem):
+        column = f", column {names[int(parts[1])]!r}" if parts[1] and int(parts[1]) < len(names) else ""
+        place, problem = f", row {parts[2]}{column}", parts[3]
+    if "UTF8" in problem or isinstance(error, UnicodeError):
+        problem = "the text is not UTF-8" if "UTF8" in problem else problem
+        remedy = "; name its encoding by Reading(encoding=...), for example Reading(encoding='latin-1')"
+    elif fields := re.fullmatch(r"Expected (\d+) columns, got (\d+): (.*)", problem):
+        problem = f"{fields[2]} fields instead of {fields[1]}: {fields[3]}"
+        if int(fields[2]) > int(fields[1]):
+            remedy = "; a field that contains the separator has to be in quotes"
+        elif fields[3].count('"') % 2:
+            remedy = "; a quote does not end"
+    return InputError(f"{called}{place}: {'' if place else 'unreadable CSV: '}{problem}{remedy}")

@@ -11,7 +11,7 @@ from cepbench.events.errors import InputError
 
 @dataclass(frozen=True)
 class Place:
-    """The origin of a block of rows: `before` rows of `file` precede it; `called`: the file's names of columns.
+    """The origin of a block of rows: `before` rows of `file` precede it, perhaps a heading; `called`: names of columns.
 
     `rows`: which rows of the block were kept, if not all.
     """
@@ -26,6 +26,6 @@ class Place:
         return self.called.get(column, column)
 
     def error(self, index: int, column: str, problem: str) -> InputError:
-        """An error in row `index` (from 0) of the block; users count data rows from 1."""
+        """An error in row `index` (from 0) of the block; users count rows from 1, with the heading."""
         row = self.before + (index if self.rows is None else int(self.rows[index])) + 1
         return InputError(f"{self.file}, row {row}, column {self.name(column)!r}: {problem}")

@@ -1,4 +1,4 @@
-"""How your files are read: the columns of time and type, the format of times, and a condition on rows.
+"""How your files are read: their form, the columns of time and type, the format of times, and a condition on rows.
 
 Messages name Python arguments, such as `Reading(time=...)`; the command line replaces them by its options.
 """
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cepbench.events.errors import InputError
+from cepbench.events.errors import InputError, listed
 from cepbench.events.schema import RESERVED
 from cepbench.events.units import check_time_unit
 
@@ -21,7 +21,7 @@ EPOCHS = {"epoch": "s", "epoch-ms": "ms", "epoch-us": "us", "epoch-ns": "ns"}
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a file or DataFrame: the columns of time and type, and the format of times.
+    """How to read a file or DataFrame: its columns of time and type, the format of times, and the form of a CSV file.
 
     Parameters
     ----------
@@ -36,11 +36,23 @@ class Reading:
         (numbers since 1970, optionally with fractions, scaled to `unit`), or a pattern such as `%d.%m.%Y %H:%M:%S`.
     where
         A condition (`events.conditions`); only rows for which it is true are events. It applies before times are read.
+    distinct
+        Whether events that are equal in all columns count once.
+    text
+        Columns that are read as texts although they contain numbers, so that `7` and `7.0` are two keys.
+    null
+        Values of a CSV file that mean null, in all columns, besides an empty field.
+    separator
+        The character between the fields of a CSV file; by default the one of `,` `;` `|` and tab in its first row.
+    names
+        The names of the columns of a CSV file without a heading.
+    encoding
+        The encoding of a CSV file, such as `latin-1`; by default UTF-8, or UTF-16 if the file begins as such.
 
     Raises
     ------
     InputError
-        If the unit, the format or the condition is invalid.
+        If the unit, the format, the condition, the separator or the encoding is invalid.
 
     Examples
     --------
@@ -58,9 +70,27 @@ class Reading:
     unit: str = "s"
     format: str = AUTO
     where: str | None = None
+    distinct: bool = False
+    text: Sequence[str] = ()
+    null: Sequence[str] = ()
+    separator: str | None = None
+    names: Sequence[str] = ()
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
+        for field in ("text", "null", "names"):
+            values = getattr(self, field)
+            object.__setattr__(self, field, (values,) if isinstance(values, str) else tuple(values))
         check_time_unit(self.unit)
+        if self.separator is not None and (len(self.separator.encode()) != 1 or self.separator in '\r\n"'):
+            raise InputError(f"separator {self.separator!r}: give one character, such as ';'")
+        if self.encoding is not None:
+            try:
+                "".encode(self.encoding)
+            except LookupError:
+                raise InputError(
+                    f"unknown encoding {self.encoding!r}; choose one of Python, such as latin-1 or utf-16"
+                ) from None
         if self.format not in (AUTO, ISO, *EPOCHS) and "%" not in self.format:
             choices = ", ".join((AUTO, ISO, *EPOCHS))
             raise InputError(
@@ -83,8 +113,29 @@ class Reading:
         """Whether anything but the unit differs from the default format."""
         return self != Reading(unit=self.unit)
 
-    def check(self, names: Sequence[str], place: str) -> None:
-        """Refuses columns if one is missing (all missing ones are named) or appears twice. Raises `InputError`."""
+    @property
+    def heading(self) -> int:
+        """The number of rows of a CSV file before its data; messages count them."""
+        return 0 if self.names else 1
+
+    def without_nulls(self, attribute: str, kind: str | None) -> str:
+        """The condition that leaves out rows without an attribute, of all types or of type `kind`."""
+        from cepbench.events.conditions import written
+
+        condition = f"{written(attribute)} IS NOT NULL"
+        if kind is not None and self.constant is None:
+            condition += f' OR {written(self.type)} != "{kind}"'
+        return condition if self.where is None else f"({self.where}) AND ({condition})".replace("'", '"')
+
+    def check(self, names: Sequence[str], place: str, is_csv: bool = False) -> None:
+        """Refuses columns if one is missing (all missing ones are named) or appears twice. Raises `InputError`.
+
+        Also refuses options of CSV files for anything else.
+        """
+        if not is_csv:
+            for option in ("null", "separator", "names", "encoding"):
+                if getattr(self, option):
+                    raise InputError(f"{place}: Reading({option}=...) is for CSV files")
         wanted = {self.time: "Reading(time=...)"} | (
             {self.type: "Reading(type=...) or Reading(constant=...)"} if self.constant is None else {}
         )
@@ -94,11 +145,20 @@ class Reading:
             verb = "columns" if len(missing) > 1 else "column"
             raise InputError(
                 f"{place}: {verb} {names_missing} {'are' if len(missing) > 1 else 'is'} missing; "
-                f"there are {', '.join(map(str, names)) or 'none'}; name it by {' and by '.join(missing.values())}"
+                f"there are {listed(names)}; name it by {' and by '.join(missing.values())}"
+                + ("; Reading(separator=...) sets what is between columns" if is_csv and len(names) == 1 else "")
+                + (
+                    "; Reading(names=...) names them if row 1 has none"
+                    if is_csv and any(map(_is_number, names))
+                    else ""
+                )
             )
+        for name in self.text:
+            if name not in names:
+                raise InputError(f"{place}: column {name!r} of Reading(text=...) is missing; there are {listed(names)}")
         for name in names:
             if names.count(name) > 1:
-                raise InputError(f"{place}: column {name!r} appears twice")
+                raise InputError(f"{place}: column {name!r} appears twice; rename one of them")
 
     def attributes(self, names: Sequence[str]) -> list[str]:
         """The columns that may be attributes."""
@@ -119,6 +179,13 @@ class Reading:
         constant = pa.scalar(self.constant, pa.string())
         found["type"] = raw[self.type] if self.constant is None else pa.repeat(constant, batch.num_rows)
         return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) is not None
+    except ValueError:
+        return False
 
 
 EXPECTED = Reading()

@@ -1,6 +1,6 @@
 """The sources of events: CSV files (`events.csv_files`) and Parquet files, and folders of them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,9 @@ from cepbench.events.errors import InputError
 from cepbench.events.paths import local_path
 from cepbench.events.schema import Kind
 
-CSV_SUFFIXES = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst")
+_ZIPPED = ("", ".gz", ".bz2", ".zst")
+CSV_SUFFIXES = tuple(f"{ending}{zipped}" for ending in (".csv", ".tsv") for zipped in _ZIPPED)
+_TEXT_SUFFIXES = tuple(f".txt{zipped}" for zipped in _ZIPPED)
 PARQUET_SUFFIXES = (".parquet", ".pq")
 BLOCK_ROWS = 1 << 18
 
@@ -26,12 +28,16 @@ class Source:
 
 
 def find(path: str | Path) -> Source:
-    """The CSV or Parquet file at `path`, or all such files in the folder, by name; `InputError` if there is none."""
+    """The file at `path`, CSV unless its name is one of Parquet, or all such files in the folder, by name.
+
+    In a folder, texts (`.txt`) count only if there is nothing else. `InputError` if there is none.
+    """
     path = local_path(path)
     if path.is_dir():
         files = tuple(f for f in sorted(path.rglob("*")) if f.is_file() and _visible(f.relative_to(path)))
         parquet = tuple(f for f in files if f.name.endswith(PARQUET_SUFFIXES))
-        tables = tuple(f for f in files if f.name.endswith(CSV_SUFFIXES))
+        texts = tuple(f for f in files if f.name.endswith(_TEXT_SUFFIXES))
+        tables = tuple(f for f in files if f.name.endswith(CSV_SUFFIXES)) or (() if parquet else texts)
         if parquet and tables:
             raise InputError(f"{path}: the folder mixes CSV and Parquet files; keep one format")
         if not parquet and not tables:
@@ -42,19 +48,37 @@ def find(path: str | Path) -> Source:
         raise InputError(f"{path}: no such file or folder")
     if path.name.endswith(PARQUET_SUFFIXES):
         return Source(path, (path,), False)
-    if path.name.endswith(CSV_SUFFIXES):
-        return Source(path, (path,), True)
-    raise InputError(f"{path}: neither {', '.join(CSV_SUFFIXES + PARQUET_SUFFIXES)}, nor a folder of such files")
+    return Source(path, (path,), True)
 
 
-def parquet_blocks(file: Path) -> Iterator[pa.RecordBatch]:
-    """Rows of a file in order, in blocks of bounded size, the first one empty. `InputError` if unreadable."""
+def parquet_schema(file: Path) -> pa.Schema:
+    """The columns of a file. `InputError` if unreadable."""
     try:
-        with pq.ParquetFile(file) as parquet:
-            yield _empty(parquet.schema_arrow)
-            yield from parquet.iter_batches(batch_size=BLOCK_ROWS)
+        return pq.read_schema(file)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{file}: unreadable or corrupt Parquet: {_line(error)}") from None
+        raise _unreadable(file, error) from None
+
+
+def parquet_blocks(
+    file: Path, columns: Collection[str] | None = None, *, whole: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """Rows of a file in order, in blocks of bounded size, the first one empty. `InputError` if unreadable.
+
+    Only `columns` are read if given, where the file has them. Strings stay coded, as most files store them. With
+    `whole`, all rows are one block, so that nobody has to join its columns.
+    """
+    try:
+        metadata = pq.read_metadata(file)
+        coded = range(metadata.num_columns)  # numbers are read as they are
+        with pq.ParquetFile(file, metadata=metadata, read_dictionary=coded) as parquet:
+            names = [name for name in parquet.schema_arrow.names if columns is None or name in columns]
+            yield _empty(pa.schema([parquet.schema_arrow.field(name) for name in names]))
+            if whole:
+                yield from parquet.read(names).unify_dictionaries().combine_chunks().to_batches()
+            else:
+                yield from parquet.iter_batches(batch_size=BLOCK_ROWS, columns=names)
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(file, error) from None
 
 
 def arrow_kind(kind: pa.DataType) -> Kind | None:
@@ -78,5 +102,6 @@ def _empty(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
 
 
-def _line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0]
+def _unreadable(file: Path, error: Exception) -> InputError:
+    line = str(error).strip().split("\n", 1)[0]
+    return InputError(f"{file}: unreadable or corrupt Parquet: {line}")

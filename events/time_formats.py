@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from cepbench.events.errors import InputError
 from cepbench.events.place import Place
@@ -16,6 +17,10 @@ _FRACTIONS = {"s": 9, "ms": 6, "us": 3, "ns": 0}
 """Decimal places of a number of the unit down to nanoseconds."""
 _BOUND = float(2**63)
 _DIGITS = r"[+-]?\d{4}"
+_CALENDAR = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+_LATEST = 10**11 * NANOSECONDS["s"]
+"""The year 5138."""
+_SAMPLE = 1000
 
 
 def timestamps(column: pa.Array, form: str, place: Place) -> pa.Array:
@@ -37,6 +42,25 @@ def timestamps(column: pa.Array, form: str, place: Place) -> pa.Array:
         expected = "a time in ISO 8601" if form == ISO else f"written as {form}"
         raise place.error(index, "time", f"{texts.iloc[index]!r} is not {expected} (Reading(format=...))")
     return pa.array(parsed.dt.tz_localize(None).astype("datetime64[ns]").to_numpy())
+
+
+def misread(time: NDArray[np.int64], unit: str) -> str | None:
+    """Why whole numbers, in order, cannot be meant as times in `unit`, and the option that reads them, or None.
+
+    They are digits of dates, or after the year 5000 in `unit` and not in a finer one.
+    """
+    texts = [str(number) for number in (*time[:_SAMPLE], *time[-1:])]
+    pattern = _CALENDAR.get(len(texts[0])) if texts else None
+    if pattern is not None and all(len(text) == len(texts[0]) and "1900" <= text[:4] < "2100" for text in texts):
+        dates = pd.to_datetime(pd.Series(texts), format=pattern, errors="coerce")
+        if dates.notna().all():
+            return f"{texts[0]} looks like a date, read in {unit!r}; Reading(format={pattern!r}) reads dates"
+    latest = [name for name in ("ms", "us", "ns") if texts and int(texts[-1]) * NANOSECONDS[name] <= _LATEST]
+    if latest and int(texts[-1]) * NANOSECONDS[unit] > _LATEST:
+        return (
+            f"{texts[-1]} {unit!r} is after the year 5000; Reading(unit={latest[0]!r}) reads numbers of {latest[0]!r}"
+        )
+    return None
 
 
 def by_pattern(column: pa.Array, pattern: str) -> pa.Array:

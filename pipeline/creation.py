@@ -1,6 +1,7 @@
 """Creating an event store: it appears whole, or not at all."""
 
 import dataclasses
+import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ def write_store(
     check_key(schema, key, buckets)
     with creating(path, replace) as folder:
         begun = partial(BucketWriter, folder.resolve(), schema, key, buckets)
-        written = run_tasks(spark, partial(_write, begun, fill), list(enumerate(items)))
+        written = run_tasks(spark, partial(_write, path, begun, fill), list(enumerate(items)))
         made = describe(folder, schema, key, [joined(spark, folder, schema, written)], source)
         if copied is not None:  # only the import knows nulls: they are stored as values
             write_description(dataclasses.replace(made, holes=copied.holes, fingerprint=copied.fingerprint), folder)
@@ -50,12 +51,26 @@ def write_store(
 
 
 def _write(
-    begun: Callable[[int], BucketWriter], fill: Callable[[BucketWriter, Any], None], item: tuple[int, Any]
+    path: str | Path,
+    begun: Callable[[int], BucketWriter],
+    fill: Callable[[BucketWriter, Any], None],
+    item: tuple[int, Any],
 ) -> Written:
     number, content = item
-    with begun(number) as writer:
+    with storing(path), begun(number) as writer:
         fill(writer, content)
     return writer.written
+
+
+@contextmanager
+def storing(path: str | Path) -> Iterator[None]:
+    """Names the store at `path` where the system refuses to write and names no file, as on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno is None:
+            raise
+        raise CepbenchError(f"{path}: cannot be written: {os.strerror(error.errno).lower()}") from None
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from pyspark.sql import SparkSession
 
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.algorithms.slices import slicing_of
-from cepbench.events.reading import Reading
+from cepbench.events.files import spelled_twice
+from cepbench.events.reading import Reading, reading_of
 from cepbench.pipeline.cluster import SparkCluster, is_local
 from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.in_process import BATCH_ROWS, check_store_reading
@@ -83,7 +84,8 @@ def answer_on_spark(
             stream = read_stream(events)
         else:
             stream, notices = import_events(events, Path(scratch) / "store", spark=spark, reading=reading)
-            for notice in notices:
+            keys = [name for query in queries for name in query.partition]
+            for notice in (*notices, *spelled_twice(events, stream.schema, reading_of(reading), keys)):
                 notify(notice)
         prepared = prepare(queries, made, stream.schema, arithmetic, stream_statistics(stream, spark))
         stream.check_needed(prepared.workload.needs)

@@ -4,6 +4,7 @@ import tempfile
 import uuid
 from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,17 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from cepbench.events.columns import ARROW
-from cepbench.events.files import InputEvents, file_blocks, read_events
-from cepbench.events.reading import Reading, reading_of
+from cepbench.events.files import InputEvents, file_blocks, read_events, source_layout, spelled_twice
+from cepbench.events.reading import EXPECTED, Reading, reading_of
 from cepbench.events.sources import Source, find
-from cepbench.pipeline.creation import shared_parent, write_store
-from cepbench.pipeline.pieces import Piece, pieces
+from cepbench.pipeline.creation import shared_parent, storing, write_store
 from cepbench.pipeline.staging import ROW, ROW_BITS, STAGE_ROWS, Staged, store_staged
 from cepbench.pipeline.store import Stream
 from cepbench.pipeline.tasks import default_buckets, run_tasks
 from cepbench.pipeline.writing import BucketWriter
+
+PART_BLOCKS = 32
+"""Blocks of a file in one staged part."""
 
 
 def import_events(
@@ -44,8 +47,10 @@ def import_events(
         origin = _origin([Path(name).name for name, _ in found.files], reading)
         buckets = buckets or default_buckets(spark, key)
         made = write_store(path, found.schema, key, buckets, _write_all, [found], origin, spark=None, replace=replace)
-        return made, found.notices
-    return import_source(spark, find(events), Path(path), reading, key, buckets, replace)
+        notices = found.notices
+    else:
+        made, notices = import_source(spark, find(events), Path(path), reading, key, buckets, replace)
+    return made, (*notices, *spelled_twice(events, made.schema, reading, key))
 
 
 def import_source(
@@ -56,17 +61,16 @@ def import_source(
     key: Sequence[str],
     buckets: int | None,
     replace: bool,
-    piece_bytes: int | None = None,
 ) -> tuple[Stream, tuple[str, ...]]:
-    """Files as a store, in pieces of about `piece_bytes`: one task each, or one after the other in this process."""
+    """Files as a store: one task each, or one after the other in this process."""
     reading = reading_of(reading)
-    layout, parts = pieces(spark, source, piece_bytes, reading)
+    layout = source_layout(source, reading, partial(run_tasks, spark))
     staged = Staged(layout, tuple(str(file) for file in source.files))
     with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=shared_parent(path)) as scratch:
         stage = Path(scratch).resolve() / "stage"
         stage.mkdir()
-        task = partial(_stage_piece, staged, [file.resolve() for file in source.files], source.is_csv, stage)
-        run_tasks(spark, task, list(enumerate(parts)))
+        task = partial(_stage_file, path, staged, [file.resolve() for file in source.files], source.is_csv, stage)
+        run_tasks(spark, task, range(len(source.files)))
         origin = _origin([file.name for file in source.files], reading)
         return store_staged(spark, staged, stage, path, reading.unit, key, buckets, replace, origin)
 
@@ -80,22 +84,23 @@ def _write_all(writer: BucketWriter, found: InputEvents) -> None:
 
 def _origin(files: Sequence[str], reading: Reading) -> dict[str, Any]:
     """What the store keeps of where its events come from."""
-    return {"files": list(files), **({} if reading.where is None else {"where": reading.where})}
+    own = {"type": reading.type, "constant": reading.constant, "where": reading.where}
+    return {"files": list(files), **{name: own[name] for name in own if own[name] != getattr(EXPECTED, name)}}
 
 
-def _stage_piece(staged: Staged, files: Sequence[Path], is_csv: bool, stage: Path, item: tuple[int, Piece]) -> None:
-    """Copies one piece of a file to the stage, checked and typed."""
-    number, piece = item
+def _stage_file(path: Path, staged: Staged, files: Sequence[Path], is_csv: bool, stage: Path, number: int) -> None:
+    """Copies one file to the stage, checked and typed, in parts that later tasks read side by side."""
     kinds = staged.layout.kinds
     fields = [("time", pa.int64()), ("type", pa.string()), *((staged.columns[n], ARROW[k]) for n, k in kinds.items())]
     schema = pa.schema([*fields, (ROW, pa.int64())])
-    file, name = files[piece.file], staged.files[piece.file]
-    # Speculation is off, but Spark may retry a task while its first attempt still runs.
-    temporary = stage / f".{number}.{uuid.uuid4().hex[:8]}"
     texts = [field.name for field in schema if field.type == pa.string()]
-    with pq.ParquetWriter(temporary, schema, compression="lz4", use_dictionary=texts) as writer:
-        for block in file_blocks(file, is_csv, staged.layout, piece.span, piece.before, name):
-            rows = pa.array((piece.file << ROW_BITS) + block.row)
-            arrays = [pa.array(block.time), block.type, *(block.columns[column] for column in kinds), rows]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-    temporary.rename(stage / f"part-{number:06d}.parquet")
+    blocks = enumerate(file_blocks(files[number], is_csv, staged.layout, staged.files[number]))
+    for part, members in groupby(blocks, lambda numbered: numbered[0] // PART_BLOCKS):
+        # Speculation is off, but Spark may retry a task while its first attempt still runs.
+        temporary = stage / f".{number}.{part}.{uuid.uuid4().hex[:8]}"
+        with storing(path), pq.ParquetWriter(temporary, schema, compression="lz4", use_dictionary=texts) as writer:
+            for _, block in members:
+                rows = pa.array((number << ROW_BITS) + block.row)
+                arrays = [pa.array(block.time), block.type, *(block.columns[column] for column in kinds), rows]
+                writer.write_table(pa.Table.from_arrays(arrays, names=schema.names).cast(schema))
+        temporary.rename(stage / f"part-{number:06d}-{part:06d}.parquet")

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from cepbench.algorithms.base import Algorithm, Plan, UnsupportedQuery
 from cepbench.algorithms.registry import make
+from cepbench.events.errors import listed
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Query, occurrences
+from cepbench.queries.predicates import directions
 from cepbench.queries.workloads import parse_workload
 
 SHOWN_TYPES = 12
@@ -39,7 +41,7 @@ class Prepared:
     """A workload on an algorithm: picklable, runs anywhere.
 
     `plan_seconds` is the planning time of all jobs; `unseen` has the notices on event types that the stream lacks,
-    and on events in no window.
+    on events in no window, and on comparisons of events that come in both orders.
     """
 
     algorithm: Algorithm
@@ -88,11 +90,11 @@ def parse_supported(workload_text: str, algorithm: str) -> tuple[tuple[Query, ..
 def _absent(workload: Workload, statistics: Statistics) -> Iterator[str]:
     """Notices on event types of the queries that do not occur in the stream."""
     types = [name for name in workload.schema.types if not statistics.events or statistics.rates.get(name)]
-    listed = ", ".join(types[:SHOWN_TYPES]) + (", ..." if len(types) > SHOWN_TYPES else "")
+    shown = listed(types[:SHOWN_TYPES]) + (", ..." if len(types) > SHOWN_TYPES else "")
     for query in workload if types else ():
         named = dict.fromkeys(event.type for event in occurrences(query.query.pattern))
         if missing := [name for name in named if name not in types]:
-            yield f"query {query.query.name}: the stream has no events of type {', '.join(missing)}; it has {listed}"
+            yield f"query {query.query.name}: the stream has no events of type {listed(missing)}; it has {shown}"
 
 
 def _gaps(workload: Workload) -> Iterator[str]:
@@ -101,6 +103,12 @@ def _gaps(workload: Workload) -> Iterator[str]:
         window = query.row_window
         if window is not None and window.slide > window.within:
             yield f"query {query.query.name}: SLIDE is longer than WITHIN, so that events between windows are in none"
+
+
+def _directions(workload: Workload) -> Iterator[str]:
+    """Notices on comparisons of events that come in both orders."""
+    for query in workload:
+        yield from (f"query {query.query.name}: {notice}" for notice in directions(query.query))
 
 
 def _names_a_file(workload_text: str | Path) -> bool:
@@ -143,4 +151,10 @@ def plan(workload: Workload, algorithm: Algorithm, statistics: Statistics) -> Pr
         planned = algorithm.plan(part, statistics)
         seconds += time.perf_counter() - started
         jobs.append(Job(partition, part, planned))
-    return Prepared(algorithm, workload, tuple(jobs), seconds, (*_absent(workload, statistics), *_gaps(workload)))
+    return Prepared(
+        algorithm,
+        workload,
+        tuple(jobs),
+        seconds,
+        (*_absent(workload, statistics), *_gaps(workload), *_directions(workload)),
+    )

@@ -26,7 +26,7 @@ EXAMPLES = 3
 
 @dataclass(frozen=True)
 class BadRows:
-    """Rows that are not events, by reason, and the places of the first few of them: `file, line 7: no volume`."""
+    """Rows that are not events, by reason, and the places of the first few of them: `file, row 7: no volume`."""
 
     reasons: dict[str, int]
     examples: tuple[str, ...] = ()
@@ -162,10 +162,8 @@ def _examples(spark: SparkSession, dataset: Dataset, layout: RawLayout, file: Pa
 
 
 def _place(layout: RawLayout, row: int) -> str:
-    """The place of a row in messages: a line of a text file (without blank lines), a row of others."""
-    if layout.format != "csv":
-        return f"row {row + 1}"
-    return f"line {row + (2 if layout.options.get('header') == 'true' else 1)}"
+    """The place of a row in messages, from 1, with the heading of a CSV file and without blank lines."""
+    return f"row {row + (2 if layout.options.get('header') == 'true' else 1)}"
 
 
 def _quoted(text: str) -> str:

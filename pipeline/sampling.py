@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from pyspark.sql import SparkSession
 
 from cepbench.events.batch import EventBatch
 from cepbench.events.files import InputEvents, check_needed
@@ -25,6 +25,9 @@ from cepbench.events.statistics import EventSample, Needs, Statistics, statistic
 from cepbench.generators.randomness import hashed_uniform
 from cepbench.pipeline.store import Stream, bucket_batches, joined
 from cepbench.pipeline.tasks import run_tasks
+
+if TYPE_CHECKING:  # evaluation in this process starts faster without
+    from pyspark.sql import SparkSession
 
 PER_TYPE = 400
 """Events of a type in a sample: 160,000 pairs of two types."""

@@ -12,13 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from pyarrow.dataset import dataset
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as sql
 
 from cepbench.events.batch import EventBatch
 from cepbench.events.columns import missing
-from cepbench.events.files import FileLayout, codes, numbers
+from cepbench.events.files import FIRST_EVENTS, FileLayout, codes, numbers, remarks
 from cepbench.events.schema import Kind, Schema
 from cepbench.pipeline.creation import write_store
 from cepbench.pipeline.store import Stream
@@ -77,16 +81,22 @@ def store_staged(
     """
     parts = sorted(stage.glob("*.parquet"))
     surveys = run_tasks(spark, partial(_survey, staged), parts)
-    notices = staged.layout.notices
+    notices, reading = staged.layout.notices, staged.layout.reading
     late = _late(surveys)
     if late is not None:
-        place = f"{staged.place(late)}, column {staged.layout.reading.time!r}" if staged.files else "the data set"
+        place = f"{staged.place(late)}, column {reading.time!r}" if staged.files else "the data set"
         notices += (f"{place}: earlier than the row before; the events were sorted by time",)
-        parts = _sort(spark, stage)
+    if late is not None or reading.distinct:
+        parts = _sort(spark, stage, reading.distinct)
         surveys = run_tasks(spark, partial(_survey, staged), parts)
     types = sorted(frozenset[str]().union(*(survey.types for survey in surveys)))
     strings = sorted(frozenset[str]().union(*(survey.strings for survey in surveys)))
     schema = Schema(tuple(types), staged.layout.attributes, time_unit, tuple(strings), staged.layout.zone)
+    if staged.files:
+        first = dataset(parts).head(FIRST_EVENTS)
+        place_of = partial(lambda rows, event: staged.place(int(rows[event])), first[ROW].to_numpy())
+        holes = _holes(staged, first)
+        notices += remarks(_events(staged, schema, first, 0), schema, reading, staged.files[0], place_of, holes)
     buckets = buckets or default_buckets(spark, key)
     fill = partial(_write_part, staged, schema)
     items = list(zip(parts, accumulate((survey.rows for survey in surveys), initial=0), strict=False))
@@ -127,11 +137,14 @@ def _late(surveys: Sequence[Survey]) -> int | None:
     return None
 
 
-def _sort(spark: SparkSession | None, stage: Path) -> list[Path]:
-    """Sorts all staged parts by time, then by row: ranges of time become parts, in order."""
+def _sort(spark: SparkSession | None, stage: Path, distinct: bool) -> list[Path]:
+    """Sorts all staged parts by time, then by row: ranges of time become parts, in order. Equal rows may count once."""
     assert spark is not None, "only Spark sorts what is larger than memory"
     target = stage.parent / "sorted"
-    frame = spark.read.parquet(str(stage)).repartitionByRange(default_partitions(spark), "time")
+    frame = spark.read.parquet(str(stage))
+    if distinct:
+        frame = frame.groupBy(*(name for name in frame.columns if name != ROW)).agg(sql.min(ROW).alias(ROW))
+    frame = frame.repartitionByRange(default_partitions(spark), "time")
     frame.sortWithinPartitions("time", ROW).write.parquet(str(target))
     return sorted(target.glob("part-*.parquet"))
 
@@ -140,15 +153,23 @@ def _write_part(staged: Staged, schema: Schema, writer: BucketWriter, item: tupl
     part, position = item
     with pq.ParquetFile(part) as parquet:
         for batch in parquet.iter_batches(STAGE_ROWS):
-            raw = {name: batch[column] for name, column in staged.columns.items()}
-            events = EventBatch(
-                schema,
-                batch["time"].to_numpy(),
-                codes(batch["type"], schema.types),
-                {name: numbers(column, schema, name) for name, column in raw.items()},
-                np.arange(position, position + batch.num_rows, dtype=np.int64),
-            )
-            holes = {name: mask for name, column in raw.items() if (mask := missing(column)) is not None}
+            events = _events(staged, schema, batch, position)
             origin = partial(lambda rows, event: staged.place(int(rows[event])), batch[ROW].to_numpy())
-            writer.write(events, holes, origin if staged.files else None)
+            writer.write(events, _holes(staged, batch), origin if staged.files else None)
             position += batch.num_rows
+
+
+def _holes(staged: Staged, rows: pa.RecordBatch | pa.Table) -> dict[str, NDArray[np.bool_]]:
+    """Where attributes are null or NaN (only attributes with such rows)."""
+    masks = {name: missing(rows[column]) for name, column in staged.columns.items()}
+    return {name: mask for name, mask in masks.items() if mask is not None}
+
+
+def _events(staged: Staged, schema: Schema, rows: pa.RecordBatch | pa.Table, position: int) -> EventBatch:
+    return EventBatch(
+        schema,
+        rows["time"].to_numpy(),
+        codes(rows["type"], schema.types),
+        {name: numbers(rows[column], schema, name) for name, column in staged.columns.items()},
+        np.arange(position, position + rows.num_rows, dtype=np.int64),
+    )

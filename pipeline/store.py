@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cepbench.events.batch import EventBatch
-from cepbench.events.conditions import written
 from cepbench.events.errors import InputError
 from cepbench.events.paths import local_path
+from cepbench.events.reading import Reading
 from cepbench.events.schema import Attribute, Kind, Schema, check_attributes
 from cepbench.events.statistics import Statistics, statistics_of
 from cepbench.pipeline.parts import DamagedStore, StoreFile, by_folder, check_files, opened
@@ -116,11 +116,15 @@ class Stream:
             for needed in sorted(attributes):
                 for kind in self.holes if name == "*" else (name,):
                     if hole := self.holes.get(kind, {}).get(needed):
-                        raise InputError(
-                            f"{hole.first}, column {needed!r}: null or NaN in an event of type {kind!r} "
-                            f"(one of {hole.events}), but a query needs it; leave such rows out by "
-                            f"where='{written(needed)} IS NOT NULL' (of a store when it is imported)"
+                        problem = (
+                            f"null or NaN in an event of type {kind!r} (one of {hole.events}), but a query needs it"
                         )
+                        if "dataset" not in self.source:
+                            own = ("type", "constant", "where")
+                            reading = Reading(**{key: self.source[key] for key in own if key in self.source})
+                            condition = reading.without_nulls(needed, None if name == "*" else kind)
+                            problem += f"; leave such rows out by where='{condition}' (of a store when it is imported)"
+                        raise InputError(f"{hole.first}, column {needed!r}: {problem}")
 
     def document(self) -> dict[str, Any]:
         """The content of `stream.json`."""

@@ -1,15 +1,16 @@
 """Running a function over items as Spark tasks, or in this process; how many tasks there are."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
-
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cepbench.events.errors import CepbenchError
+
+if TYPE_CHECKING:  # evaluation in this process starts faster without
+    from pyspark.sql import SparkSession
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -25,6 +26,9 @@ def run_tasks(spark: SparkSession | None, function: Callable[[Item], Result], it
         return [function(item) for item in items]
     if not items:
         return []
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
     try:
         outcomes = spark.sparkContext.parallelize(list(items), len(items)).map(partial(_guarded, function)).collect()
     except (Py4JError, PySparkException) as error:

@@ -7,19 +7,20 @@ Files whose names begin with a dot or an underscore are ignored, so that a file 
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import pyarrow as pa
+import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 
-from cepbench.events import csv_files, sources
-from cepbench.events.columns import zone
+from cepbench.events import sources
+from cepbench.events.csv_files import form_of
 from cepbench.events.errors import InputError
-from cepbench.events.files import FileLayout, InputEvents, csv_headers, file_blocks, source_layout
-from cepbench.events.reading import Reading
+from cepbench.events.files import FileLayout, InputEvents, file_blocks, source_layout
+from cepbench.events.reading import AUTO, Reading
 from cepbench.events.schema import Schema
+from cepbench.events.time_formats import misread
 from cepbench.pipeline.live.source import Piece, Source, check_times, coded
 from cepbench.pipeline.live.state import UnusableCheckpoint
 
@@ -42,28 +43,21 @@ class File(Piece):
             raise InputError(f"{self.path}: is gone before its batch ended; move it back")
         source, reading = sources.find(self.path), layout.reading
         if source.is_csv:
-            [names] = csv_headers(source, reading)
-            written = csv_files.sample(self.path, names, reading.time).notations
-            shown = zone(pa.string(), written, reading.format) if written else layout.zone
+            reading.check(form_of(self.path, reading, str(self.path)).names, str(self.path), is_csv=True)
         else:
             found = source_layout(source, reading)
-            own, shown = found.kinds, found.zone
+            own = found.kinds
             other = next((name for name, kind in layout.kinds.items() if own.get(name, kind) is not kind), None)
             if other is not None:
                 was = layout.kinds[other].value
                 raise InputError(
                     f"{self.path}: column {other!r} is {own[other].value}, and {was} in the first file of the stream"
                 )
-        check_times(shown, layout, str(self.path))
-        try:
-            blocks = list(file_blocks(self.path, source.is_csv, layout))
-        except pa.ArrowException as error:
-            first = str(error).splitlines()[0]
-            raise InputError(f"{self.path}: not as the first file of the stream: {first}") from None
-        return coded(blocks, layout, schema, str(self.path))
+            check_times(found.zone, layout, str(self.path))
+        return coded(list(file_blocks(self.path, source.is_csv, layout)), layout, schema, str(self.path))
 
-    def place(self, event: int) -> tuple[str, int]:
-        return str(self.path), event + 1
+    def place(self, row: int) -> tuple[str, int]:
+        return str(self.path), row + 1
 
 
 class FolderSource(Source):
@@ -109,8 +103,13 @@ class FolderSource(Source):
 
 
 def layout_of(file: Path, reading: Reading) -> FileLayout:
-    """The layout of the first file, which is that of the stream."""
-    return source_layout(sources.find(file), reading)
+    """The layout of the first file, which is that of the stream; notices also say whether its times look misread."""
+    source = sources.find(file)
+    layout = source_layout(source, reading)
+    times = next((block.time for block in file_blocks(file, source.is_csv, layout) if len(block.time)), np.zeros(0))
+    if layout.zone is None and reading.format == AUTO and (why := misread(np.sort(times), reading.unit)):
+        layout = replace(layout, notices=(*layout.notices, f"{file}, column {reading.time!r}: {why}"))
+    return layout
 
 
 def _files_of(log: Path, batch: int) -> list[File]:

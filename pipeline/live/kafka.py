@@ -55,8 +55,8 @@ class Messages(Piece):
         events = coded([checked(batch, layout, place)], layout, schema, self.topic)
         return _MessageEvents(**vars(events), messages=self)
 
-    def place(self, event: int) -> tuple[str, int]:
-        return f"{self.topic}/{self.partition[event]}", int(self.offset[event])
+    def place(self, row: int) -> tuple[str, int]:
+        return f"{self.topic}/{self.partition[row]}", int(self.offset[row])
 
     def named(self, event: int) -> str:
         """The place of a message, for errors."""

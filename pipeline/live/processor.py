@@ -174,10 +174,9 @@ def _evaluate(prepared: Prepared, checkpoint: Checkpoint, before: str | None, ba
 
 def late_rows(pieces: Sequence[Piece], arrived: Sequence[EventBatch], late: NDArray[np.int64]) -> pa.Table:
     """Late events as a table of `file`, `row`, `time` and `type`; `late` has their indices in `arrived` together."""
-    before = np.cumsum([0, *map(len, arrived)])
-    piece = np.searchsorted(before, late, side="right") - 1
-    events = (late - before[piece]).tolist()
-    places = [pieces[number].place(event) for number, event in zip(piece.tolist(), events, strict=True)]
+    piece = np.searchsorted(np.cumsum([0, *map(len, arrived)]), late, side="right") - 1
+    rows = np.concatenate([batch.position for batch in arrived])[late]
+    places = [pieces[number].place(row) for number, row in zip(piece.tolist(), rows.tolist(), strict=True)]
     time = np.concatenate([batch.time for batch in arrived])[late]
     types = np.concatenate([batch.type for batch in arrived])[late]
     return pa.table(

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from cepbench.events.batch import DTYPES, EventBatch
-from cepbench.events.columns import ARROW, missing
+from cepbench.events.columns import missing
 from cepbench.events.errors import InputError
-from cepbench.events.files import Block, FileLayout, InputEvents, check_needed, dictionary, numbers
+from cepbench.events.files import Block, FileLayout, InputEvents, check_needed, column_of, dictionary, numbers
 from cepbench.events.reading import Reading
 from cepbench.events.schema import Kind, Schema
 from cepbench.queries.compile import Workload
-from cepbench.queries.model import Local, Query, occurrences
+from cepbench.queries.model import Local, Query, occurrences, texts
 
 OTHER = "another type"
 """The type of all events whose type no query names; no query can contain this name, which has spaces."""
@@ -36,12 +36,13 @@ class Piece(ABC):
     def events(self, layout: FileLayout, schema: Schema) -> InputEvents:
         """The events in the order of arrival; their schema has the strings of `schema`, and new ones after them.
 
+        Their positions are their rows in the piece, from 0, with the heading of a CSV file.
         Raises `InputError`.
         """
 
     @abstractmethod
-    def place(self, event: int) -> tuple[str, int]:
-        """The place of an event: a file and its row (from 1), or `topic/partition` and the offset."""
+    def place(self, row: int) -> tuple[str, int]:
+        """The place of a row (from 0): a file and the row from 1, or `topic/partition` and the offset."""
 
 
 class Source(ABC):
@@ -75,8 +76,8 @@ def layout_from(description: Mapping[str, Any], reading: Reading) -> FileLayout:
 def schema_of(queries: Sequence[Query], layout: FileLayout) -> Schema:
     """The schema of a stream before its first event: the types and strings that queries name, and `OTHER`."""
     types = dict.fromkeys(event.type for query in queries for event in occurrences(query.pattern))
-    locals_ = [one for query in queries for one in query.predicates if isinstance(one, Local)]
-    strings = dict.fromkeys(["", *(one.constant for one in locals_ if isinstance(one.constant, str))])
+    conditions = [p.condition for query in queries for p in query.predicates if isinstance(p, Local)]
+    strings = dict.fromkeys(["", *(text for condition in conditions for text in texts(condition))])
     return Schema((*sorted(types), OTHER), layout.attributes, layout.reading.unit, tuple(strings), layout.zone)
 
 
@@ -112,15 +113,15 @@ def read(pieces: Sequence[Piece], layout: FileLayout, workload: Workload, schema
 def coded(blocks: Sequence[Block], layout: FileLayout, schema: Schema, name: str) -> InputEvents:
     """Blocks of the piece `name` as events in the same order; types that no query names become `OTHER`."""
     time = np.concatenate([block.time for block in blocks])
-    names = pa.chunked_array([block.type for block in blocks], pa.string())
-    columns = {n: pa.chunked_array([b.columns[n] for b in blocks], ARROW[k]) for n, k in layout.kinds.items()}
+    names = column_of([block.type for block in blocks])
+    columns = {name: column_of([block.columns[name] for block in blocks]) for name in layout.kinds}
     schema = _with_strings(schema, dictionary(layout, columns))
     types = pc.fill_null(pc.index_in(names, value_set=pa.array(schema.types, pa.string())), len(schema.types) - 1)
     values = {name: numbers(column, schema, name) for name, column in columns.items()}
     holes = {name: mask for name, column in columns.items() if (mask := missing(column)) is not None}
-    rows = np.arange(len(time), dtype=np.int64)
+    rows = np.concatenate([block.row for block in blocks])
     batch = EventBatch(schema, time, types.to_numpy(), values, rows)
-    return InputEvents(schema, batch, holes, rows, ((name, len(time)),))
+    return InputEvents(schema, batch, holes, rows, ((name, int(rows.max(initial=0)) + 1),))
 
 
 def check_times(zone: str | None, layout: FileLayout, place: str) -> None:

@@ -58,12 +58,11 @@ class Checkpoint:
 
         Raises `UnusableCheckpoint`.
         """
-        found = read_description(self.path)
+        found, wanted = read_description(self.path), json.loads(_json(self.description))
         if found is None:
             content = {"fingerprint": self.fingerprint, "stream": self.description}
             write(self.path / DESCRIPTION, (json.dumps(content, indent=1) + "\n").encode())
-        elif found != self.description:
-            wanted = json.loads(_json(self.description))
+        elif found != wanted:
             name = next(name for name in {**found, **wanted} if found.get(name) != wanted.get(name))
             there, here = repr(found.get(name)), repr(wanted.get(name))
             difference = f"is {there}, not {here}" if len(there + here) < MOST_SHOWN else "differs"

@@ -126,8 +126,8 @@ def stream(
     cluster = _patient(master)
     origin, target = source_of(source, cluster.settings), sink_of(sink, cluster.settings)
     place, reading = Path(checkpoint).resolve(), reading_of(reading)
-    if reading.where is not None:
-        raise InputError("where: a stream has all events of its source; filter events before they reach it")
+    if reading.where is not None or reading.distinct:
+        raise InputError("where, distinct: a stream has all events of its source; filter events before they reach it")
     delay = delay_of(watermark, reading.unit)
     interval = None if trigger is None else delay_of(trigger, "ms", "trigger")
     store = Checkpoint(place, {})

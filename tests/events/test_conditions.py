@@ -1,5 +1,6 @@
 """Conditions on rows, with the nulls of SQL."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -129,8 +130,9 @@ def test_rows_are_left_out_before_times_are_read(source: Path | pd.DataFrame) ->
     events = read_events(source, Reading("at", "kind", where="at IS NOT NULL AND (delay > 0 OR note = 'x')"))
     assert events.batch.time.tolist() == [1, 3, 4, 5]
     assert events.batch.columns["delay"].tolist() == [2, 4, -5, 0]
-    assert events.row.tolist() == [1, 3, 4, 0]
-    assert sum(rows for _, rows in events.files) == 5
+    heading = _headings(source)
+    assert events.row.tolist() == [row + heading for row in (1, 3, 4, 0)]
+    assert sum(rows for _, rows in events.files) == 5 + heading
 
 
 def test_messages_name_the_row_of_the_input_and_the_remedy(source: Path | pd.DataFrame) -> None:
@@ -138,8 +140,18 @@ def test_messages_name_the_row_of_the_input_and_the_remedy(source: Path | pd.Dat
         read_events(source, Reading("at", "kind", where="delay IS NULL OR delay > 0"))
     events = read_events(source, Reading("at", "kind", where="at IS NOT NULL"))
     check_needed(events, {"B": ["delay"]})
-    with pytest.raises(InputError, match=r"row 1, .* by where='delay IS NOT NULL', or fill them"):
+    first, both = f"row {1 + _headings(source)}, ", "at IS NOT NULL) AND (delay IS NOT NULL"
+    with pytest.raises(InputError, match=re.escape(f"by where='({both} OR kind != \"A\")', or fill them")) as caught:
         check_needed(events, {"A": ["delay"]})
+    assert first in str(caught.value)
+    with pytest.raises(InputError, match=re.escape(f"by where='({both})', or fill them")):
+        check_needed(events, {"*": ["delay"]})
+
+
+def test_the_remedy_for_nulls_keeps_events_of_other_types(source: Path | pd.DataFrame) -> None:
+    events = read_events(source, Reading("at", "kind", where='at IS NOT NULL AND (delay IS NOT NULL OR kind != "A")'))
+    check_needed(events, {"A": ["delay"]})
+    assert [events.schema.types[code] for code in events.batch.type] == ["A", "B", "B"]
 
 
 def test_bad_times_are_found_in_the_row_of_the_input(source: Path | pd.DataFrame) -> None:
@@ -149,7 +161,11 @@ def test_bad_times_are_found_in_the_row_of_the_input(source: Path | pd.DataFrame
 
 def _row(number: int, source: Path | pd.DataFrame) -> int:
     """Of the last rows, in their file."""
-    return number - 2 if isinstance(source, Path) and source.name == "folder" else number
+    return number - 2 if isinstance(source, Path) and source.name == "folder" else number + _headings(source)
+
+
+def _headings(source: Path | pd.DataFrame) -> int:
+    return int(isinstance(source, Path) and source.suffix == ".csv")
 
 
 def _negative(source: Path | pd.DataFrame) -> Path | pd.DataFrame:
@@ -176,10 +192,11 @@ def test_rows_that_do_not_count_need_no_time(form: str, tmp_path: Path) -> None:
     file.write_text("\n".join(TIMED) + "\n")
     source = file if form == "csv" else pd.read_csv(file, keep_default_na=False, na_values={"x": "", "ts": ""})
     events = read_events(source, Reading("ts", where="x IS NOT NULL"))
-    assert (events.row.tolist(), events.schema.zone) == ([0, 2], "UTC")
+    heading = int(form == "csv")
+    assert (events.row.tolist(), events.schema.zone) == ([heading, 2 + heading], "UTC")
     events = read_events(source, Reading("ts", where="ts < '2024-01-01T23:30:00.5Z'"))
-    assert events.row.tolist() == [0, 2]
-    with pytest.raises(InputError, match="row 5, column 'ts': 'late' is not a time"):
+    assert events.row.tolist() == [heading, 2 + heading]
+    with pytest.raises(InputError, match=f"row {5 + heading}, column 'ts': 'late' is not a time"):
         read_events(source, Reading("ts", where="ts >= '2024' AND ts != 'NA'"))
 
 
@@ -189,17 +206,17 @@ def test_rows_that_count_are_written_alike_in_all_blocks(tmp_path: Path, monkeyp
     (tmp_path / "own.csv").write_text("\n".join(["time,type,x", *rows]) + "\n")
     events = read_events(tmp_path / "own.csv", Reading(where="x = 1"))
     assert (events.batch.time.tolist(), events.schema.zone) == (sorted([*range(9)] * 2), None)
-    with pytest.raises(InputError, match="row 11, column 'time': '2024-01-01' is not written as the times before"):
+    with pytest.raises(InputError, match="row 12, column 'time': '2024-01-01' is not written as the times before"):
         read_events(tmp_path / "own.csv", Reading(where="x > 0"))
 
 
 def test_times_by_a_pattern_are_compared_as_times(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("ts,type\n01.02.2024 10:00,A\n02.01.2024 10:00,A\nNA,A\n")
     reading = Reading("ts", format="%d.%m.%Y %H:%M", where="ts > '2024-01-15' AND ts != 'NA'")
-    assert read_events(tmp_path / "own.csv", reading).row.tolist() == [0]
+    assert read_events(tmp_path / "own.csv", reading).row.tolist() == [1]
 
 
 def test_when_no_row_is_left_a_notice_says_so(source: Path | pd.DataFrame) -> None:
     events = read_events(source, Reading("at", "kind", where="delay > 9"))
     assert len(events.batch) == 0
-    assert events.notices[-1] == "where: none of the 5 rows satisfies 'delay > 9'"
+    assert events.notices[-1].endswith(": there are no rows for which 'delay > 9' is true")

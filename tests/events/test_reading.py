@@ -114,32 +114,32 @@ def test_scaling_is_said(tmp_path: Path) -> None:
         (
             Reading(),
             ["time,type", "1.5,A"],
-            "row 1, column 'time': 1.5 is fractional; times are whole numbers of 's' "
+            "row 2, column 'time': 1.5 is fractional; times are whole numbers of 's' "
             "(--time-format 'epoch' reads seconds with fractions, in a finer --time-unit)",
         ),
         (
             Reading(),
             ["time,type", "01.02.2024 10:00,A"],
-            "row 1, column 'time': '01.02.2024 10:00' is not a time; "
+            "row 2, column 'time': '01.02.2024 10:00' is not a time; "
             "expected a whole number or a timestamp (or a --time-format)",
         ),
         (
             Reading("ts", format="epoch"),
             ["ts,type", "1,A", "2.5,A"],
-            "row 2, column 'ts': 1970-01-01 00:00:02.500000000 is not a whole number of 's'; choose a finer --time",
+            "row 3, column 'ts': 1970-01-01 00:00:02.500000000 is not a whole number of 's'; choose a finer --time",
         ),
         (
             Reading("ts", format="epoch"),
             ["ts,type", "1,A", "soon,A"],
-            "row 2, column 'ts': 'soon' is not a number of 's' since 1970 (--time-format 'epoch')",
+            "row 3, column 'ts': 'soon' is not a number of 's' since 1970 (--time-format 'epoch')",
         ),
-        (Reading(format="iso"), ["time,type", "now,A"], "row 1, column 'time': 'now' is not a time in ISO 8601"),
+        (Reading(format="iso"), ["time,type", "now,A"], "row 2, column 'time': 'now' is not a time in ISO 8601"),
         (
             Reading(format="%d.%m.%Y"),
             ["time,type", "01.02.2024,A", "2024-02-01,A"],
-            "row 2, column 'time': '2024-02-01' is not written as %d.%m.%Y (--time-format)",
+            "row 3, column 'time': '2024-02-01' is not written as %d.%m.%Y (--time-format)",
         ),
-        (Reading(format="epoch"), ["time,type", "-1,A"], "row 1, column 'time': the time -1 is negative"),
+        (Reading(format="epoch"), ["time,type", "-1,A"], "row 2, column 'time': the time -1 is negative"),
     ],
 )
 def test_what_cannot_be_read_names_the_option_or_the_argument(

@@ -54,7 +54,7 @@ def test_spark_and_one_process_agree(tmp_path: Path, spark: "SparkSession") -> N
         assert answer["COUNT(*)"].tolist() == [1]
     assert len(said) == 2
     (tmp_path / "e.csv").write_text("time,type,g\n1,A,u\n2,B,\n")
-    with pytest.raises(InputError, match=r"e\.csv, row 2, column 'g': null or NaN in an event of type 'B'"):
+    with pytest.raises(InputError, match=r"e\.csv, row 3, column 'g': null or NaN in an event of type 'B'"):
         evaluate_on_spark(query, tmp_path / "e.csv", "greta", master="local[2]")
     with pytest.raises(UnsupportedQuery):
         evaluate_on_spark("RETURN COMPLETE MATCHES PATTERN A+", tmp_path / "e.csv", "cogra", master="local[2]")

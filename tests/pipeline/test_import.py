@@ -78,7 +78,7 @@ def test_spark_imports_what_one_process_reads(tmp_path: Path, spark: "SparkSessi
         stream.check_needed({"A": ["x y"]})
     assert sorted(p.name for p in tmp_path.iterdir()) == ["here", "raw", "store"]
     (tmp_path / "e.csv").write_text("time,type,x\n1,A,1\n2,A,\n-3,A,1\n")
-    with pytest.raises(InputError, match=r"e\.csv, row 3, column 'time': the time -3 is negative"):
+    with pytest.raises(InputError, match=r"e\.csv, row 4, column 'time': the time -3 is negative"):
         import_events(tmp_path / "e.csv", tmp_path / "bad", spark=spark)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["e.csv", "here", "raw", "store"]
 
@@ -90,7 +90,7 @@ def test_files_need_not_follow_one_another_in_time(tmp_path: Path, spark: "Spark
     (raw / "a.csv").write_text("time,type\n5,A\n6,B\n")
     (raw / "b.csv").write_text("time,type\n5,C\n7,D\n")
     stream, notices = import_events(raw, tmp_path / "store", spark=spark)
-    assert [notice.partition(" earlier")[0] for notice in notices] == [f"{raw}/b.csv, row 1, column 'time':"]
+    assert [notice.partition(" earlier")[0] for notice in notices] == [f"{raw}/b.csv, row 2, column 'time':"]
     events = [event for batch in stream_batches(stream) for event in zip(batch.time, batch.type, strict=True)]
     assert [(time, stream.schema.types[code]) for time, code in events] == [(5, "A"), (5, "C"), (6, "B"), (7, "D")]
 
@@ -137,11 +137,11 @@ def test_bad_rows_are_left_out_counted_and_named(tmp_path: Path, spark: "SparkSe
     assert stream.source["bad_rows"] == {malformed: 3, "a negative time": 1, "no name": 1, "no time": 1}
     assert notice == (
         f"6 bad rows were left out: 3 with {malformed}, 1 with a negative time, 1 with no name, 1 with no time "
-        f"({raw}/ticks_2.txt, line 3: no time; {raw}/ticks_2.txt, line 4: no name; {raw}/ticks_2.txt, line 5: "
+        f"({raw}/ticks_2.txt, row 3: no time; {raw}/ticks_2.txt, row 4: no name; {raw}/ticks_2.txt, row 5: "
         "a negative time ...)"
     )
     (raw / "ticks_1.txt").unlink()
     (raw / "ticks_2.txt").write_text("a;1;3\n")
-    with pytest.raises(InputError, match=r"no row of data set ticks is an event: 1 with .* \(.*ticks_2.txt, line 1: "):
+    with pytest.raises(InputError, match=r"no row of data set ticks is an event: 1 with .* \(.*ticks_2.txt, row 1: "):
         import_dataset(TICKS, raw, tmp_path / "none", spark=spark)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["raw with blanks", "store"]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import cepbench
-from cepbench.algorithms.base import Algorithm, UnsupportedQuery
+from cepbench.algorithms.base import Algorithm, NotEnoughMemory, UnsupportedQuery
 from cepbench.algorithms.registry import ALGORITHMS, make
 from cepbench.algorithms.rows import Group
 from cepbench.events.batch import EventBatch
@@ -16,7 +16,9 @@ from cepbench.events.errors import CepbenchError, InputError
 from cepbench.events.files import read_events
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
+from cepbench.pipeline.fork import memory_limit
 from cepbench.pipeline.generation import generate
+from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.in_process import answer_of
 from cepbench.pipeline.jobs import prepare
 from cepbench.pipeline.keys import RawKey
@@ -205,3 +207,47 @@ def test_types_without_events_are_reported_also_where_they_are_declared() -> Non
         "query q1: the stream has no events of type Z; it has A, B, C",
     )
     assert reported("SEQ(A, C)", A=0.5, B=0.5, C=0.0) == ("query q1: the stream has no events of type C; it has A, B",)
+
+
+MANY = "the {} events have {} matches, and each is listed; RETURN COUNT(*) only counts them"
+
+
+def listed(query: str, events: int) -> list[str]:
+    """The notices before matches of one type of event are listed, which is cut off."""
+    notices: list[str] = []
+
+    def stop(total: int, more: int) -> None:
+        raise InterruptedError
+
+    frame = pd.DataFrame({"time": range(events), "type": "A"})
+    with pytest.raises((NotEnoughMemory, InterruptedError)), memory_limit(3 * 10**8):
+        answer_of(query, frame, "sase", notify=notices.append, progress=stop)
+    return notices
+
+
+def test_a_warning_before_very_many_matches_are_listed() -> None:
+    assert listed("PATTERN A+", 30) == [MANY.format(30, "1.07e+09")]
+    assert listed("PATTERN A+", 100) == [MANY.format(100, "more than 10^19")]
+    assert listed("a: PATTERN A+\n\nb: RETURN COUNT(*) PATTERN A", 30) == [MANY.format(30, "1.07e+09")]
+
+
+def test_no_warning_before_few_matches_are_listed() -> None:
+    assert listed("PATTERN A+", 20) == []
+    assert listed("PATTERN SEQ(A, A a) WITHIN 3 s", 3000) == []
+
+
+def test_a_warning_about_the_matches_of_a_store(tmp_path: Path) -> None:
+    frame, notices = pd.DataFrame({"time": range(30), "type": "A"}), list[str]()
+    import_events(frame, tmp_path / "store", spark=None)
+    with pytest.raises(NotEnoughMemory), memory_limit(3 * 10**8):
+        answer_of("PATTERN A+", tmp_path / "store", "sase", notify=notices.append)
+    assert notices == [MANY.format(30, "1.07e+09")]
+
+
+def test_memory_of_evaluate_is_limited() -> None:
+    frame = pd.DataFrame({"time": range(30), "type": "A"})
+    with (
+        pytest.warns(UserWarning, match="matches"),
+        pytest.raises(NotEnoughMemory, match=r"more than 300 MB of memory \(memory\)"),
+    ):
+        cepbench.evaluate("PATTERN A+", frame, "sase", memory=3 * 10**8)

@@ -8,7 +8,7 @@ from cepbench.pipeline.raw_rows import BadRows
 @pytest.mark.parametrize(
     ("reasons", "examples", "summary"),
     [
-        ({"no volume": 1}, ("a.csv, line 7",), "1 with no volume (a.csv, line 7)"),
+        ({"no volume": 1}, ("a.csv, row 7",), "1 with no volume (a.csv, row 7)"),
         ({"no volume": 1, "no time": 3}, ("l 1", "l 2", "l 5"), "1 with no volume, 3 with no time (l 1; l 2; l 5 ...)"),
     ],
 )

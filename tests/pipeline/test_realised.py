@@ -69,6 +69,11 @@ def test_a_window_holds_no_more_than_the_stream(store: Stream, window: str, even
         (f"{RISING} AND A.x != NEXT(A).x", 2 / 5),
         ("2 * A.x < NEXT(A).x", 1 / 5),
         ("A.x >= NEXT(A).x", 3 / 5),
+        ("A.x + 1 < NEXT(A).x", 1 / 5),
+        ("A.x + 0.5 < NEXT(A).x", 2 / 5),
+        # The two at 0 are 500 ms before the third, which is 499 ms before the last one.
+        ("NEXT(A).time - A.time <= 0.5 s", 3 / 5),
+        ("NEXT(A).time - A.time < 500", 1 / 5),
         # In group u, 1-3 rises, 1-0 and 3-0 fall; v has one event.
         (f"[g] AND {RISING}", 1 / 3),
     ],

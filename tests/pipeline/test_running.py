@@ -14,7 +14,7 @@ from cepbench.events.statistics import Statistics
 from cepbench.pipeline import in_process
 from cepbench.pipeline.in_process import answer_of
 from cepbench.pipeline.jobs import prepare
-from cepbench.pipeline.keys import whole_parts
+from cepbench.pipeline.keys import ordered, whole_parts
 from cepbench.pipeline.loop import Loop
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import run
@@ -72,12 +72,14 @@ def test_a_substream_that_began_before_goes_on(cuts: tuple[int, ...]) -> None:
 
 def test_parts_hold_substreams_whole() -> None:
     events = keyed("0123401234012340123401")
-    parts = list(whole_parts(events, ["g"], 8))
-    assert len(parts) == 3
-    assert sorted(np.concatenate([part.position for part in parts])) == list(range(22))
-    keys = [set(part.columns["g"].tolist()) for part in parts]
-    assert sum(map(len, keys)) == len(set.union(*keys)) == 5
-    assert all(np.all(np.diff(part.time) > 0) for part in parts)
+    for rows, keys in ((8, [[0], [1], [2, 3], [4]]), (10, [[0, 1], [2, 3], [4]]), (3, [[0], [1], [2], [3], [4]])):
+        parts = list(whole_parts(events, ["g"], rows))
+        places = [[place for key in part for place in range(key, 22, 5)] for part in keys]
+        assert [part.position.tolist() for part in parts] == places
+        assert [ordered(part, ["g"])[0] for part in parts] == parts
+        assert [np.diff(ordered(part, ["g"])[1]).tolist() for part in parts] == [
+            [len(range(key, 22, 5)) for key in part] for part in keys
+        ]
     assert list(whole_parts(events, ["g"], 22)) == list(whole_parts(events, [], 8)) == [events]
 
 

@@ -34,7 +34,7 @@ from cepbench.pipeline.sampling import PER_TYPE, input_statistics, stream_statis
 from cepbench.pipeline.session import session, stop
 from cepbench.pipeline.store import Stream, stream_batches
 from cepbench.queries.compile import Workload, compile_workload
-from cepbench.queries.model import Comparison
+from cepbench.queries.model import Comparison, Relation
 from cepbench.queries.workloads import parse_workload
 from tests.pipeline.doubles import Counting
 
@@ -111,7 +111,7 @@ def test_events_in_memory_give_the_sample_of_their_store(stores: dict[int, Strea
     [whole] = stream_batches(stores[1])
     names = np.array(stores[1].schema.types, dtype=object)
     frame = pd.DataFrame({"time": whole.time, "type": names[whole.type], "difference": whole.columns["difference"]})
-    source, statistics, _ = open_events(frame, "s", pytest.fail)
+    source, statistics, _ = open_events(frame, parse_workload(WORKLOAD), "s", pytest.fail)
     assert not isinstance(source, Stream)
     found = drawn(statistics, NEEDS).events
     assert np.array_equal(found.position, drawn(stream_statistics(stores[5]), NEEDS).events.position)
@@ -148,7 +148,9 @@ def test_selectivities_are_those_of_all_pairs_within_their_deviation(stores: dic
     for condition in conditions:
         if isinstance(condition, TypeFilters):
             [one] = condition.filters
-            exact = np.mean(OPERATORS[str(one.op)](_column(whole, condition.type, one.operand.attribute), one.constant))
+            assert isinstance(one, Relation)
+            column = _column(whole, condition.type, one.left.attribute)
+            exact = np.mean(OPERATORS[str(one.op)](column, one.right))
         else:
             exact = np.mean(np.logical_and.reduce([_holds(whole, condition, one) for one in condition.comparisons]))
         # Pairs are no more independent than the events of the rarer type.

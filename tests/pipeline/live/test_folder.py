@@ -76,5 +76,23 @@ def test_times_are_numbers_or_timestamps_in_all_files(first: str, then: str, suf
         frame = pd.DataFrame({"time": times[name], "type": ["A"]})
         frame.to_csv(file, index=False) if suffix == "csv" else frame.to_parquet(file)
     layout = layout_of(files[first], Reading())
-    with pytest.raises(InputError, match=f"times are {then}, and {first} where the stream began"):
+    row = "row 2, column 'time': .* is not written as the times before"
+    with pytest.raises(InputError, match=row if suffix == "csv" else f"times are {then}, and {first} where the stream"):
         File(files[then], 0.0).events(layout, Schema(("A", "another type")))
+
+
+def test_times_of_the_first_file_that_look_misread_are_said(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time;type;key\n1541000542291;A;007\n1541000542290;B;8\n")
+    zeros, times = layout_of(file, Reading()).notices
+    assert zeros.startswith(f"{file}, row 2, column 'key': '007' has leading zeros")
+    assert times.startswith(f"{file}, column 'time': 1541000542291 's' is after the year 5000; Reading(unit='ms')")
+
+
+def test_later_files_are_read_as_the_first(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("time;type;key\n1;A;7\n")
+    layout = layout_of(tmp_path / "a.csv", Reading())
+    for value, problem in (("007", "'007' is not written as int64"), ("NA", "'NA' is not written as int64")):
+        (tmp_path / "b.csv").write_text(f"time;type;key\n2;A;8\n3;A;{value}\n")
+        with pytest.raises(InputError, match=f"b.csv, row 3, column 'key': {problem}"):
+            File(tmp_path / "b.csv", 0.0).events(layout, Schema(("A", "another type"), layout.attributes))

@@ -1,0 +1,128 @@
+"""Files that are imported one by one are the source that is read whole: events, their order, and every message."""
+
+import tempfile
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cepbench.events.errors import CepbenchError, InputError
+from cepbench.events.files import InputEvents, read_events
+from cepbench.events.reading import EXPECTED, Reading
+from cepbench.events.sources import find
+from cepbench.pipeline import staging
+from cepbench.pipeline.creation import storing
+from cepbench.pipeline.import_events import import_source
+from cepbench.pipeline.store import Stream, stream_batches
+from tests.events.csvs import csvs
+
+
+def imported(source: Path, store: Path, reading: Reading = EXPECTED) -> tuple[Stream, tuple[str, ...]]:
+    """The import in this process, file by file."""
+    with patch.object(staging, "_sort", sorted_here):
+        return import_source(None, find(source), store, reading, (), 1, False)
+
+
+def sorted_here(spark: None, stage: Path, distinct: bool) -> list[Path]:
+    """What Spark does, which `test_import.py` shows."""
+    table = pa.concat_tables([pq.read_table(part) for part in sorted(stage.glob("*.parquet"))])
+    if distinct:
+        names = [name for name in table.column_names if name != staging.ROW]
+        table = table.group_by(names).aggregate([(staging.ROW, "min")]).rename_columns([*names, staging.ROW])
+    table = table.sort_by([("time", "ascending"), (staging.ROW, "ascending")])
+    cuts = [0, len(table) // 2, len(table)]
+    parts = [stage.parent / f"sorted-{number}" for number in range(2)]
+    for part, start, stop in zip(parts, cuts, cuts[1:], strict=False):
+        pq.write_table(table.slice(start, stop - start), part)
+    return parts
+
+
+def whole(source: Path, reading: Reading) -> InputEvents | str:
+    try:
+        return read_events(source, reading)
+    except InputError as error:
+        return str(error)
+
+
+def check_alike(folder: Path, source: Path, reading: Reading = EXPECTED) -> None:
+    events = whole(source, reading)
+    if isinstance(events, str):
+        with pytest.raises(InputError) as caught:
+            imported(source, folder / "store", reading)
+        assert str(caught.value) == events
+        return
+    stream, notices = imported(source, folder / "store", reading)
+    assert (stream.schema, notices) == (events.schema, events.notices)
+    batches = list(stream_batches(stream))
+    assert stream.events == len(events.batch)
+    if batches:
+        assert np.concatenate([b.time for b in batches]).tolist() == events.batch.time.tolist()
+        assert np.concatenate([b.type for b in batches]).tolist() == events.batch.type.tolist()
+        for name, column in events.batch.columns.items():
+            assert np.array_equal(np.concatenate([b.columns[name] for b in batches]), column, equal_nan=True)
+    for name, mask in events.missing.items():
+        first = events.place(int(np.argmax(mask)))
+        assert first in [holes[name].first for holes in stream.holes.values() if name in holes]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(csvs(), min_size=1, max_size=2))
+@example([b'time,type,s\n1,A,"\n,\n"\n2,B,\n'])
+@example([b"time,type\n1,A\n\xef\xbb\xbf2,A\n"])
+@example([b"time,type\n1,A\n2,A\n3\n"])
+@example([b"time,type,x\n1,A,1\n2,A,2.5\n3,A,\n4,A,12345678901234567890\n"])
+@example([b"time,type,x\n2,A,1\n1,A,2\n1,A,3\n2,B,4\n", b"time,type,x\n2,A,1\n1,A,NA\n1,A,3\n2,B,007\n"])
+@example([b"time,type\n1,A\n1970-01-01T00:00:05,A\n"])
+@example([b"\n\n\ntime,type\n1,A\n"])
+@pytest.mark.full
+def test_files_are_the_whole(contents: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "raw").mkdir()
+        for number, content in enumerate(contents):
+            (folder / "raw" / f"{number}.csv").write_bytes(content)
+        check_alike(folder, folder / "raw")
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        EXPECTED,
+        Reading(where="x > 0"),
+        Reading(distinct=True),
+        Reading(text="x", null=["2"]),
+        Reading(names=("time", "type", "x")),
+        Reading(unit="ms"),
+    ],
+)
+def test_options_mean_the_same(tmp_path: Path, reading: Reading) -> None:
+    (tmp_path / "raw").mkdir()
+    heading = "" if reading.names else "time;type;x\n"
+    (tmp_path / "raw" / "a.csv").write_text(heading + "1541000542290;A;2\n1541000542290;A;2\n1541000545515; B;7\n")
+    (tmp_path / "raw" / "b.csv").write_text(heading + "1541000545515; B;7\n1541000542290;A;7.5\n")
+    check_alike(tmp_path, tmp_path / "raw", reading)
+
+
+def test_a_malformed_line_far_behind_the_heading_is_reported_by_its_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepbench.events.csv_files.BLOCK_BYTES", 60)
+    path = tmp_path / "e.csv"
+    path.write_text("time,type\n" + "1,A\n" * 90 + "2\n" + "3,A\n" * 9)
+    with pytest.raises(InputError) as caught:
+        read_events(path)
+    assert str(caught.value) == f"{path}, row 92: 1 fields instead of 2: 2"
+    check_alike(tmp_path, path)
+
+
+def test_a_full_disk_names_the_store() -> None:
+    with pytest.raises(CepbenchError) as caught, storing("streams/s"):
+        raise OSError(28, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+    assert str(caught.value) == "streams/s: cannot be written: no space left on device"
+    with pytest.raises(FileNotFoundError), storing("streams/s"):
+        raise FileNotFoundError(2, "no such file", "else.csv")
