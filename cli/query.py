@@ -3,16 +3,20 @@
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cepbench.cli.interrupts import time_limit, timeout
-from cepbench.cli.options import Place, as_options, cluster, plugins, reading, where
+from cepbench.cli.interrupts import GRACE, GRACE_ON_SPARK, time_limit, timeout
+from cepbench.cli.options import Bytes, Place, as_options, cluster, plugins, reading, where
 from cepbench.cli.options import arithmetic as counted
 from cepbench.cli.progress import advance, bar, compilation_shown
 from cepbench.cli.tables import FORMS, PARQUET, answer_text, parquet_bytes
 from cepbench.events.reading import Reading
 from cepbench.pipeline.cluster import SparkCluster
+
+if TYPE_CHECKING:
+    from cepbench.algorithms.answers.builder import AnswerBuilder
 
 
 class QueryFile(Place):
@@ -66,6 +70,12 @@ one = click.option(
 @reading
 @timeout
 @click.option(
+    "--memory",
+    type=Bytes(),
+    metavar="SIZE",
+    help="Limit of memory of this process, such as '4 GB'; by default 80 % of that of the machine.",
+)
+@click.option(
     "--folder",
     type=Place(exists=True, file_okay=False),
     help="On a cluster: shared folder for imported events; by default beside the output, or the current one.",
@@ -81,6 +91,7 @@ def query(
     arithmetic: str,
     reading: Reading,
     timeout: float | None,
+    memory: int | None,
     folder: Path | None,
     cluster: SparkCluster,
 ) -> None:
@@ -92,24 +103,36 @@ def query(
     form = form or _form_of(output)
     if form == PARQUET and output is None:
         raise click.UsageError("the format parquet needs a file; give one by --output")
-    if cluster.master is None:
-        from cepbench.pipeline.in_process import answer_of
+    if cluster.master is not None and memory is not None:
+        raise click.UsageError(
+            "--memory limits this process; with --master use --conf, such as spark.executor.memory=4g"
+        )
+    with time_limit(timeout, GRACE if cluster.master is None else GRACE_ON_SPARK):
+        if cluster.master is None:
+            from cepbench.pipeline.fork import memory_limit
+            from cepbench.pipeline.in_process import answer_of
 
-        with time_limit(timeout), bar("event", algorithm) as shown, compilation_shown():
-            answer = answer_of(text, events, algorithm, arithmetic, reading, _notice, partial(advance, shown))
-    else:
-        from cepbench.pipeline.distributed import answer_on_spark
-        from cepbench.pipeline.session import stop
+            with memory_limit(memory, "--memory"):
+                with bar("event", algorithm) as shown, compilation_shown():
+                    progress = partial(advance, shown)
+                    answer = answer_of(text, events, algorithm, arithmetic, reading, _notice, progress)
+                _write(answer, arithmetic, form, output)
+        else:
+            from cepbench.pipeline.distributed import answer_on_spark
+            from cepbench.pipeline.session import stop
 
-        try:
-            beside = folder or (None if output is None else output.parent)
-            with time_limit(timeout):
+            try:
+                beside = folder or (None if output is None else output.parent)
                 answer = answer_on_spark(
                     text, events, algorithm, arithmetic, reading, _notice, master=cluster, folder=beside
                 )
-        finally:
-            stop()
+            finally:
+                stop()
+            _write(answer, arithmetic, form, output)
 
+
+def _write(answer: "AnswerBuilder", arithmetic: str, form: str, output: Path | None) -> None:
+    """Prints an answer, or writes it to a file."""
     rows = answer.table() if form == PARQUET else answer.frame()
     named = rows.column_names if form == PARQUET else rows.columns
     if arithmetic == "modular" and "overflow" in named and rows["overflow"].to_numpy().any():

@@ -1,32 +1,39 @@
-"""Work in a fork of this process, which waits for its release, and is killed when it exceeds its time limit.
+"""Limits of time and memory: work in a fork of this process, and memory of this process itself.
 
-The fork has the state of this process when it was created: what this process left on its heap since then is not in the
-fork.
+A fork waits for its release, and is killed when it exceeds its time limit. It has the state of this process when it was
+created: what this process left on its heap since then is not in the fork.
 """
 
 from __future__ import annotations
 
-import ctypes
+import errno
 import os
+import resource
 import signal
+import threading
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
 import psutil
 
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.events.errors import CepbenchError
+from cepbench.events.units import in_bytes
 from cepbench.metrics.record import Status
+from cepbench.pipeline.lifetime import die_with
 from cepbench.pipeline.pulse import machine_bytes
 
 BEGUN, STOPPED, NOTE, DONE = range(4)
 """What a fork sends: its clock began or stopped, a note, or its result."""
 PREPARATION_SECONDS = 600.0
 """Seconds that a fork may take between its measured parts."""
-PR_SET_PDEATHSIG = 1  # sys/prctl.h
+MOST = 0.8
+"""The share of the machine's memory that a process may use by default."""
 
 
 class ForkTooLong(Exception):
@@ -50,6 +57,53 @@ class ForkDied(Exception):
 def address_space() -> int:
     """The address space of this process in bytes, which its forks inherit: their limits must include it."""
     return int(psutil.Process().memory_info().vms)
+
+
+def size_of(memory: int | str | None) -> int | None:
+    """The bytes of a size such as `4 GB`. Raises `CepbenchError` for another text."""
+    try:
+        return in_bytes(memory) if isinstance(memory, str) else memory
+    except ValueError as error:
+        raise CepbenchError(f"memory: expected {error}, not {memory!r}") from None
+
+
+class _Limits:
+    """The limits of memory in force, and the limit of the process before the first of them."""
+
+    lock = threading.Lock()
+    active = 0
+    before = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+
+
+@contextmanager
+def memory_limit(size: int | None = None, name: str = "memory") -> Iterator[None]:
+    """Limits the memory that this process takes in the block to `size` bytes; by default, most of the machine's memory.
+
+    The limit is one of the address space. Of limits that are in force at the same time, in threads, the first one
+    counts. Raises `NotEnoughMemory` where an allocation fails; the message names the option as `name`.
+    """
+    limit = int(MOST * machine_bytes()) if size is None else size
+    with _Limits.lock:
+        _Limits.active += 1
+        if _Limits.active == 1:
+            soft, hard = _Limits.before = resource.getrlimit(resource.RLIMIT_AS)
+            wanted = address_space() + limit
+            allowed = [bound for bound in (soft, hard) if bound != resource.RLIM_INFINITY]
+            resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *allowed]), hard))
+    try:
+        yield
+    except (MemoryError, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.ENOMEM:
+            raise
+        shown = f"{limit / 1e9:.3g} GB" if limit >= 10**9 else f"{limit / 1e6:.3g} MB"
+        raise NotEnoughMemory(
+            f"it needs more than {shown} of memory ({name}); use fewer events or shorter windows"
+        ) from None
+    finally:
+        with _Limits.lock:
+            _Limits.active -= 1
+            if _Limits.active == 0:
+                resource.setrlimit(resource.RLIMIT_AS, _Limits.before)
 
 
 class Clock:
@@ -92,7 +146,7 @@ class Fork:
         if self._process == 0:
             try:
                 self._pipe.close()  # or it would never see its end
-                _die_with(parent)
+                die_with(parent)
                 with suppress(EOFError):  # the other process has closed its end
                     other.recv()
                     other.send((DONE, self._work(Clock(other))))
@@ -141,12 +195,3 @@ class Fork:
         _, _, used = os.wait4(self._process, 0)
         self._process = 0
         return used.ru_maxrss * 1024
-
-
-def _die_with(parent: int) -> None:
-    """Lets the system kill this process when its parent ends, if supported; otherwise the end of the pipe ends it."""
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)
-    if prctl is not None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)

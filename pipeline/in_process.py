@@ -10,17 +10,20 @@ import pandas as pd
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
-from cepbench.events.files import InputEvents, check_needed, read_events
+from cepbench.events.files import InputEvents, check_needed, read_events, spelled_twice
 from cepbench.events.reading import Reading, reading_of
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
+from cepbench.pipeline.fork import memory_limit, size_of
 from cepbench.pipeline.jobs import Job, parse_supported, prepare
 from cepbench.pipeline.keys import whole_parts
 from cepbench.pipeline.loop import Loop, into
 from cepbench.pipeline.sampling import input_statistics, stream_statistics
 from cepbench.pipeline.store import Stream, bucket_batches, is_store, joined, read_stream, stream_batches
-from cepbench.queries.compile import compile_workload
-from cepbench.queries.model import Query
+from cepbench.pipeline.trial import many_matches
+from cepbench.queries.compile import Workload, attributes_of
+from cepbench.queries.errors import QueryError
+from cepbench.queries.model import TIME, Matches, Query
 
 BATCH_ROWS = 1 << 20
 
@@ -33,6 +36,7 @@ def evaluate(
     reading: Reading | str = "s",
     notify: Callable[[str], None] = warnings.warn,
     where: str | None = None,
+    memory: int | str | None = None,
 ) -> pd.DataFrame:
     """Evaluate queries on a stream in this process, without Spark or Java.
 
@@ -55,6 +59,9 @@ def evaluate(
     where
         A condition over columns of the input, such as `"delay IS NOT NULL AND delay > 0"` (docs/data.md). Only rows
         for which it is true are events.
+    memory
+        Bytes, or a size such as "4 GB", that this process may use in addition to those at the start; by default 80 % of
+        the machine's memory.
 
     Returns
     -------
@@ -76,6 +83,8 @@ def evaluate(
     CepbenchError
         If queries, algorithm or events cannot be used, before anything runs. The message has one line; for an error in
         a query it also shows the place.
+    NotEnoughMemory
+        A `CepbenchError`, if the answer needs more than `memory`.
 
     Examples
     --------
@@ -86,7 +95,9 @@ def evaluate(
       query  window_start  window_end  COUNT(*)  MAX(A.price)  overflow
     0    q1             0           5         3             7     False
     """
-    return answer_of(workload_text, events, algorithm, arithmetic, reading_of(reading, where), notify).frame()
+    reading = reading_of(reading, where)
+    with memory_limit(size_of(memory)):
+        return answer_of(workload_text, events, algorithm, arithmetic, reading, notify).frame()
 
 
 def answer_of(
@@ -104,11 +115,16 @@ def answer_of(
     since its last call.
     """
     queries, made = parse_supported(workload_text, algorithm)
-    source, statistics, check = open_events(events, reading, notify)
-    prepared = prepare(queries, made, source.schema, arithmetic, statistics)
+    source, statistics, check = open_events(events, queries, reading, notify)
+    try:
+        prepared = prepare(queries, made, source.schema, arithmetic, statistics)
+    except QueryError as error:
+        raise _explained(error, source, attributes_of(queries)) from None
     check(prepared.workload.needs)
     for notice in prepared.notices:
         notify(notice)
+    if explosion := _many_matches(source, queries, prepared.workload, statistics):
+        notify(explosion)
     answer = AnswerBuilder(prepared.workload)
     total = len(prepared.jobs) * (len(source.batch) if isinstance(source, InputEvents) else source.events)
     for job in prepared.jobs:
@@ -119,6 +135,28 @@ def answer_of(
         if isinstance(source, Stream):
             source.check_read(read)
     return answer
+
+
+def _explained(error: QueryError, source: InputEvents | Stream, attributes: frozenset[str]) -> QueryError:
+    """The error with the reasons why columns that it names are text, unless notices gave them."""
+    if not isinstance(source, InputEvents):
+        return error
+    named = {name: why for name, why in source.doubts.items() if name in attributes and name in str(error)}
+    reasons = [why for why in named.values() if why not in source.notices]
+    return QueryError("; ".join((str(error), *reasons))) if reasons else error
+
+
+def _many_matches(
+    source: InputEvents | Stream, queries: Sequence[Query], workload: Workload, statistics: Statistics
+) -> str | None:
+    """A warning before very many matches are listed, from the first events."""
+    if not any(isinstance(query.returns, Matches) for query in queries):
+        return None
+    if isinstance(source, InputEvents):
+        return many_matches(queries, source.batch.slice(0, BATCH_ROWS), statistics, len(source.batch))
+    attributes = frozenset[str]().union(*workload.needs.values())
+    first = next(iter(stream_batches(source, rows=BATCH_ROWS, attributes=attributes)), None)
+    return None if first is None else many_matches(queries, first, statistics, source.events)
 
 
 def check_store_reading(path: str | Path, reading: Reading | str) -> None:
@@ -134,15 +172,19 @@ Check = Callable[[Mapping[str, frozenset[str]]], None]
 
 
 def open_events(
-    events: str | Path | pd.DataFrame, reading: Reading | str, notify: Callable[[str], None]
+    events: str | Path | pd.DataFrame, queries: Sequence[Query], reading: Reading | str, notify: Callable[[str], None]
 ) -> tuple[InputEvents | Stream, Statistics, Check]:
-    """The description of a store, or the events of anything else, with their statistics and their check."""
+    """The description of a store, or the events of anything else, with their statistics and their check.
+
+    Attributes that no query needs may be left out of the events.
+    """
     if not isinstance(events, pd.DataFrame) and is_store(events):
         check_store_reading(events, reading)
         stream = read_stream(events)
         return stream, stream_statistics(stream), stream.check_needed
-    found = read_events(events, reading)
-    for notice in found.notices:
+    found = read_events(events, reading, attributes_of(queries))
+    keys = [name for query in queries for name in query.partition]
+    for notice in (*found.notices, *spelled_twice(events, found.schema, reading_of(reading), keys)):
         notify(notice)
     return found, input_statistics(found), partial(check_needed, found)
 
@@ -153,16 +195,11 @@ def whole_stream(
     reading: Reading | str,
     notify: Callable[[str], None],
 ) -> tuple[Schema, EventBatch, Statistics, Check]:
-    """Schema, all events in memory, their statistics and their check.
-
-    For a store only the attributes that compiled queries need are read.
-    """
-    source, statistics, check = open_events(events, reading, notify)
+    """Schema, all events in memory, their statistics and their check. Only attributes that queries need are read."""
+    source, statistics, check = open_events(events, queries, reading, notify)
     if isinstance(source, InputEvents):
         return source.schema, source.batch, statistics, check
-    workload = compile_workload(queries, source.schema, "modular", summarised=True)
-    attributes = frozenset[str]().union(*workload.needs.values())
-    batches = list(stream_batches(source, rows=BATCH_ROWS, attributes=attributes))
+    batches = list(stream_batches(source, rows=BATCH_ROWS, attributes=attributes_of(queries) - {TIME}))
     source.check_read(sum(map(len, batches)))
     return source.schema, joined(batches, source.schema), statistics, check
 

@@ -126,6 +126,24 @@ def executor_count(spark: SparkSession) -> int:
     return known if is_local(str(spark.sparkContext.master)) else known - 1
 
 
+def slot_count(spark: SparkSession) -> int:
+    """Tasks that run concurrently, at least 1; Spark's own parallelism is never below 2 on a cluster."""
+    try:
+        context = spark.sparkContext._jsc.sc()
+        count = context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile())
+    except (Py4JError, AttributeError):
+        count = spark.sparkContext.defaultParallelism
+    return max(1, int(count))
+
+
+def wait_for_slots(spark: SparkSession, wanted: int) -> int:
+    """Waits for slots that were lost; the number that there is then."""
+    begun = time.monotonic()
+    while (count := slot_count(spark)) < wanted and time.monotonic() - begun < WAIT_SECONDS:
+        time.sleep(0.2)
+    return count
+
+
 def _settings(master: str) -> dict[str, str]:
     scratch = _scratch()
     settings = {
@@ -222,7 +240,10 @@ def _start(master: str, options: Mapping[str, str]) -> SparkSession:
         if SparkContext._gateway is None:
             java = _java_options(options["spark.python.worker.reuse"] == "false")
             with errors.open("wb") as log, in_environment("SPARK_SUBMIT_OPTS", java):
-                gateway = launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
+                # In a session of its own: a signal to the group of this process, as `timeout` sends it, would end the
+                # JVM before this process can stop it, and a thread of PySpark would print a traceback.
+                apart = {"stderr": log, "start_new_session": True}
+                gateway = launch_gateway(conf, apart)  # type: ignore[no-untyped-call]
                 SparkContext._ensure_initialized(gateway=gateway, conf=conf)
         context = SparkContext(conf=conf)
         if not is_local(master):

@@ -6,13 +6,14 @@ import gc
 import resource
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psutil
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Algorithm, StateSize
 from cepbench.algorithms.engine.kernels.compilation import watched
+from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.metrics.record import Status
@@ -24,12 +25,23 @@ from cepbench.pipeline.measured_task import burst_of, failed
 from cepbench.pipeline.repeated import repeated, uncollected
 from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.warmup import warm_up
-from cepbench.queries.compile import Workload
+from cepbench.queries.compile import Workload, compile_workload
+from cepbench.queries.model import Aggregates, CountAll, Matches, Query
 
 REPEAT_SECONDS = 0.1
 """Seconds for which the runs on one prefix are repeated."""
 LEAST_SECONDS = 0.05
 """With less time left, no run starts."""
+COUNTERS = ("cogra", "core")
+"""Algorithms that count matches without constructing them, in order of preference."""
+MANY_MATCHES = 10**7
+"""Matches from which on a warning is given before they are listed."""
+FEW_EVENTS = 23
+"""So few events have fewer than `MANY_MATCHES` sets."""
+FIRST_COUNTED = (1 << 10, 1 << 16)
+"""Events of the prefixes on which matches are counted before they are listed, and then all of them."""
+COUNT_SECONDS = 4.0
+COUNT_MEMORY = 2**30
 NOT_TRIED = "not tried, the budget is too small"
 STATE_SHARE = 0.25
 """Memory is measured, in a separate run, while a run takes at most this share of the limit."""
@@ -71,6 +83,48 @@ class Trial:
     compiled: bool = False
 
 
+class _NotCompiled(Exception):
+    """A kernel is not on disk."""
+
+
+def many_matches(queries: Sequence[Query], batch: EventBatch, statistics: Statistics, events: int) -> str | None:
+    """A warning if queries list very many matches on the first events of a stream, `batch`, of `events` in all.
+
+    Matches are counted for at most `COUNT_SECONDS`, by an algorithm that does not construct them, if its kernels are
+    compiled. None also if no such algorithm supports the queries.
+    """
+    listed = [query for query in queries if isinstance(query.returns, Matches)]
+    if not listed or len(batch) <= FEW_EVENTS:
+        return None
+    sizes = [*(size for size in FIRST_COUNTED if size < len(batch)), len(batch)]
+    trial = counted(listed, batch, statistics, sizes, COUNT_SECONDS, COUNT_MEMORY, compiles=False)
+    if trial is None or not trial.prefixes or trial.prefixes[-1].matches <= MANY_MATCHES:
+        return None
+    tried_on, matches = trial.prefixes[-1].events, trial.prefixes[-1].matches
+    number = f"{matches:.3g}" if matches < 1e19 else "more than 10^19"
+    among = "the" if tried_on == events else f"the first {tried_on} of"
+    return f"{among} {events} events have {number} matches, and each is listed; RETURN COUNT(*) only counts them"
+
+
+def counted(
+    queries: Sequence[Query],
+    batch: EventBatch,
+    statistics: Statistics,
+    sizes: Sequence[int],
+    seconds: float,
+    memory: int,
+    compiles: bool = True,
+) -> Trial | None:
+    """The trial that counts the matches of the prefixes; None if no algorithm can count them."""
+    counting = [replace(query, returns=Aggregates(query.group_by, (CountAll(),))) for query in queries]
+    for name in COUNTERS:
+        counter = make(name)
+        if all(counter.refusal(query) is None for query in counting):
+            workload = compile_workload(counting, batch.schema, "modular", summarised=True)
+            return tried(workload, counter, statistics, batch, sizes, seconds, memory, compiles)
+    return None
+
+
 def tried(
     workload: Workload,
     algorithm: Algorithm,
@@ -79,11 +133,13 @@ def tried(
     sizes: Sequence[int],
     seconds: float,
     memory: int,
+    compiles: bool = True,
 ) -> Trial:
     """Runs the algorithm on the first events of `batch`, as many as each of `sizes`, for at most `seconds` in all.
 
     Its process may use `memory` bytes beyond its initial size. The next prefix begins only if it is expected to fit, by
-    the growth of the time so far. Planning and loading kernels count, compiling them does not.
+    the growth of the time so far. Planning and loading kernels count, compiling them does not; unless the trial
+    `compiles`, it ends at a kernel that is not on disk.
     """
     limit = memory + address_space()
 
@@ -95,6 +151,8 @@ def tried(
             compiled: list[str] = []
 
             def compiling(kernel: str) -> None:
+                if not compiles:
+                    raise _NotCompiled(kernel)
                 if not compiled:
                     clock.stop()
                 compiled.append(kernel)

@@ -11,6 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.cli.main import cepbench as group
 from cepbench.cli.main import main
 from cepbench.events.errors import CepbenchError
@@ -41,7 +42,9 @@ def test_no_command_is_a_usage_error():
         (PermissionError(13, "Permission denied", "x.csv"), 2, "cepbench: x.csv: permission denied\n"),
         (OSError(28, "No space left on device"), 2, "cepbench: no space left on device\n"),
         (click.UsageError("no such thing"), 2, "cepbench: no such thing (see 'cepbench algorithms --help')\n"),
-        (MemoryError(), 2, "cepbench: out of memory; use fewer events, or shorter windows\n"),
+        (NotEnoughMemory("2 GB do not suffice"), 1, "cepbench: 2 GB do not suffice\n"),
+        (OSError(12, "Cannot allocate memory"), 1, "cepbench: cannot allocate memory\n"),
+        (MemoryError(), 1, "cepbench: out of memory; use fewer events, or shorter windows\n"),
         (KeyboardInterrupt(), 130, "cepbench: interrupted\n"),
     ],
 )

@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong, memory_limit
 from tests.pipeline.doubles import spin
 
 
@@ -145,3 +146,45 @@ def test_parts_share_the_limit_where_that_is_asked() -> None:
         with pytest.raises(ForkTooLong):
             fork.result(0.8, together=True)
         assert time.monotonic() - started >= 0.8
+
+
+LARGE = 10**9
+
+
+def test_memory_of_this_process_is_limited_and_then_no_more() -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    message = r"^it needs more than 200 MB of memory \(--memory\); use fewer events or shorter windows$"
+    with pytest.raises(NotEnoughMemory, match=message), memory_limit(200 * 10**6, "--memory"):
+        bytearray(LARGE)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    with memory_limit(2 * LARGE):
+        assert len(bytearray(LARGE)) == LARGE
+    with memory_limit():  # most of the memory of the machine
+        assert len(bytearray(1000)) == 1000
+
+
+def test_a_lower_limit_of_the_process_stays() -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    lower = psutil.Process().memory_info().vms + 300 * 10**6
+    resource.setrlimit(resource.RLIMIT_AS, (lower, before[1]))
+    try:
+        with pytest.raises(NotEnoughMemory), memory_limit(10 * LARGE):
+            bytearray(LARGE)
+        assert resource.getrlimit(resource.RLIMIT_AS)[0] == lower
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def test_limits_that_overlap_leave_none() -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    outer, inner = memory_limit(2 * LARGE), memory_limit(LARGE)
+    with outer:
+        inner.__enter__()
+    assert resource.getrlimit(resource.RLIMIT_AS) != before
+    inner.__exit__(None, None, None)
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+
+
+def test_other_errors_pass_a_limit_of_memory() -> None:
+    with pytest.raises(FileNotFoundError), memory_limit():
+        Path("no such file").read_bytes()
