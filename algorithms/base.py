@@ -4,12 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.rows import KeyedRows, Rows, with_keys
+from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows, with_keys
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
@@ -27,6 +28,16 @@ class UnsupportedQuery(CepbenchError):
 
 class NotEnoughMemory(CepbenchError):
     """An algorithm would exceed its memory limit; the message says how much memory it needs."""
+
+
+class WrongRows(CepbenchError):
+    """A call of an algorithm returned something that is no rows; the message names its file and line."""
+
+    def __init__(self, call: Callable[..., object], value: object, right: str) -> None:
+        code = call.__code__ if hasattr(call, "__code__") else None
+        place = "" if code is None else f"{Path(code.co_filename).name}, line {code.co_firstlineno}: "
+        kind = "None" if value is None else f"a value of type {type(value).__name__}"
+        super().__init__(f"{place}`{call.__qualname__}` returned {kind} instead of {right}")
 
 
 class PlanningTooLong(CepbenchError):
@@ -250,14 +261,14 @@ class PerKey(Operator):
             executor = self.executors.get(key)
             if executor is None:
                 executor = self.executors[key] = self._make()
-            found.append((key, executor.process(piece)))
+            found.append((key, _rows(executor.process, piece)))
             if batch.last:
                 found.append((key, self._end(key)))
         self._called.update(batch.keys.tolist())
         if watermark is not None and not batch.last:
             nothing = events.slice(len(events), len(events), watermark)
             waiting = self._waiting(batch, watermark)
-            found += [(key, self.executors[key].process(nothing)) for key in waiting]
+            found += [(key, _rows(self.executors[key].process, nothing)) for key in waiting]
             self._called.update(waiting)
             self._closed = max(self._closed, watermark)
         while batch.last and self.executors:
@@ -267,7 +278,7 @@ class PerKey(Operator):
 
     def finish(self) -> KeyedRows:
         self._called.update(self.executors)
-        return with_keys([(key, executor.finish()) for key, executor in self.executors.items()])
+        return with_keys([(key, _rows(executor.finish)) for key, executor in self.executors.items()])
 
     def state(self) -> StateSize:
         for key in self._called & self.executors.keys():
@@ -313,9 +324,17 @@ class PerKey(Operator):
         """Finishes a key, drops its executor and returns its last rows."""
         executor = self.executors.pop(key)
         self._sizes.pop(key, None)
-        rows = executor.finish()
+        rows = _rows(executor.finish)
         self._spent = merged([self._spent, executor.details()])
         return rows
+
+
+def _rows(call: Callable[..., Rows], *events: EventBatch) -> Rows:
+    """The rows that a call of an executor returns. Raises `WrongRows`."""
+    rows: Any = call(*events)
+    if not isinstance(rows, dict) or not all(isinstance(part, QueryRows) for part in rows.values()):
+        raise WrongRows(call, rows, "rows by the index of their query (`cepbench.algorithms.rows`)")
+    return rows
 
 
 class IdleExecutor(Executor):

@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import re
 import sys
+import traceback
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
@@ -30,6 +32,11 @@ VARIABLE = "CEPBENCH_PLUGINS"
 GROUP = "cepbench.algorithms"
 RENAMED = {"pool": "operator", "load": "Executor.load"}
 """Former names of attributes of algorithms, and their replacements."""
+MOVED = {
+    "cepbench.algorithms.running": "cepbench.algorithms.engine",
+    "cepbench.algorithms.kernels": "cepbench.algorithms.engine.kernels",
+}
+"""Former packages, and those that have their modules."""
 
 _UNANSWERED = (IndependentAlgorithm.evaluator, IndependentAlgorithm.lanes)
 
@@ -54,7 +61,7 @@ def plugin_algorithms() -> tuple[type[Algorithm], ...]:
         try:
             kind = point.load()
         except Exception as error:
-            raise WrongPlugin(f"plug-in {point.value}: cannot be loaded: {_described(error)}") from None
+            raise WrongPlugin(f"plug-in {point.value}: cannot be loaded: {described(error)}") from None
         if not (inspect.isclass(kind) and issubclass(kind, Algorithm)):
             raise WrongPlugin(f"plug-in {point.value}: no class of an algorithm (`cepbench.algorithms.base.Algorithm`)")
         found.append(kind)
@@ -72,6 +79,60 @@ def digests() -> dict[str, str]:
     return {Path(file).name: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in _plugin_files()}
 
 
+def is_plugin(kind: type[Algorithm]) -> bool:
+    """Whether an algorithm comes from outside of cepbench."""
+    return file_of(kind) is not None or not kind.__module__.startswith("cepbench.")
+
+
+def file_of(kind: type[Algorithm]) -> str | None:
+    """The name of the plug-in file that defines an algorithm; None for an algorithm of a package."""
+    return f"{kind.__module__.rpartition('.')[2]}.py" if kind.__module__.startswith(f"{__name__}.") else None
+
+
+def described(error: BaseException) -> str:
+    """An error in one line, with its place if a plug-in caused it.
+
+    The place is the last line of a plug-in that ran, as in "own.py, line 21, in process, `self.close()`: NameError".
+    """
+    reason = f"{type(error).__name__}{': ' if (text := _reason(error)) else ''}{text}"
+    place = origin(error)
+    return reason if place is None else f"{place}: {reason}"
+
+
+def origin(error: BaseException) -> str | None:
+    """The last line of a plug-in that ran before an error, or before the errors that caused it; None without one."""
+    places = _places()
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    for cause in causes:
+        if isinstance(cause, SyntaxError) and cause.filename in places:
+            return f"{Path(cause.filename).name}, line {cause.lineno}"
+        frames = traceback.extract_tb(cause.__traceback__)
+        for frame in (frame for frame in reversed(frames) if frame.filename.startswith(places)):
+            inside = "" if frame.name == "<module>" else f" in {frame.name},"
+            return f"{Path(frame.filename).name}, line {frame.lineno},{inside} `{frame.line}`"
+    return None
+
+
+def _places() -> tuple[str, ...]:
+    """Plug-in files, and the folders of packages with algorithms."""
+    packages = [sys.modules.get(point.module.partition(".")[0]) for point in _points(tuple(sys.path))]
+    folders = [str(Path(package.__file__).parent) + os.sep for package in packages if package and package.__file__]
+    return (*_plugin_files(), *folders)
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of a message; of one of Numba, also the second one, and the line of the kernel."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not type(error).__module__.startswith("numba."):
+        return "".join(lines[:1])
+    kernel = re.findall(r'File "([^"]+)", line (\d+)', str(error))
+    return " ".join(lines[:2]) + (f" ({Path(kernel[-1][0]).name}, line {kernel[-1][1]})" if kernel else "")
+
+
 def _plugin_files() -> list[str]:
     return [file for file in os.environ.get(VARIABLE, "").split(os.pathsep) if file]
 
@@ -79,11 +140,13 @@ def _plugin_files() -> list[str]:
 def _module(file: Path) -> ModuleType:
     """Loads the module of a file, once."""
     name = f"{__name__}.{file.stem}"
-    if name in sys.modules:
-        known = sys.modules[name]
-        if Path(str(known.__file__)) != file:
-            raise WrongPlugin(f"{file}: a plug-in of the same name is loaded from {known.__file__}; rename one of them")
-        return known
+    if (module := sys.modules.get(name)) is not None:
+        if Path(str(module.__file__)) == file:
+            return module
+        if str(module.__file__) in _plugin_files():
+            taken = f"a plug-in of the same name is loaded from {module.__file__}"
+            raise WrongPlugin(f"{file}: {taken}; rename one of them")
+        del sys.modules[name]  # the variable no longer has it
     if not file.is_file():
         raise WrongPlugin(f"{file}: no such file")
     if file.suffix != ".py" or not file.stem.isidentifier():
@@ -91,7 +154,14 @@ def _module(file: Path) -> ModuleType:
     try:
         return import_module(name)
     except Exception as error:
-        raise WrongPlugin(f"{file}: cannot be loaded: {_described(error)}") from None
+        raise WrongPlugin(f"{file}: cannot be loaded: {described(error)}{_moved(error)}") from None
+
+
+def _moved(error: Exception) -> str:
+    """Where the module is now that an import did not find."""
+    missing = error.name or "" if isinstance(error, ImportError) else ""
+    now = next((new for old, new in MOVED.items() if f"{missing}.".startswith(f"{old}.")), None)
+    return "" if now is None else f"; its modules are in `{now}` now"
 
 
 def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
@@ -102,11 +172,15 @@ def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
         if inspect.isclass(kind)
         and issubclass(kind, Algorithm)
         and kind.__module__ == module.__name__
-        and not inspect.isabstract(kind)
+        and (not inspect.isabstract(kind) or hasattr(kind, "name"))
     ]
     if not found:
         raise WrongPlugin(f"{file}: no class of an algorithm (`cepbench.algorithms.base.Algorithm`)")
     for kind in found:
+        for part in (kind, getattr(kind, "evaluator", None)):
+            if inspect.isclass(part) and inspect.isabstract(part):
+                missing = ", ".join(f"`{name}`" for name in sorted(getattr(part, "__abstractmethods__", ())))
+                raise WrongPlugin(f"{file}: class {part.__name__} has no {missing}")
         for name in ("name", "paper"):
             if not isinstance(getattr(kind, name, None), str):
                 raise WrongPlugin(f"{file}: class {kind.__name__} has no `{name}`")
@@ -118,11 +192,6 @@ def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
         if issubclass(kind, IndependentAlgorithm) and (kind.evaluator, kind.lanes) == _UNANSWERED:
             raise WrongPlugin(f"{file}: class {kind.__name__} has neither `evaluator` nor `lanes`")
     return found
-
-
-def _described(error: Exception) -> str:
-    reason = str(error).strip().split("\n", 1)[0]
-    return f"{type(error).__name__}{': ' if reason else ''}{reason}"
 
 
 class _Finder(MetaPathFinder):

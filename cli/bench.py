@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cepbench.cli.options import Place, as_options, cluster, plugins, reading, where
+from cepbench.cli.options import Bytes, Place, as_options, cluster, plugins, reading, where
 from cepbench.cli.options import arithmetic as counted
 from cepbench.cli.progress import compilation_shown
 from cepbench.cli.query import query_file, query_text
@@ -32,23 +32,6 @@ class Drawing(Place):
         if Path(value).suffix not in FORMATS:
             self.fail(f"{value}: a drawing is called FILE.pdf, FILE.svg or FILE.png", param, ctx)
         return super().convert(value, param, ctx)
-
-
-class Bytes(click.ParamType[int]):
-    """A size such as `4 GB`."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        from cepbench.events.units import in_bytes
-
-        try:
-            size = value if isinstance(value, int) else in_bytes(str(value))
-        except ValueError as error:
-            self.fail(f"expected {error}, not {value!r}", param, ctx)
-        if size < 2**28:
-            self.fail(f"{value!r} is less than 256 MiB, which a process takes before the first event", param, ctx)
-        return size
 
 
 class Duration(click.ParamType[float]):
@@ -112,7 +95,7 @@ def own_work(command: Callable[..., None]) -> Callable[..., None]:
 )  # fmt: skip
 @click.option(
     "--repeat", type=Duration(zero=True), default="2s", show_default=True,
-    help="How long short runs are repeated; 0 is once.",
+    help="How long short runs of an algorithm are repeated; 0 is once.",
 )  # fmt: skip
 @counted
 @click.option(
@@ -146,9 +129,9 @@ def bench(
 ) -> None:
     """Run algorithms on the same queries and events, and rank them.
 
-    Each algorithm that can evaluate the queries runs in a process of its own; the answers are compared. Without
-    --master it needs no Java. The status is 1 if an answer is wrong, an algorithm failed, or none ended within the
-    limits.
+    Each algorithm that can evaluate the queries runs in processes of its own, five if they are short; the answers are
+    compared. Algorithms that their times do not distinguish share a rank. Without --master it needs no Java. The
+    status is 1 if an answer is wrong, an algorithm failed, or none ended within the limits.
     """
     from cepbench.experiments import bench as benches
     from cepbench.metrics.record import Status
@@ -216,7 +199,7 @@ def _show(found: "Ranking | Advice", text: str, as_json: bool, drawing: Path | N
 def _ranking(found: "Ranking") -> str:
     from cepbench.plots.units import human
 
-    header = ["", "algorithm", "time", "interval", "events/s", "state", "process", "rows", "compiled"]
+    header = ["", "algorithm", "time", "range", "runs", "events/s", "state", "process", "rows", "compiled"]
     shown = [entry for entry in found.entries if entry.seconds is not None]
     rows = [
         [
@@ -224,6 +207,7 @@ def _ranking(found: "Ranking") -> str:
             entry.algorithm,
             human(entry.seconds, "s"),
             _interval(entry.low, entry.high, "s"),
+            f"{entry.runs} in {entry.processes}",
             human(entry.throughput),
             human(entry.state, "B"),
             human(entry.process or None, "B"),
@@ -233,7 +217,17 @@ def _ranking(found: "Ranking") -> str:
         for entry in shown
     ]
     others = [[e.algorithm, e.status.value, e.reason] for e in found.entries if e.seconds is None or e.reason]
-    return _parts(f"{_events(found.events)}, {_many(found.queries, 'query', 'queries')}", header, rows, others)
+    text = _parts(f"{_events(found.events)}, {_many(found.queries, 'query', 'queries')}", header, rows, others)
+    return "\n\n".join([text, *(f"Not distinguishable: {', '.join(names)}." for names in _equal(found))])
+
+
+def _equal(found: "Ranking") -> list[list[str]]:
+    """The algorithms of each rank that several have."""
+    ranks: dict[int, list[str]] = {}
+    for entry in found.entries:
+        if entry.rank is not None:
+            ranks.setdefault(entry.rank, []).append(entry.algorithm)
+    return [names for names in ranks.values() if len(names) > 1]
 
 
 def _advice(found: "Advice") -> str:
@@ -244,7 +238,7 @@ def _advice(found: "Advice") -> str:
         [
             one.algorithm,
             human(one.seconds, "s") + ("" if one.measured else " *"),
-            _interval(one.seconds_low, one.seconds_high, "s"),
+            "" if one.measured else _interval(one.seconds_low, one.seconds_high, "s"),
             human(one.state, "B"),
             "" if one.measured else _interval(one.state_low, one.state_high, "B"),
             _events(one.tried),
@@ -253,6 +247,8 @@ def _advice(found: "Advice") -> str:
         for one in found.candidates
         if one.ended == "ok"
     ]
+    shown = [n for n, name in enumerate(header) if name != "interval" or any(row[n] for row in rows)]
+    header, rows = [header[n] for n in shown], [[row[n] for n in shown] for row in rows]
     others = [[e.algorithm, e.ended, e.reason] for e in found.candidates if e.ended != "ok" or e.reason]
     matches = ""
     if found.matches is not None:

@@ -1,14 +1,22 @@
 """`cepbench plot`, `report`, `export` and `compare`: drawings, reports and tables of measured results."""
 
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from cepbench.cli.options import Place, measured, plugins
 from cepbench.cli.tables import answer_text
+from cepbench.events.errors import choices
 
 folder = Place(exists=True)
+MANY = 8
+"""Figures from which on a report is drawn by several processes."""
 
 
 @click.command()
@@ -16,7 +24,18 @@ folder = Place(exists=True)
 @measured
 @click.option("-o", "--output", type=Place(file_okay=False), help="Folder for the drawings.")
 @click.option(
-    "--width", type=click.FloatRange(0.5, 50), metavar="INCHES", help="Width of a figure; by default that of a column."
+    "-a", "--algorithms", multiple=True, metavar="SPEC[,SPEC]", help="Draw these only, by their names in the results."
+)
+@click.option(
+    "--panel", "panels", multiple=True, metavar="LETTER", help="Draw this panel only: its letter, or its metric."
+)
+@click.option("--xlabel", metavar="TEXT", help="Label of the x axis, without the unit.")
+@click.option("--ylabel", metavar="TEXT", help="Label of the value axis of one metric, without the unit.")
+@click.option(
+    "--width",
+    type=click.FloatRange(0.5, 50),
+    metavar="INCHES",
+    help="Width of a figure, by default that of a column or text; panels that do not fit side by side wrap.",
 )
 @click.option(
     "--height",
@@ -33,6 +52,10 @@ def plot(
     experiments: tuple[str, ...],
     results: Path,
     output: Path | None,
+    algorithms: tuple[str, ...],
+    panels: tuple[str, ...],
+    xlabel: str | None,
+    ylabel: str | None,
     width: float | None,
     height: float,
     sheet: Path | None,
@@ -41,23 +64,35 @@ def plot(
 ) -> None:
     """Draw the measured figures.
 
-    Writes all figures, or those of the EXPERIMENTs, as PDF, SVG and PNG files, by default beside their cells.
+    Writes all figures, or those of the EXPERIMENTs, as PDF, SVG and PNG files, by default beside their cells. A part of
+    a figure (--algorithms, --panel), or one with other labels, is written to the current folder instead. No cell
+    changes, and an algorithm keeps its color.
     """
+    from cepbench.algorithms.registry import listed
     from cepbench.metrics.results import load_results
     from cepbench.plots.draw import FORMATS, all_styles, write_drawings
-    from cepbench.plots.style import Page
+    from cepbench.plots.selection import Selection
+    from cepbench.plots.style import Page, fonts
 
+    if font is not None and font not in fonts():
+        raise click.UsageError(f"--font {font!r}: no such font on this machine; {choices(font, fonts())}")
+    selection = Selection(tuple(listed(algorithms)), panels, xlabel, ylabel)
     everything = load_results(results)
     look, page = all_styles(everything), Page(width, height, font, sheet)
-    measured = [found.figure.experiment for found in everything]
+    names = [found.figure.experiment for found in everything]
     for name in experiments:
-        if name not in measured:
-            choices = ", ".join(dict.fromkeys(measured)) or "none"
-            raise click.UsageError(f"{results} has no cells of experiment {name!r}; measured are: {choices}")
-    for found in everything:
-        if not experiments or found.figure.experiment in experiments:
-            for path in write_drawings(found, output, look, page, formats or FORMATS).values():
-                click.echo(path)
+        if name not in names:
+            there = choices(name, dict.fromkeys(names)) if names else "there are none"
+            raise click.UsageError(f"{results} has no cells of experiment {name!r}; {there}")
+    drawn = [found for found in everything if not experiments or found.figure.experiment in experiments]
+    if selection != Selection():
+        drawn, output = [selection.of(found) for found in drawn], output or Path()
+    for found in drawn:
+        name = found.figure.experiment
+        if output is not None and names.count(name) > 1:
+            name = f"{name}-{found.figure.profile}"  # several profiles in one folder
+        for path in write_drawings(found, output, look, page, formats or FORMATS, name).values():
+            click.echo(path)
 
 
 @click.command()
@@ -79,23 +114,46 @@ def report(sources: tuple[Path, ...], results: Path, output: Path | None) -> Non
     from cepbench.verification.capabilities import measured_capabilities
 
     shown = tuple(dict.fromkeys(sources)) or (results,)
-    click.echo(write_report(shown, output or page_of(shown), measured_capabilities))
+    click.echo(write_report(shown, output or page_of(shown), measured_capabilities, _side_by_side))
+
+
+def _side_by_side(function: Callable[[Any], Any], figures: Sequence[Any]) -> Iterator[Any]:
+    """The results of a function for all figures, with progress; of many figures by a process per core."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    from tqdm import tqdm
+
+    progress = partial(tqdm, total=len(figures), desc="drawing", unit="figure", disable=None)
+    processes = min(os.cpu_count() or 1, len(figures))
+    if len(figures) < MANY or processes == 1:
+        yield from progress(map(function, figures))
+        return
+    if not sys.stderr.isatty():
+        click.echo(f"drawing {len(figures)} figures", err=True)
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        try:
+            yield from progress(pool.map(function, figures))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 @click.command()
-@click.argument("results", type=folder, default="results")
+@click.argument("sources", type=folder, metavar="[RESULTS]...", nargs=-1)
 @click.option("-o", "--output", required=True, type=Place(dir_okay=False), help="The table: FILE.csv or FILE.parquet.")
-def export(results: Path, output: Path) -> None:
+def export(sources: tuple[Path, ...], output: Path) -> None:
     """Write all measured cells as one table.
 
-    One row per cell and repetition of RESULTS, a folder or a pack; docs/measurement.md, Export, documents the columns.
+    One row per cell and repetition of all RESULTS, which are folders or packs (by default the folder results);
+    docs/measurement.md, Export, documents the columns.
     """
     from cepbench.metrics.files import write
     from cepbench.metrics.table import load_frame
 
     if output.suffix not in (".csv", ".parquet"):
         raise click.UsageError(f"{output}: a table is named FILE.csv or FILE.parquet")
-    cells = load_frame(results)
+    cells = load_frame(dict.fromkeys(sources) or "results")
     if output.suffix == ".csv":
         content = cells.to_csv(index=False, lineterminator="\n").encode()
     else:

@@ -47,8 +47,8 @@ def verify(
                 found = verified(specification, cases, seed, partial(_reach, shown), times=times)
             click.echo(found)
             clean = clean and found.clean
-    if not clean:
-        context.exit(1)
+        if not clean:
+            context.exit(1)
 
 
 def _reach(shown: Any, done: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.registry import chosen, make
+from cepbench.algorithms.registry import chosen
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.reading import Reading, reading_of
@@ -21,15 +21,16 @@ from cepbench.events.statistics import Statistics
 from cepbench.experiments.bench import MEMORY, check_memory, check_seconds, divided
 from cepbench.experiments.growth import Prediction, predicted
 from cepbench.metrics.advice import Advice, Candidate
+from cepbench.metrics.ranking import APART
 from cepbench.metrics.record import Status
 from cepbench.pipeline.arrivals import intervals
 from cepbench.pipeline.in_process import whole_stream
 from cepbench.pipeline.keys import key_codes
 from cepbench.pipeline.measured_task import burst_window
 from cepbench.pipeline.occupancy import occupancy
-from cepbench.pipeline.trial import NOT_TRIED, Prefix, Trial, tried
+from cepbench.pipeline.trial import NOT_TRIED, Prefix, Trial, counted, tried
 from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
-from cepbench.queries.model import Aggregates, CountAll, Query
+from cepbench.queries.model import Query
 from cepbench.queries.workloads import parse_workload
 
 BUDGET = 60.0
@@ -37,8 +38,6 @@ LEAST_SHARE = 0.1
 """The least seconds for which a trial is started."""
 SMALLEST = 64
 """Events of the first prefix; each prefix has twice as many as the one before."""
-COUNTERS = ("cogra", "core")
-"""Algorithms that count matches without constructing them, in order of preference."""
 COUNTING = 0.1
 """The share of the budget that counting may take."""
 KEPT_BACK = 0.05
@@ -132,7 +131,7 @@ def advise(
     sizes = _sizes(batch)
     features = _features(batch, workload, sizes)
     watch = _Budget(began, budget * (1 - KEPT_BACK))
-    counted = _counted(queries, batch, statistics, sizes, memory, watch, budget)
+    counts = _counted(queries, batch, statistics, sizes, memory, watch, budget)
     trials: dict[str, Trial] = {}
     found: list[Candidate] = []
     order = sorted(able, key=lambda name: (able[name].enumerates, able[name].starts))
@@ -140,12 +139,12 @@ def advise(
         order, watch, lambda name, share: tried(workload, able[name], statistics, batch, sizes, share, memory)
     ):
         trials[name] = trial
-        found.append(_candidate(name, able[name], trials[name], features, counted, memory))
+        found.append(_candidate(name, able[name], trials[name], features, counts, memory))
         finished(found[-1])
     found = _checked(found, trials)
     found.sort(key=lambda one: (one.status is not Status.OK, one.seconds is None, one.seconds or 0.0))
     candidates = (*found, *(Candidate(name, Status.UNSUPPORTED, reason) for name, reason in refused.items()))
-    matches, most = _matches(counted, trials, features)
+    matches, most = _matches(counts, trials, features)
     recommended, because = _recommended(candidates, memory)
     return Advice(
         len(batch), len(queries), budget, watch.spent(),
@@ -237,19 +236,14 @@ def _counted(
     queries: Sequence[Query], batch: EventBatch, statistics: Statistics, sizes: Sequence[int], memory: int,
     watch: _Budget, budget: float,
 ) -> Trial | None:  # fmt: skip
-    """The trial that counts the matches of the prefixes; None if no algorithm can count them."""
+    """The trial that counts the matches of the prefixes, if there is time for it and an algorithm can."""
     share = min(COUNTING * budget, watch.left())
     if share < LEAST_SHARE:
         return None
-    counting = [replace(query, returns=Aggregates(query.group_by, (CountAll(),))) for query in queries]
-    for name in COUNTERS:
-        counter = make(name)
-        if all(counter.refusal(query) is None for query in counting):
-            workload = compile_workload(counting, batch.schema, "modular", summarised=True)
-            trial = tried(workload, counter, statistics, batch, sizes, share, memory)
-            watch.ended(trial, share)
-            return trial
-    return None
+    trial = counted(queries, batch, statistics, sizes, share, memory)
+    if trial is not None:
+        watch.ended(trial, share)
+    return trial
 
 
 def _candidate(
@@ -273,8 +267,8 @@ def _candidate(
         tried=prefixes[-1].events,
         measured=seconds.measured,
         seconds=seconds.value,
-        seconds_low=seconds.low,
-        seconds_high=seconds.high,
+        seconds_low=None if seconds.measured else seconds.low,
+        seconds_high=None if seconds.measured else seconds.high,
         state=None if state is None else state.value,
         state_low=None if state is None else state.low,
         state_high=None if state is None else state.high,
@@ -406,9 +400,14 @@ def _recommended(candidates: Sequence[Candidate], memory: int) -> tuple[str | No
     if others:
         second = min(others, key=_at_worst)
         reason += f"; next is {second.algorithm} with {_at_worst(second):.3g} s"
-        overlap = second.seconds_low is not None and second.seconds_low <= _at_worst(best)
-        reason += "; their intervals overlap" if overlap else ""
+        alike = [one.algorithm for one in sorted(others, key=_at_worst) if _at_best(one) <= APART * _at_worst(best)]
+        reason += f"; not distinguishable from it: {', '.join(alike)}" if alike else ""
     return best.algorithm, reason
+
+
+def _at_best(candidate: Candidate) -> float:
+    """Seconds at the lower end of the interval."""
+    return next(value for value in (candidate.seconds_low, candidate.seconds, inf) if value is not None)
 
 
 def _at_worst(candidate: Candidate) -> float:

@@ -13,31 +13,37 @@ import pandas as pd
 import yaml
 
 from cepbench.algorithms.base import Algorithm, UnsupportedQuery
+from cepbench.algorithms.plugins import is_plugin
 from cepbench.algorithms.registry import chosen, make
 from cepbench.events.errors import InputError
 from cepbench.events.reading import Reading, reading_of
 from cepbench.experiments.digests import judged
 from cepbench.experiments.load import load
+from cepbench.experiments.schema import FORM
 from cepbench.experiments.streams import common_key
 from cepbench.metrics.files import write
-from cepbench.metrics.ranking import Entry, Ranking, ranked
+from cepbench.metrics.ranking import PROCESSES, Entry, Ranking, ranked
 from cepbench.metrics.record import Record, Status
+from cepbench.metrics.statistics import median
 from cepbench.pipeline.cluster import SparkCluster
 from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.in_process import check_store_reading
 from cepbench.pipeline.jobs import check_supported
-from cepbench.pipeline.local import measure_both_here
-from cepbench.pipeline.measured import Session, measure_both, measuring_session
+from cepbench.pipeline.local import measure_both_here, measure_here
+from cepbench.pipeline.measured import Session, measure, measure_both, measuring_session
 from cepbench.pipeline.measured_task import MeasuredRun
 from cepbench.pipeline.outcome import Outcome
-from cepbench.pipeline.store import Stream, is_store, read_stream
+from cepbench.pipeline.store import Stream, is_store, read_stream, stream_batches
 from cepbench.queries.model import Query
 from cepbench.queries.workloads import parse_workload
+from cepbench.verification.arbitration import MOST, Arbitration, arbitrated
 
 SECONDS = 60.0
 MEMORY = 4 * 10**9
 LEAST_MEMORY = 2**28
 REPEAT = 2.0
+PATIENCE = 5
+"""An algorithm gets no further process once its runs have taken this multiple of `repeat`."""
 BUCKETS = 2
 """Buckets of keyed streams on Spark; the same default as in experiment files."""
 
@@ -60,9 +66,10 @@ def bench(
 ) -> Ranking:
     """Runs algorithms on the same queries and events, compares their answers, and ranks them by time.
 
-    Each algorithm runs in its own process, as a measured cell does (docs/measurement.md): kernels are compiled and the
-    workload is planned before the clock starts. An answer that differs from that of the majority is `wrong` and has no
-    rank. Without a majority, all answers are wrong.
+    Each algorithm runs in its own processes, as a measured cell does (docs/measurement.md): kernels are compiled and
+    the workload is planned before the clock starts. Algorithms take turns, until each has run in five processes or has
+    taken five times `repeat`. An answer that differs from that of the majority is `wrong` and has no rank. Without a
+    majority, all answers are wrong.
 
     Parameters
     ----------
@@ -75,13 +82,13 @@ def bench(
     memory
         The bytes that a process may use in addition to those at its start.
     repeat
-        Seconds for which a short run is repeated; 0 means one run.
+        Seconds for which a short run is repeated, in all processes together; 0 means one run.
     master
         A Spark master URL or cluster on which everything runs; by default, local processes.
     folder
         A folder for the imported events, which all workers of `master` must see.
     finished
-        Called with each entry after its measurement, before answers are compared.
+        Called with each entry after its first process, before answers are compared.
 
     Returns
     -------
@@ -112,24 +119,39 @@ def bench(
     able, refused = divided(queries, chosen(algorithms))
     cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
     on_spark = cluster.master is not None
-    entries: list[Entry] = []
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in able}
+    memories: dict[str, Outcome | None] = {}
     with (
         _session(cluster if on_spark else None, memory) as spark,
         _store(workload_text, events, reading, spark, folder, notify) as stream,
     ):
         if stream.events == 0:
             raise InputError("there are no events to run algorithms on")
-        for name, algorithm in able.items():
-            job = MeasuredRun(stream.path, workload_text, algorithm, arithmetic, limit_bytes=memory, repeat=repeat)
-            times, state = measure_both_here(job, seconds) if spark is None else measure_both(spark, job, seconds)
-            outcomes[name] = times
-            entries.append(_entry(name, times, state))
-            finished(entries[-1])
+        for process in range(PROCESSES):
+            for name, algorithm in able.items():
+                if process and not _again(outcomes[name], PATIENCE * repeat):
+                    continue
+                job = MeasuredRun(
+                    stream.path, workload_text, algorithm, arithmetic, limit_bytes=memory, repeat=repeat / PROCESSES
+                )
+                if process:
+                    times = measure_here(job, seconds) if spark is None else measure(spark, job, seconds)
+                    outcomes[name].append(times)
+                else:
+                    both = measure_both_here(job, seconds) if spark is None else measure_both(spark, job, seconds)
+                    outcomes[name], memories[name] = [both[0]], both[1]
+                    finished(_entry(name, outcomes[name], memories[name]))
         count = stream.events
-    for record in judged([_record(name, outcome, seconds, memory) for name, outcome in outcomes.items()]):
-        place = next(number for number, entry in enumerate(entries) if entry.algorithm == record.algorithm)
-        entries[place] = Entry(record.algorithm, record.status, record.reason, rows=entries[place].rows)
+        entries = [_entry(name, outcomes[name], memories[name]) for name in able]
+        records = [_record(name, outcome, seconds, memory) for name in able for outcome in outcomes[name]]
+        arbitration = Arbitration()
+        answered = {entry.algorithm: able[entry.algorithm] for entry in entries if entry.status is Status.OK}
+        if any(map(is_plugin, map(type, answered.values()))) and judged(records):
+            first = next(iter(stream_batches(stream, rows=MOST)))
+            arbitration = arbitrated(queries, first, answered, arithmetic, memory)
+    for name, status, reason in _disagreeing(records, arbitration):
+        place = next(number for number, entry in enumerate(entries) if entry.algorithm == name)
+        entries[place] = Entry(name, status, reason, rows=entries[place].rows)
     entries += [Entry(name, Status.UNSUPPORTED, reason) for name, reason in refused.items()]
     return Ranking(count, len(queries), seconds, ranked(entries))
 
@@ -185,14 +207,15 @@ def save_experiment(
         "type": read.constant,
         "time_format": read.format,
         "where": read.where,
+        **{name: list(value) if isinstance(value := getattr(read, name), tuple) else value for name in FORM},
     }
     name = events.resolve().name
-    stream = {"path": str(events.resolve()), "time_unit": read.unit}
+    stream = {"path": "${data}", "time_unit": read.unit}
     document = {
         "title": f"{name}, {ranking.queries} {'query' if ranking.queries == 1 else 'queries'}",
         "stream": stream | ({} if is_store(events) else {key: value for key, value in columns.items() if value}),
         "workload": workload_text,
-        "axes": {"data": [name]},
+        "axes": {"data": {name: str(events.resolve())}},
         "algorithms": [entry.algorithm for entry in ranking.entries if entry.status is not Status.UNSUPPORTED],
         "arithmetic": arithmetic,
         "repeat": repeat,
@@ -248,21 +271,46 @@ def _store(
         yield stream
 
 
-def _entry(name: str, times: Outcome, state: Outcome | None) -> Entry:
-    if times.status is not Status.OK:
-        return Entry(name, times.status, times.reason)
-    summary, found = times.summary, times.realised
+def _disagreeing(records: Sequence[Record], arbitration: Arbitration) -> Iterator[tuple[str, Status, str]]:
+    """Algorithms that are not right, with status and reason. The oracle has the first word, if it was asked."""
+    events, wrong = arbitration.events, arbitration.wrong
+    for name, reason in wrong.items():
+        yield name, Status.WRONG, f"on the first {events} events its answer differs from the oracle's: {reason}"
+    for record in judged([record for record in records if record.algorithm not in wrong]):
+        reason = record.reason
+        if events:
+            reason += f"; on the first {events} events it agrees with the oracle"
+            reason += f"; `cepbench verify -a {record.algorithm}` looks for a small case"
+        yield record.algorithm, record.status, reason
+
+
+def _again(outcomes: Sequence[Outcome], seconds: float) -> bool:
+    """Whether an algorithm runs in another process: all runs so far succeeded, and took less than `seconds`."""
+    spent = sum((outcome.summary.runs or 1) * (outcome.summary.service_total or 0.0) for outcome in outcomes)
+    return all(outcome.status is Status.OK for outcome in outcomes) and spent < seconds
+
+
+def _entry(name: str, outcomes: Sequence[Outcome], state: Outcome | None) -> Entry:
+    """The entry of an algorithm from the outcomes of its processes, the last of which may have failed."""
+    last = outcomes[-1]
+    if last.status is not Status.OK:
+        return Entry(name, last.status, last.reason)
+    seconds = [outcome.summary.service_total for outcome in outcomes if outcome.summary.service_total is not None]
+    rates = [outcome.summary.throughput for outcome in outcomes if outcome.summary.throughput is not None]
+    several = len(seconds) > 1
+    summary, found = outcomes[0].summary, last.realised
     memory = None if state is None or state.status is not Status.OK else state.summary
     reason = "" if state is None or memory is not None else f"memory: {state.status.value}, {state.reason}"
     return Entry(
         name,
         Status.OK,
         reason,
-        seconds=summary.service_total,
-        low=summary.service_low,
-        high=summary.service_high,
-        runs=summary.runs,
-        throughput=summary.throughput,
+        seconds=median(seconds) if seconds else None,
+        low=min(seconds) if several else None,
+        high=max(seconds) if several else None,
+        runs=sum(outcome.summary.runs or 1 for outcome in outcomes),
+        processes=len(outcomes),
+        throughput=median(rates) if rates else None,
         state=None if memory is None else memory.state_peak,
         process=None if memory is None else memory.process_peak,
         rows=None if found is None else found.rows,

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from cepbench.algorithms.plugins import digests
+from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.plugins import digests, file_of
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.figure import COMMITS_FOLDER
+from cepbench.metrics.record import Record
 from cepbench.pipeline.probe import PACKAGES, installed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +37,22 @@ def environment(spark: dict[str, str] | None = None) -> dict[str, Any]:
         "memory_bytes": psutil.virtual_memory().total,
         **({} if spark is None else {"spark": spark}),
     }
+
+
+def changed_plugins(
+    records: Mapping[str, Record], algorithms: Mapping[str, type[Algorithm] | None]
+) -> dict[str, tuple[str, ...]]:
+    """Cells that an earlier version of a plug-in file gave, by the name of the file.
+
+    `records` and `algorithms` are by cell. A file that was only renamed has not changed.
+    """
+    now, changed = digests(), dict[str, tuple[str, ...]]()
+    for cell, record in records.items():
+        kind = algorithms[cell]
+        file = None if kind is None else file_of(kind)
+        if file in now and now[file] not in record.provenance.get("plugins", {}).values():
+            changed[file] = (*changed.get(file, ()), cell)
+    return changed
 
 
 def commit() -> dict[str, Any]:

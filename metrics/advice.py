@@ -17,8 +17,9 @@ class Candidate:
     """One algorithm, and the predictions from a trial on the first `tried` events. Seconds and bytes.
 
     Each prediction is a value with its probable lower and upper bound. `measured`: the trial reached the end of the
-    stream. Without a `status` it was not tried. `setup_seconds` is the time to load, and possibly compile, kernels,
-    which predictions exclude. `curve`: events and seconds of each prefix that was run.
+    stream; the time of one process has no bounds. Without a `status` it was not tried. `setup_seconds` is the time to
+    load, and possibly compile, kernels, which predictions exclude. `curve`: events and seconds of each prefix that was
+    run.
     """
 
     algorithm: str

@@ -12,12 +12,18 @@ from cepbench.metrics.record import Status
 if TYPE_CHECKING:
     import pandas as pd
 
+PROCESSES = 5
+"""Processes from which on the ranges of their times distinguish two algorithms."""
+APART = 1.5
+"""With fewer processes, only times that differ by this factor distinguish two algorithms."""
+
 
 @dataclass(frozen=True)
 class Entry:
     """One algorithm. Seconds, events per second, bytes; None if not measured.
 
-    - `seconds`: the median over `runs` of a whole run, with its interval from six runs on.
+    - `seconds`: the time of a whole run: the median over `processes`, each of which has the median of its runs (`runs`
+      in all). `low` and `high`: the lowest and the highest of the processes, if there are several.
     - `state`: the peak of the algorithm's state; `process`: the peak of its process above that of an operator that
       does nothing.
     - `compile_seconds`: loading and compiling kernels, and `plan_seconds`: the optimizer, both outside of `seconds`.
@@ -31,6 +37,7 @@ class Entry:
     low: float | None = None
     high: float | None = None
     runs: int | None = None
+    processes: int | None = None
     throughput: float | None = None
     state: int | None = None
     process: int | None = None
@@ -64,8 +71,8 @@ class Ranking:
 def ranked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """The entries in order, with ranks. Only successful runs are ranked: a wrong answer has no time.
 
-    The rank is one more than the number of algorithms whose intervals are wholly below; equal ranks are equal within
-    noise.
+    The rank is one more than the number of algorithms that are faster beyond doubt (`is_faster`): algorithms of equal
+    rank are not distinguishable.
     """
     order = list(Status)
     found = sorted(
@@ -73,15 +80,28 @@ def ranked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     )
     well = [entry for entry in found if entry.status is Status.OK]
     return tuple(
-        replace(entry, rank=1 + sum(_ends(other)[1] < _ends(entry)[0] for other in well)) if entry in well else entry
+        replace(entry, rank=1 + sum(is_faster(other, entry) for other in well)) if entry in well else entry
         for entry in found
     )
 
 
+def is_faster(first: Entry, second: Entry) -> bool:
+    """Whether the first algorithm is faster beyond doubt.
+
+    Their ranges do not meet, and if one of them has fewer than `PROCESSES` processes, times differ by `APART`.
+    """
+    enough = min(first.processes or 1, second.processes or 1) >= PROCESSES
+    factor = 1.0 if enough else APART
+    return _ends(first)[1] < _ends(second)[0] and factor * _seconds(first) <= _seconds(second)
+
+
 def _ends(entry: Entry) -> tuple[float, float]:
-    """The interval of its time; without one, the time as both ends."""
-    seconds = inf if entry.seconds is None else entry.seconds
-    return (seconds, seconds) if entry.low is None or entry.high is None else (entry.low, entry.high)
+    """The range of its times; without one, the time as both ends."""
+    return (_seconds(entry), _seconds(entry)) if entry.low is None or entry.high is None else (entry.low, entry.high)
+
+
+def _seconds(entry: Entry) -> float:
+    return inf if entry.seconds is None else entry.seconds
 
 
 def finite(value: Any) -> Any:

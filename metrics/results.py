@@ -3,9 +3,11 @@
 A pack has the records of a figure as lines of one file. All commands that read results do so here.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -13,12 +15,13 @@ from pydantic import BaseModel, ValidationError
 
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, FIGURE_FORMAT, SUPERSEDED, Figure
-from cepbench.metrics.pack import PackError, read_members
+from cepbench.metrics.pack import SUFFIX, PackError, read_members
 from cepbench.metrics.record import FORMAT, Record
 from cepbench.metrics.record_files import SamplesError, read_record
 
 Model = TypeVar("Model", bound=BaseModel)
 PACKED = "results"  # folder of a pack with one folder per figure
+MOST_LETTERS = 40  # of the value of an axis in a message
 RECORDS_FILE = "records.jsonl"  # of a figure in a pack, a record in each line
 
 
@@ -84,6 +87,30 @@ def load_results(root: str | Path = "results") -> tuple[Results, ...]:
     return tuple(sorted(found, key=figure_order))
 
 
+def load_runs(sources: Sequence[Path]) -> tuple[Results, ...]:
+    """The results of all sources in the order of the figures and, for one figure, of the sources.
+
+    `Results.source` names the source if there are several or if it is a pack. Raises `ResultsError` like
+    `load_results`.
+    """
+    if len(sources) == 1 and not sources[0].is_file():
+        return load_results(sources[0])
+    named = zip(names(sources), sources, strict=True)
+    found = [replace(results, source=name) for name, source in named for results in load_results(source)]
+    return tuple(sorted(found, key=figure_order))
+
+
+def names(sources: Sequence[Path]) -> list[str]:
+    """A short name for each source, of letters, digits, dots and dashes; equal names are numbered."""
+    short = [re.sub(r"[^\w.-]+", "-", source.resolve().name.removesuffix(SUFFIX)) for source in sources]
+    found: list[str] = []
+    for name in short:
+        free = (f"{name}-{number}" for number in count(1))
+        alone = short.count(name) == 1
+        found.append(name if alone else next(one for one in free if one not in found and one not in short))
+    return found
+
+
 def point_key(point: dict[str, Any]) -> tuple[tuple[str, bool, float, str], ...]:
     """Orders points: numbers by value and before text, independent of the order of the axes in the file."""
     return tuple((name, *value_key(point[name])) for name in sorted(point))
@@ -94,6 +121,17 @@ def value_key(value: Any) -> tuple[bool, float, str]:
     if isinstance(value, int | float):
         return (False, float(value), "")
     return (True, 0.0, str(value))
+
+
+def in_words(point: Mapping[str, Any]) -> str:
+    """A point for messages: `events 1000, query short`."""
+    return ", ".join(f"{axis} {brief(value)}" for axis, value in point.items())
+
+
+def brief(value: Any) -> str:
+    """The value of an axis in one short line; a long text, such as a query, is cut."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
 
 
 def figure_order(results: Results) -> tuple[list[tuple[bool, float, str]], str, str]:

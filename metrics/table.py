@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cepbench.metrics.record import Realised, Record, Status, Summary
-from cepbench.metrics.results import Results, load_results
+from cepbench.metrics.results import Results, load_results, load_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,19 +14,19 @@ _SUMMARY = tuple(name for name in Summary.model_fields if name not in ("details"
 _REALISED = tuple(Realised.model_fields)
 
 
-def load_frame(root: str | Path = "results") -> "pd.DataFrame":
+def load_frame(root: str | Path | Iterable[str | Path] = "results") -> "pd.DataFrame":
     """Read what `cepbench run` measured as one tidy table.
 
     Parameters
     ----------
     root
-        The results folder, one of the folders in it, or a pack.
+        The results folder, one of the folders in it, a pack, or several of these.
 
     Returns
     -------
     pandas.DataFrame
-        One row per cell and repetition; docs/measurement.md, Export, documents the columns. Metrics of a cell that is
-        not `ok` are missing.
+        One row per cell and repetition, of all sources below one another; docs/measurement.md, Export, documents the
+        columns. Metrics of a cell that is not `ok` are missing.
 
     Raises
     ------
@@ -39,7 +39,9 @@ def load_frame(root: str | Path = "results") -> "pd.DataFrame":
     >>> cells = load_frame("results")
     >>> cells[cells.status == "ok"].groupby("algorithm").latency_mean.median()
     """
-    return frame(load_results(root)).dropna(axis="columns", how="all")
+    sources = [Path(root)] if isinstance(root, str | Path) else [Path(source) for source in root]
+    everything = load_runs(sources) if len(sources) > 1 else load_results(sources[0])
+    return frame(everything).dropna(axis="columns", how="all")
 
 
 def frame(everything: Iterable[Results]) -> "pd.DataFrame":
@@ -71,8 +73,9 @@ def _row_identity(found: Results | None, record: Record | None) -> dict[str, Any
     """The columns that identify a cell, and its status; only their names without a record."""
     if found is None or record is None:
         names = ("experiment", "profile", "figure", "algorithm", "measurement", "repetition", "status", "reason")
-        more = ("limit_seconds", "limit_bytes", "arithmetic", "digest", "overflow", "cell", "group", "commit")
-        return dict.fromkeys((*names, *more, "started", "seconds"))
+        more = ("limit_seconds", "limit_bytes", "arithmetic", "digest", "overflow", "cell", "group")
+        origin = ("run", "machine", "commit", "date", "started", "seconds")
+        return dict.fromkeys((*names, *more, *origin))
     return {
         "experiment": record.experiment,
         "profile": record.profile,
@@ -89,10 +92,26 @@ def _row_identity(found: Results | None, record: Record | None) -> dict[str, Any
         "overflow": record.overflow,
         "cell": record.cell,
         "group": record.group,
+        "run": found.source or None,
+        "machine": machine(record) if record.provenance else None,
         "commit": record.provenance.get("commit"),
+        "date": record.started[:10] or None,
         "started": record.started,
         "seconds": record.seconds,
     }
+
+
+def machine(record: Record) -> str:
+    """Processor, cores, memory and system, as far as they are recorded."""
+    origin = record.provenance
+    memory = origin.get("memory_bytes")
+    parts = (
+        origin.get("cpu"),
+        f"{origin['cores']} cores" if origin.get("cores") else None,
+        f"{memory / 1e9:.3g} GB" if isinstance(memory, int | float) else None,
+        origin.get("system"),
+    )
+    return ", ".join(str(part) for part in parts if part) or "not recorded"
 
 
 def _named(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from random import Random
 from cepbench.algorithms.base import UnsupportedQuery
 from cepbench.algorithms.engine.longest_match import LongerMatch
 from cepbench.algorithms.oracle import TooManyMatches
+from cepbench.algorithms.plugins import described
 from cepbench.algorithms.registry import make
 from cepbench.events.errors import CepbenchError, is_interrupt
 from cepbench.queries.errors import QueryError
@@ -243,7 +244,7 @@ def wrong(case: Case, subject: Subject, expected: Sequence[Rows] | None = None) 
     except Exception as error:
         if is_interrupt(error):
             raise
-        return f"{type(error).__name__}: {error}"
+        return described(error)
     return case_difference(case, right, frame)
 
 
@@ -255,7 +256,7 @@ def smallest_failure(case: Case, subject: Subject) -> Failure:
     except Exception as error:
         if is_interrupt(error):
             raise
-        answered = f"{type(error).__name__}: {error}"
+        answered = described(error)
     return Failure(small, wrong(small, subject) or "", answered)
 
 

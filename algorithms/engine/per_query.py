@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from cepbench.algorithms.base import Executor, OutOfOrder
+from cepbench.algorithms.base import Executor, OutOfOrder, WrongRows
 from cepbench.algorithms.engine.conjunction import Conjunction
 from cepbench.algorithms.engine.count_windows import CountWindows
 from cepbench.algorithms.engine.evaluator import WHOLE_STREAM, Evaluator, MakeEvaluator, Together
@@ -43,14 +43,22 @@ class IndependentQueries(Together, Executor):
 
     def process(self, events: EventBatch) -> Rows:
         self.now = check_order(events, self.now)
-        return present({index: evaluator.process(events) for index, evaluator in self.evaluators.items()})
+        return present({index: _rows(evaluator.process, events) for index, evaluator in self.evaluators.items()})
 
     def finish(self) -> Rows:
-        return present({index: evaluator.finish() for index, evaluator in self.evaluators.items()})
+        return present({index: _rows(evaluator.finish) for index, evaluator in self.evaluators.items()})
 
     def load(self) -> None:
         if self._load is not None:
             self._load()
+
+
+def _rows(call: Callable[..., QueryRows | None], *events: EventBatch) -> QueryRows | None:
+    """The rows that a call of an evaluator returns. Raises `WrongRows`."""
+    rows = call(*events)
+    if rows is not None and not isinstance(rows, QueryRows):
+        raise WrongRows(call, rows, "AggregateRows, MatchRows, MatchDigests or None")
+    return rows
 
 
 def check_order(events: EventBatch, now: int, begins: Ints = ONE_KEY) -> int:

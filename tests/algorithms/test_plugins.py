@@ -8,12 +8,16 @@ import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from numba.core.errors import TypingError
 
 from cepbench.algorithms import plugins
+from cepbench.algorithms.base import WrongRows
 from cepbench.algorithms.plugins import WrongPlugin, plugin_algorithms, use
 from cepbench.algorithms.registry import UnknownAlgorithm, algorithms, make
 from cepbench.algorithms.trends.cogra import Cogra
+from cepbench.pipeline.in_process import evaluate
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "adding-an-algorithm.md").read_text()
@@ -27,13 +31,13 @@ title: An algorithm of one's own
 departures: []
 stream: {generator: uniform, parameters: {rate: 10, events: 40, seed: 1, types: 2}}
 workload: RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 2 seconds
-axes: {n: [1]}
+axes: {run: [1]}
 algorithms: [counting, cogra]
 measurements: [time]
 repeat: 0
 limits: {seconds: 60}
 plot:
-  x: {name: n, label: Run}
+  x: {name: run, label: Run}
   panels: [{metric: latency_mean, label: Latency, unit: s}]
 """
 
@@ -162,7 +166,30 @@ WITHOUT = 'name, paper = "counting", "Poppe 2018"'
     ("content", "message"),
     [
         pytest.param("x = 1\n", "no class of an algorithm", id="no class"),
-        pytest.param("1 / 0\n", "cannot be loaded: ZeroDivisionError: division by zero", id="raises"),
+        pytest.param(
+            "1 / 0\n",
+            "cannot be loaded: own_counting.py, line 1, `1 / 0`: ZeroDivisionError: division by zero",
+            id="raises",
+        ),
+        pytest.param(
+            "x = 1\n1 +\n", "cannot be loaded: own_counting.py, line 2: SyntaxError: invalid syntax", id="syntax"
+        ),
+        pytest.param(
+            "from cepbench.algorithms.running.evaluator import Evaluator\n",
+            "line 1, `from cepbench.algorithms.running.evaluator import Evaluator`: ModuleNotFoundError: No module "
+            "named 'cepbench.algorithms.running'; its modules are in `cepbench.algorithms.engine` now",
+            id="an import that moved",
+        ),
+        pytest.param(
+            COUNTING.replace("    def state(self)", "    def size(self)"),
+            "class Counters has no `state`",
+            id="no state",
+        ),
+        pytest.param(
+            COUNTING.replace("    def unsupported(self, query)", "    def refuses(self, query)"),
+            "class Counting has no `unsupported`",
+            id="no reason",
+        ),
         pytest.param(COUNTING.replace(NAMED, UNNAMED), "class Counting has no `name`", id="no name"),
         pytest.param(
             f"{COUNTING}\n    pool = None\n", "class Counting has `pool`, which is `operator` now", id="renamed"
@@ -180,8 +207,91 @@ WITHOUT = 'name, paper = "counting", "Poppe 2018"'
 )
 def test_wrong_files(own: Path, content: str, message: str) -> None:
     own.write_text(content)
-    with pytest.raises(WrongPlugin, match=message):
+    with pytest.raises(WrongPlugin, match=re.escape(message)):
         use([own])
+
+
+EVENTS = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "A", "B"]})
+PROCESS = "        return self.rows(max(self.now, events.watermark or 0))\n"
+KERNEL = """
+@kernel
+def twice(x):
+    return x + undefined
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "message"),
+    [
+        pytest.param(
+            COUNTING.replace(PROCESS, "        return self.rows(undefined)\n"),
+            NameError,
+            "own_counting.py, line 19, in process, `return self.rows(undefined)`: NameError: "
+            "name 'undefined' is not defined",
+            id="raises",
+        ),
+        pytest.param(
+            COUNTING.replace(PROCESS, "        return self.window.first_at(None)\n"),
+            TypeError,
+            "own_counting.py, line 19, in process, `return self.window.first_at(None)`: TypeError: ",
+            id="a wrong call of cepbench",
+        ),
+        pytest.param(
+            f"from cepbench.algorithms.engine.kernels.compilation import kernel\n{COUNTING}{KERNEL}".replace(
+                PROCESS, "        return twice(1)\n"
+            ),
+            TypingError,
+            "own_counting.py, line 20, in process, `return twice(1)`: TypingError: Failed in nopython mode pipeline",
+            id="a kernel",
+        ),
+    ],
+)
+def test_errors_of_an_algorithm_have_their_place(own: Path, content: str, error: type[Exception], message: str) -> None:
+    own.write_text(content)
+    use([own])
+    with pytest.raises(error) as raised:
+        evaluate("RETURN COUNT(*) PATTERN SEQ(A+, B)", EVENTS, "counting")
+    assert plugins.described(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("value", "called"),
+    [("{}", "a value of type dict"), ("1", "a value of type int"), ("[None]", "a value of type list")],
+)
+def test_an_evaluator_returns_rows(own: Path, value: str, called: str) -> None:
+    own.write_text(COUNTING.replace(PROCESS, f"        return {value}\n"))
+    use([own])
+    message = f"own_counting.py, line 15: `Counters.process` returned {called} instead of AggregateRows, "
+    with pytest.raises(WrongRows, match=re.escape(message)):
+        evaluate("RETURN COUNT(*) PATTERN SEQ(A+, B)", EVENTS, "counting")
+
+
+def test_an_executor_returns_rows(own: Path) -> None:
+    executor = """
+    def executor(self, plan):
+        return Silent()
+
+
+class Silent(Executor):
+    def process(self, events):
+        return None
+
+    def finish(self):
+        return {}
+
+    def state(self):
+        return StateSize()
+"""
+    own.write_text(COUNTING.replace("import StateSize", "import Executor, StateSize") + executor)
+    use([own])
+    message = r"own_counting.py, line \d+: `Silent.process` returned None instead of rows by the index of their query"
+    with pytest.raises(WrongRows, match=message):
+        evaluate("RETURN COUNT(*) PATTERN SEQ(A+, B)", EVENTS, "counting")
+
+
+def test_errors_of_cepbench_have_no_place(own: Path) -> None:
+    use([own])
+    assert plugins.described(ValueError("no\nmore")) == "ValueError: no"
 
 
 def test_names_are_not_taken_twice(own: Path) -> None:
