@@ -9,6 +9,11 @@ from cepbench.cli.options import Place, plugins
 from cepbench.cli.tables import show
 from cepbench.events.errors import choices
 
+FIELDS = ("id", "figure", "title", "algorithms", "paper")
+"""Of an experiment, as JSON."""
+TITLE, SYSTEMS = 60, 30
+"""Letters of a title and of the names of systems in a line."""
+
 as_json = click.option("--json", "as_json", is_flag=True, help="As a JSON list instead of text.")
 
 
@@ -105,19 +110,22 @@ def datasets(name: str | None, wanted: str | None, output: Path | None, as_json:
 @click.command()
 @as_json
 def experiments(as_json: bool) -> None:
-    """List the experiments, one per figure of a paper."""
+    """List the experiments, one per figure of a paper.
+
+    The figures and their papers are in docs/figures.md, and --json has all fields.
+    """
+    from textwrap import shorten
+
     from cepbench.experiments.load import experiments as files
     from cepbench.experiments.load import load
 
     loaded = [load(path) for path in files().values()]
-    rows = [
-        {
-            "id": found.id,
-            "figure": found.figure,
-            "title": found.title,
-            "algorithms": found.algorithms if as_json else ", ".join(found.algorithms),
-            "paper": found.paper,
-        }
-        for found in loaded
-    ]
+    if as_json:
+        show([{name: getattr(found, name) for name in FIELDS} for found in loaded], as_json)
+        return
+    rows = []
+    for found in loaded:
+        systems = ", ".join(dict.fromkeys(name.partition("[")[0] for name in found.series))
+        title = shorten(found.title, TITLE, placeholder=" …")
+        rows.append({"id": found.id, "title": title, "systems": shorten(systems, SYSTEMS, placeholder=" …")})
     show(rows, as_json)

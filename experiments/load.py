@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from cepbench.events.errors import choices
 from cepbench.experiments.claims import PROFILES
 from cepbench.experiments.errors import ExperimentError
-from cepbench.experiments.own import completed
+from cepbench.experiments.own import completed, labeled
 from cepbench.experiments.schema import Experiment, merged
+from cepbench.experiments.workload import WORKLOADS
 
 FIGURES = Path(__file__).parent / "figures"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -51,6 +52,7 @@ def load(path: Path, profile: str = "quick", overrides: Sequence[str] = (), incl
             raise ExperimentError(f"{path}: profiles: unknown profile {name!r}; choose one of {', '.join(PROFILES)}")
         if not isinstance(changes, Mapping):
             raise ExperimentError(f"{path}: profiles.{name}: expected a mapping of fields")
+    profiles = {name: _beside(path, labeled(changes)) for name, changes in profiles.items()}
     _checked(path, document, complete=True)
     for name, changes in profiles.items():
         _checked(path, merged(document, changes), f"profiles.{name}: ", complete=True)
@@ -60,7 +62,7 @@ def load(path: Path, profile: str = "quick", overrides: Sequence[str] = (), incl
     for name in include:
         document = _including(document, name)
     for override in overrides:
-        document = merged(document, parse_override(override))
+        document = merged(document, labeled(parse_override(override)))
     return _checked(path, document, "--set: " if overrides else "")
 
 
@@ -106,10 +108,18 @@ def _document(path: Path) -> dict[str, Any]:
         raise ExperimentError(f"{path}: {place}{getattr(error, 'problem', None) or 'not YAML'}") from None
     if not isinstance(document, dict):
         raise ExperimentError(f"{path}: expected a mapping with the fields of an experiment")
-    document = completed(document, path.stem)
+    document = completed(_beside(path, labeled(document)), path.stem)
     if document["id"] != path.stem:
         raise ExperimentError(f"{path}: id: expected the file's name {path.stem!r}, not {document.get('id')!r}")
     return document
+
+
+def _beside(path: Path, document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with the file of its workload relative to the folder of the experiment file."""
+    workload = document.get("workload")
+    if not isinstance(workload, Mapping) or not isinstance(workload.get("file"), str):
+        return dict(document)
+    return {**document, "workload": {**workload, "file": str(path.parent / workload["file"])}}
 
 
 def _checked(path: Path, document: Mapping[str, Any], where: str = "", complete: bool = False) -> Experiment:
@@ -128,14 +138,40 @@ def _first(error: ValidationError) -> str:
     """The first mistake in one line: the field, and what was expected."""
     mistakes = error.errors(include_url=False)
     first = mistakes[0]
-    place = ".".join(str(part) for part in first["loc"])
-    message = first["msg"].removeprefix("Value error, ")
+    parts = [str(part) for part in first["loc"]]
+    kind = parts.pop(1) if parts[:1] == ["workload"] and parts[1:2] and parts[1] in WORKLOADS else ""
+    place, message, given = ".".join(parts), first["msg"].removeprefix("Value error, "), first.get("input")
+    bound = first.get("ctx", {})
     if first["type"] == "extra_forbidden":
-        message = "unknown field"
+        message = "unknown field" + (f"; {WORKLOADS[kind]}" if kind else "")
     elif first["type"] == "missing":
         message = "missing"
+    elif first["type"] in ("list_type", "tuple_type"):
+        listed = ", ".join(part.strip() for part in str(given).split(","))
+        message = f"expected a list, [{listed}], not {given!r}"
+    elif first["type"] in _BOUNDS:
+        limit = bound[_BOUNDS[first["type"]][0]]
+        message = f"expected {_BOUNDS[first['type']][1]} {_size(limit) if place.endswith('memory') else f'{limit:g}'}"
+        message += f", not {_size(given) if place.endswith('memory') else given}"
     more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
     return f"{place}: {message}{more}" if place else f"{message}{more}"
+
+
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+"""Mistakes of pydantic: the name of their bound, and it in words."""
+
+
+def _size(size: Any) -> str:
+    """A number of bytes as an experiment file writes it."""
+    return next((f"{size // unit} {name}" for unit, name in _SIZES if size % unit == 0), f"{size} bytes")
+
+
+_SIZES = ((10**9, "GB"), (2**20, "MiB"), (10**6, "MB"))
 
 
 def _natural(name: str) -> tuple[Iterable[int], str]:

@@ -8,6 +8,7 @@ from cepbench.experiments.claims import Effect, holds
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.points import Cell
 from cepbench.experiments.schema import Experiment
+from cepbench.metrics.results import brief
 from cepbench.metrics.values import measurement
 
 
@@ -47,8 +48,8 @@ def check_panels(experiment: Experiment, cells: Iterable[Cell]) -> None:
 def _message(experiment: Experiment, number: int, x: str, mixed: list[str], one: Cell, other: Cell) -> str:
     axis = mixed[0]
     return (
-        f"{experiment.id}: plot.panels.{number}: at {x} = {one.point[x]} it would mix cells of {' and '.join(mixed)} "
-        f"({axis} = {one.point[axis]} and {other.point[axis]}) in one point; draw a line for each "
-        f"(plot.series: {{name: {axis}, label: ...}}) or a row of panels (plot.facet), "
-        f"or choose one (where: {{{axis}: {one.point[axis]}}})"
+        f"{experiment.id}: plot.panels.{number}: at {x} = {brief(one.point[x])} it would mix cells of "
+        f"{' and '.join(mixed)} ({axis} = {brief(one.point[axis])} and {brief(other.point[axis])}) in one point; "
+        f"draw a line for each (plot.series: {{name: {axis}, label: ...}}) or a row of panels (plot.facet), "
+        f"or choose one (where: {{{axis}: {brief(one.point[axis])}}})"
     )

@@ -14,6 +14,9 @@ TEMPLATE = Path(__file__).with_name("template.yaml")
 NAME = r"[a-z][a-z0-9.-]*"
 """The pattern of the name of an experiment and its file."""
 
+RUN = "run"
+"""The axis of an experiment without axes."""
+
 LIMITS = {"seconds": 60, "memory": "4 GB"}
 PANELS = (
     ("time", {"metric": "latency_mean", "label": "Latency (mean)", "unit": "s"}),
@@ -45,16 +48,54 @@ def completed(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     if given.get("algorithms") == "all":
         given["algorithms"] = [algorithm.name for algorithm in ALGORITHMS]
     if not any(given.get(varied) for varied in ("axes", "zip", "sweeps")):
-        given["axes"] = {"run": [1]}
+        given["axes"] = {RUN: [1]}
+    labels = given.pop("labels", {})  # of algorithms that were values with labels
+    if labels and isinstance(given.get("plot"), Mapping):
+        given["plot"] = {"labels": labels, **given["plot"]}
     found = {
         "id": name, "figure": name, "paper": "", "title": name, "departures": (), "limits": LIMITS,
-        "plot": {"x": _axis(given), "panels": _panels(given)},
+        "plot": {"x": _axis(given), "panels": _panels(given), "labels": labels},
     }  # fmt: skip
     return found | given
 
 
+def labeled(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with each axis that has labels (`{short: ..., long: ...}`) as a list of them.
+
+    What the labels stand for is in `values`, so that a profile or `--set` can select labels.
+    """
+    values: dict[str, Any] = {}
+
+    def listed(place: Any) -> Any:
+        if not isinstance(place, Mapping):
+            return place
+        changed = dict(place)
+        for kind in ("axes", "zip"):
+            axes = place.get(kind)
+            if isinstance(axes, Mapping):
+                named = {axis: _texts(given) for axis, given in axes.items() if isinstance(given, Mapping)}
+                values.update(named)
+                changed[kind] = {**axes, **{axis: list(labels) for axis, labels in named.items()}}
+        return changed
+
+    changed = listed(document)
+    if isinstance(document.get("sweeps"), Mapping):
+        changed["sweeps"] = {name: listed(sweep) for name, sweep in document["sweeps"].items()}
+    if values:
+        own = document.get("values")
+        changed["values"] = {**(own if isinstance(own, Mapping) else {}), **values}
+    return dict(changed)
+
+
+def _texts(labels: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(label): value for label, value in labels.items()}
+
+
 def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with the values of an axis in place of an algorithm that is only this axis."""
+    """The document with the values of an axis in place of an algorithm that is only this axis.
+
+    Labels of the values are those of the algorithms.
+    """
     given = dict(document)
     names, axes = given.get("algorithms"), given.get("axes")
     if not isinstance(names, list):
@@ -64,8 +105,12 @@ def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
         axis = whole_axis(name)
         values = axes.get(axis) if isinstance(axes, Mapping) and axis is not None else None
         if isinstance(values, list):
-            found += values
+            labels = given.get("values", {}).get(axis, {})
+            found += [labels.get(value, value) for value in values]
             given["axes"] = {key: value for key, value in given["axes"].items() if key != axis}
+            if labels:
+                given["values"] = {key: value for key, value in given["values"].items() if key != axis}
+                given["labels"] = {**given.get("labels", {}), **{value: label for label, value in labels.items()}}
         else:
             found.append(name)
     return given | {"algorithms": found}
@@ -77,7 +122,7 @@ def _axis(document: Mapping[str, Any]) -> dict[str, Any]:
     places = [*sweeps.values(), document] if isinstance(sweeps, Mapping) else [document]
     kinds = [place.get(kind) for place in places if isinstance(place, Mapping) for kind in ("axes", "zip")]
     names = [name for kind in kinds if isinstance(kind, Mapping) for name in kind]
-    axis = str(names[0]) if names else "run"
+    axis = str(names[0]) if names else RUN
     return {"name": axis, "label": axis.replace("_", " ").capitalize()}
 
 

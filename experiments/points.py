@@ -8,18 +8,17 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
-from pathlib import Path
 from typing import Any
 
 from cepbench.experiments.claims import holds
 from cepbench.experiments.errors import ExperimentError
-from cepbench.experiments.schema import Experiment, GeneratedWorkload, Open, Sweep
+from cepbench.experiments.own import RUN
+from cepbench.experiments.schema import Experiment, Open
 from cepbench.experiments.store_data import stream_of
-from cepbench.experiments.templates import series_name, substituted
-from cepbench.generators.workloads.registry import workload_text
+from cepbench.experiments.templates import axes_in, series_name, substituted, values_at, whole_axis
+from cepbench.experiments.workload import combined, workload_at, workload_axes
 from cepbench.metrics.record import FORMAT
-from cepbench.metrics.results import value_key
+from cepbench.metrics.results import in_words, value_key
 
 _IDENTIFYING = (
     "group", "experiment", "profile", "algorithm", "point", "measurement", "repetition", "configuration",
@@ -52,8 +51,7 @@ class Cell:
     @property
     def name(self) -> str:
         """For messages: `greta at events 1000`."""
-        point = ", ".join(f"{axis} {value}" for axis, value in self.point.items())
-        return f"{self.algorithm} at {point}" if point else self.algorithm
+        return f"{self.algorithm} at {in_words(self.point)}" if self.point else self.algorithm
 
 
 def points(experiment: Experiment) -> Iterator[dict[str, Any]]:
@@ -64,7 +62,9 @@ def points(experiment: Experiment) -> Iterator[dict[str, Any]]:
 
 def sweeps_of(experiment: Experiment) -> list[list[dict[str, Any]]]:
     """The points of each sweep."""
-    return [[_point(experiment, varied) for varied in _product(sweep)] for sweep in experiment.all_sweeps]
+    return [
+        [_point(experiment, varied) for varied in combined(sweep.axes, sweep.zip)] for sweep in experiment.all_sweeps
+    ]
 
 
 def cells(experiment: Experiment, profile: str) -> list[Cell]:
@@ -89,6 +89,7 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
 
 def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, Any]:
     """The input of a run at `point`, with every `${axis}` replaced."""
+    point = values_at(point, experiment.values)
     stream = experiment.stream.model_dump(exclude_none=True)
     for name in ("time_column", "type_column", "time_format"):
         if name not in experiment.stream.model_fields_set:
@@ -100,7 +101,7 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
         stream = stream_of(experiment.data)
     return {
         "stream": stream,
-        "workload": _workload(experiment, point),
+        "workload": workload_at(experiment, point),
         "arithmetic": experiment.arithmetic,
         "arrival": _arrival(experiment, point),
         "limits": experiment.limits.model_dump(),
@@ -129,19 +130,23 @@ def _slots(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, int]:
     return {"slots": slots}
 
 
-def _workload(experiment: Experiment, point: Mapping[str, Any]) -> str:
-    """The text of the workload at `point`."""
-    workload = experiment.workload
-    if isinstance(workload, GeneratedWorkload):
-        given = {name: value for name, value in workload.parameters.items() if value is not None}
-        return workload_text(workload.generator, substituted(given, point, "workload.parameters"))
-    if workload is None:
-        path = Path(str(substituted(experiment.workload_file, point, "workload_file")))
-        try:
-            workload = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ExperimentError(f"{experiment.id}: workload_file: cannot read {path}: {error}") from None
-    return str(substituted(workload, point, "workload"))
+def unused_axes(experiment: Experiment) -> list[str]:
+    """The axes that are named nowhere, so that all of their values are the same work.
+
+    An axis that is zipped with a named one names its values. The axis `run` may count repetitions.
+    """
+    named = axes_in(
+        experiment.stream.model_dump(),
+        experiment.arrival if isinstance(experiment.arrival, str) else experiment.arrival.model_dump(),
+        experiment.algorithms,
+        experiment.slots,
+        experiment.values,
+        [experiment.values_of(axis) for axis in experiment.axis_names],
+    )
+    named |= workload_axes(experiment) | {RUN}
+    for sweep in experiment.all_sweeps:
+        named |= {*sweep.zip} if named & {*sweep.zip} else set()
+    return [axis for axis in experiment.axis_names if axis not in named]
 
 
 def identified(cell: Cell) -> dict[str, Any]:
@@ -160,7 +165,7 @@ def _chosen(experiment: Experiment) -> list[tuple[dict[str, Any], list[str]]]:
     """Every point once, with the specifications of the algorithms that some sweep runs there."""
     found: dict[str, tuple[dict[str, Any], set[str]]] = {}
     for sweep in experiment.all_sweeps:
-        for varied in _product(sweep):
+        for varied in combined(sweep.axes, sweep.zip):
             point = _point(experiment, varied)
             names = found.setdefault(json.dumps(point), (point, set()))[1]
             names.update(experiment.series if sweep.algorithms is None else sweep.algorithms)
@@ -171,20 +176,13 @@ def _chosen(experiment: Experiment) -> list[tuple[dict[str, Any], list[str]]]:
 
 
 def _point(experiment: Experiment, varied: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, or labels, of all axes; an axis that is only another one (`slide: "${within}"`) has its value."""
     values = {**experiment.defaults, **varied}
-    return {name: values[name] for name in experiment.axis_names}
+    return {name: values.get(whole_axis(values[name]) or name, values[name]) for name in experiment.axis_names}
 
 
 def _coordinate(axis: str, chosen: tuple[dict[str, Any], list[str], dict[str, Any]]) -> tuple[bool, float, str]:
     return value_key(chosen[0][axis])
-
-
-def _product(sweep: Sweep) -> Iterator[dict[str, Any]]:
-    """The product of `axes`, each combination with every value tuple of `zip`."""
-    zipped = [dict(zip(sweep.zip, values, strict=True)) for values in zip(*sweep.zip.values(), strict=True)]
-    for values in product(*sweep.axes.values()):
-        for together in zipped or [{}]:
-            yield {**dict(zip(sweep.axes, values, strict=True)), **together}
 
 
 def _excluded(experiment: Experiment, algorithm: str, point: Mapping[str, Any]) -> bool:
@@ -200,7 +198,8 @@ def _cell(
     repetition: int,
     given: dict[str, Any],
 ) -> Cell:
-    algorithm, specification = series_name(template), str(substituted(template, point, "algorithms"))
+    values = values_at(point, experiment.values)
+    algorithm, specification = series_name(template), str(substituted(template, values, "algorithms"))
     if specification != algorithm:
         given = {**given, "algorithm": specification}
     same = [given[name] for name in ("stream", "workload", "arithmetic", "buckets")]

@@ -1,9 +1,10 @@
 """The fields of an experiment file, such as that of a figure of a paper; unknown fields and wrong values are errors.
 
-Any text of `stream`, `workload` and `algorithms` may name an axis as `${axis}`; a parameter that is only `${axis}`
-takes the axis value with its type. An algorithm has one name at all points: its specification without the parameters
-that contain an axis (`cet[detect=hybrid]` for `cet[detect=hybrid, memory=${memory}]`). Claims, exclusions and sweeps
-use that name.
+Any text of `stream`, `workload` and `algorithms`, and any value of an axis, may name an axis as `${axis}`; a parameter
+that is only `${axis}` takes the axis value with its type. Values of an axis may have labels (`axes: {query: {short:
+..., long: ...}}`): points have the labels, and `values` has what they stand for. An algorithm has one name at all
+points: its specification without the parameters that contain an axis (`cet[detect=hybrid]` for `cet[detect=hybrid,
+memory=${memory}]`). Claims, exclusions and sweeps use that name.
 
 `buckets` is the number of parts of the stream of a keyed workload, one per worker. It does not depend on the machine,
 so that equal cells ran on equal parts. `slots` (a number, or an axis) is the number of workers that run in parallel;
@@ -31,21 +32,19 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
+from pydantic import BeforeValidator, Field, PlainValidator, model_validator
 
 from cepbench.events.conditions import check_condition
-from cepbench.events.errors import InputError
+from cepbench.events.errors import InputError, choices
 from cepbench.events.units import in_bytes
 from cepbench.experiments.claims import Claim, Scalar
 from cepbench.experiments.overlay import Overlay, published
 from cepbench.experiments.own import NAME
 from cepbench.experiments.templates import series_name, whole_axis
+from cepbench.experiments.workload import Values, Workload, check_zip
 from cepbench.metrics.figure import Axis, Departure, Panel, Scale
 from cepbench.metrics.record import Strict
 from cepbench.metrics.values import known
-
-AxisValues = Annotated[list[Scalar], Field(min_length=1)]
-Values = dict[str, AxisValues]
 
 
 def _bytes(value: Any) -> Any:
@@ -58,15 +57,6 @@ def _bytes(value: Any) -> Any:
         raise ValueError(f"expected {error}, not {value!r}") from None
 
 
-def _check_zip(axes: Values, together: Values) -> None:
-    lengths = {name: len(values) for name, values in together.items()}
-    if len(set(lengths.values())) > 1:
-        counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"zip: axes advance together and must be equally long, but {counts}")
-    for name in axes.keys() & together.keys():
-        raise ValueError(f"zip: axis {name!r} is also in axes")
-
-
 def _monotone(value: Any) -> str | dict[str, str]:
     if isinstance(value, Mapping):
         return {str(axis): str(_monotone(direction)) for axis, direction in value.items()}
@@ -74,6 +64,10 @@ def _monotone(value: Any) -> str | dict[str, str]:
     if direction not in ("no", "increasing", "decreasing"):
         raise ValueError(f"give no, increasing or decreasing, or one of them for each axis, not {value!r}")
     return str(direction)
+
+
+FORM = ("distinct", "text", "null", "separator", "names", "encoding")
+"""Fields of `Reading` that a stream has by the same names."""
 
 
 class Stream(Strict):
@@ -89,33 +83,27 @@ class Stream(Strict):
     type: str | None = None  # of all events of a file without a type column
     time_format: str = "auto"
     where: str | None = None  # a condition on the rows of a file
+    distinct: bool | None = None  # whether equal rows of a file count once
+    text: list[str] | None = None  # columns of numbers that are names
+    null: list[str] | None = None  # values of a CSV file that mean null
+    separator: str | None = None
+    names: list[str] | None = None  # of the columns of a CSV file without a heading
+    encoding: str | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> Stream:
         given = [name for name in ("generator", "dataset", "path") if getattr(self, name) is not None]
         if len(given) == 0 or given not in (["generator"], ["dataset"], ["path"], ["dataset", "path"]):
             raise ValueError("give one of generator, dataset (with the path of its files) or path")
+        for name in ("where", *FORM):
+            if given != ["path"] and getattr(self, name) is not None:
+                raise ValueError(f"{name}: is for files; give the path of one")
         if self.where is not None:
-            if given != ["path"]:
-                raise ValueError("where: selects rows of a file; give its path")
             try:
                 check_condition(self.where)
             except InputError as error:
                 raise ValueError(str(error)) from None
         return self
-
-
-class GeneratedWorkload(Strict):
-    """A workload of `generators.workloads`; cells store its text."""
-
-    generator: str
-    parameters: dict[str, Scalar | list[Scalar] | None] = Field(default_factory=dict)
-
-
-Workload = Annotated[
-    Annotated[str, Tag("text")] | Annotated[GeneratedWorkload, Tag("generator")],
-    Discriminator(lambda value: "text" if isinstance(value, str) else "generator"),
-]
 
 
 class Open(Strict):
@@ -151,7 +139,7 @@ class Sweep(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Sweep:
-        _check_zip(self.axes, self.zip)
+        check_zip(self.axes, self.zip)
         return self
 
     @property
@@ -199,12 +187,12 @@ class Experiment(Strict):
     departures: tuple[Departure, ...]  # of the workload from that of the paper
     stream: Stream
     data: str | None = None  # an event store that replaces `stream`
-    workload: Workload | None = None
-    workload_file: str | None = None
+    workload: Workload
     axes: Values = Field(default_factory=dict)
     zip: Values = Field(default_factory=dict)
     sweeps: dict[str, Sweep] = Field(default_factory=dict)
     defaults: dict[str, Scalar] = Field(default_factory=dict)
+    values: dict[str, dict[str, Scalar | list[Scalar]]] = Field(default_factory=dict)  # of labels, by axis
     algorithms: Annotated[list[str], Field(min_length=1)]
     absent: dict[str, str] = Field(default_factory=dict)  # why systems that the paper measures are not measured here
     exclude: tuple[Exclude, ...] = ()
@@ -224,15 +212,17 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Experiment:
-        if (self.workload is None) == (self.workload_file is None):
-            raise ValueError("give either workload (text, or its generator) or workload_file")
-        _check_zip(self.axes, self.zip)
+        check_zip(self.axes, self.zip)
         if self.sweeps and (self.axes or self.zip):
             raise ValueError("sweeps: put axes and zip inside the sweeps")
         for name, sweep in self.sweeps.items():
             for axis in self.axis_names:
                 if axis not in sweep.varied and axis not in self.defaults:
                     raise ValueError(f"sweeps.{name}: axis {axis!r} is neither varied here nor in defaults")
+        for axis, labels in self.values.items():
+            for label in self.values_of(axis):
+                if label not in labels:
+                    raise ValueError(f"axis {axis}: unknown label {label!r}; {choices(str(label), labels)}")
         for name in self.algorithms:
             if (whole := whole_axis(name)) is not None:
                 raise ValueError(f"algorithms: {name!r} is a whole specification; list its values in axes.{whole}")
@@ -252,6 +242,11 @@ class Experiment(Strict):
         """All axes: those with a default first, then the varied ones."""
         varied = [name for sweep in self.all_sweeps for name in sweep.varied]
         return tuple(dict.fromkeys((*self.defaults, *varied)))
+
+    def values_of(self, axis: str) -> list[Scalar]:
+        """All values, or labels, of an axis: its default, and those of all sweeps."""
+        listed = [value for sweep in self.all_sweeps for value in (*sweep.axes.get(axis, ()), *sweep.zip.get(axis, ()))]
+        return [*([self.defaults[axis]] if axis in self.defaults else []), *listed]
 
     @property
     def series(self) -> list[str]:

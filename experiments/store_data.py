@@ -7,7 +7,6 @@ stream use must have one value, since all of its points would have the same stre
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -17,13 +16,13 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.paths import local_path
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.schema import Experiment
+from cepbench.experiments.templates import axes_in
+from cepbench.experiments.workload import workload_axes
 from cepbench.metrics.figure import Departure
 from cepbench.pipeline.store import STREAM_FILE, Stream, is_store, read_stream
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import occurrences
 from cepbench.queries.workloads import parse_workload
-
-_AXIS = re.compile(r"\$\{(\w+)\}")
 
 
 def stream_of(path: str) -> dict[str, Any]:
@@ -105,9 +104,8 @@ def departure(experiment: Experiment, stream: Mapping[str, Any]) -> Departure:
 
 def _fixed(experiment: Experiment) -> Iterator[tuple[str, str]]:
     """Axes that vary the stream alone; each with the option that keeps one value, for every place that lists it."""
-    alone = _named(experiment.stream.model_dump()) - _named(
-        experiment.workload if isinstance(experiment.workload, str) else json.dumps(_plain(experiment.workload)),
-        experiment.workload_file,
+    alone = axes_in(experiment.stream.model_dump()) - workload_axes(experiment)
+    alone -= axes_in(
         experiment.algorithms,
         experiment.arrival if isinstance(experiment.arrival, str) else experiment.arrival.model_dump(),
         experiment.slots,
@@ -129,15 +127,6 @@ def _places(experiment: Experiment) -> Iterator[tuple[str, str, Mapping[str, lis
         prefix = f"sweeps.{key}." if key else ""
         yield prefix, "axes", sweep.axes
         yield prefix, "zip", sweep.zip
-
-
-def _named(*parts: Any) -> set[str]:
-    """The axes that these texts name."""
-    return set(_AXIS.findall(json.dumps(parts, default=str)))
-
-
-def _plain(workload: Any) -> Any:
-    return None if workload is None else workload.model_dump()
 
 
 def _opened(path: str) -> Stream:

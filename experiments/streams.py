@@ -13,6 +13,7 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.paths import local_path
 from cepbench.events.reading import Reading
 from cepbench.experiments.points import identity
+from cepbench.experiments.schema import FORM
 from cepbench.experiments.store_data import check_fits
 from cepbench.generators.registry import from_spec
 from cepbench.pipeline.generation import generate
@@ -74,6 +75,7 @@ def _reading(stream: Mapping[str, Any]) -> Reading:
         own.unit,
         stream.get("time_format", own.format),
         stream.get("where"),
+        **{name: stream[name] for name in FORM if name in stream},
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +17,26 @@ from tqdm import tqdm
 
 from cepbench.algorithms.base import Algorithm, UnsupportedQuery
 from cepbench.algorithms.registry import UnknownAlgorithm, make
-from cepbench.events.errors import CepbenchError
+from cepbench.events.errors import CepbenchError, choices
 from cepbench.experiments.cell_files import CellFiles, locked
 from cepbench.experiments.digests import judged
 from cepbench.experiments.early_stop import EarlyStop
+from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.estimate import Estimate, bound, total_bound, words
 from cepbench.experiments.figure import declarations, figure
 from cepbench.experiments.first_look import first_look
 from cepbench.experiments.load import experiments as experiment_files
 from cepbench.experiments.load import find, load
 from cepbench.experiments.mixing import check_panels
-from cepbench.experiments.points import Cell, cells, identified
-from cepbench.experiments.provenance import environment
+from cepbench.experiments.points import Cell, cells, identified, unused_axes
+from cepbench.experiments.provenance import changed_plugins, environment
 from cepbench.experiments.schema import Experiment
 from cepbench.experiments.store_data import check_axes
 from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
 from cepbench.metrics.figure import Declared
 from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of, of_record
 from cepbench.metrics.record import Load, Record, Status
+from cepbench.metrics.results import in_words
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
 from cepbench.pipeline.cold import compiled_anew
@@ -53,6 +55,7 @@ from cepbench.pipeline.measured_task import MeasuredRun
 from cepbench.pipeline.outcome import Outcome
 from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.probe import check_workers, described
+from cepbench.pipeline.session import slot_count, wait_for_slots
 from cepbench.queries.workloads import parse_workload
 
 MakeAlgorithm = Callable[[str], Algorithm]
@@ -105,8 +108,23 @@ def plan(
         for configuration in {cell.group: cell.configuration for cell in found}.values():
             parse_workload(configuration["workload"])
             check_stream(configuration)
+        _check_used(experiment, name, profile, overrides)
         planned.append(Planned(experiment, profile, found))
     return planned if names else [planned[place] for place in first_look([entry.cells for entry in planned])]
+
+
+def _check_used(experiment: Experiment, name: str, profile: str, overrides: Sequence[str]) -> None:
+    """Raises `ExperimentError` for an axis that nothing names, unless it lost its use by `overrides`."""
+    unused = unused_axes(experiment)
+    if unused and overrides:
+        own = load(find(name), profile)
+        unused = [axis for axis in unused if axis not in own.axis_names or axis in unused_axes(own)]
+    if unused:
+        axis, used = unused[0], [name for name in experiment.axis_names if name not in unused]
+        raise ExperimentError(
+            f"{experiment.id}: axis {axis} is used nowhere: no text has ${{{axis}}}"
+            + (f"; {choices(axis, used)}" if used else "")
+        )
 
 
 def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False) -> list[str]:
@@ -116,7 +134,8 @@ def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False
         files, wanted = CellFiles(results, entry.experiment.id, entry.profile), [cell.id for cell in entry.cells]
         if others := files.others(wanted):
             aside.append(f"{entry.experiment.id}: on a run, {files.superseding(others)}")
-        finished = files.read(wanted)
+        finished, notices = _current(entry, files.read(wanted))
+        aside += [f"{entry.experiment.id}: {notice}" for notice in notices]
         if again_noisy:
             finished = _quiet(finished)
         for cell in entry.cells:
@@ -209,9 +228,9 @@ def run_planned(
 ) -> Swept:
     """Runs all cells that are not finished, and writes records and figures under `results`.
 
-    `notify` receives one line per experiment, and another one if cells of another configuration are moved; `finished`
-    receives one line per cell, and `measured` the folder of each experiment that is done. With `again_noisy`, noisy
-    cells are run again. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
+    `notify` receives one line per experiment, one if cells of another configuration are moved, and one for each lost
+    worker; `finished` receives one line per cell, and `measured` the folder of each experiment that is done. With
+    `again_noisy`, noisy cells are run again. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
     """
     statuses: Counter[Status] = Counter()
     count = 0
@@ -230,6 +249,10 @@ def run_planned(
     return Swept(tuple(sweep.files[entry.experiment.id].folder for entry in planned), statuses, count)
 
 
+class _SlotsLost(Exception):
+    """Fewer slots are left than the experiment asks for, so that a cell cannot run now."""
+
+
 class _Sweep:
     def __init__(
         self,
@@ -245,6 +268,7 @@ class _Sweep:
         self._progress, self._finished = progress, finished
         self._estimate = Estimate()
         self._paces: dict[tuple[str, ...], float] = {}  # the shortest `metrics.pace` so far, by hosts of the workers
+        self._slots: dict[tuple[str, int | None], int] = {}  # by master, and by the slots that were asked for
         self._bar: tqdm[Any] | None = None
         self.files: dict[str, CellFiles] = {}
         self._records: dict[str, dict[str, Record]] = {}
@@ -260,7 +284,9 @@ class _Sweep:
             wanted = {cell.id for cell in entry.cells}
             if others := files.others(wanted):
                 self._notify(f"{entry.experiment.id}: {files.superseding(others)}")
-            records = files.open(wanted)
+            records, notices = _current(entry, files.open(wanted))
+            for notice in notices:
+                self._notify(f"{entry.experiment.id}: {notice}")
             self._declared[entry.experiment.id] = files.declared() if records else declarations(entry.experiment)
             for record in records.values():
                 self._slowed(record.load, record.hosts)
@@ -331,6 +357,7 @@ class _Sweep:
         cell = together[0]
         began, started = datetime.now(UTC), time.monotonic()
         lost: list[str] = []
+        say = partial(self._say, cell)
         outcome: Outcome | None = None
         memory: Outcome | None = None
         while outcome is None:
@@ -341,20 +368,25 @@ class _Sweep:
                     raise
                 outcome = Outcome(Status.UNSUPPORTED, str(error))
                 break
+            except _SlotsLost as error:
+                outcome = Outcome(Status.ERROR, str(error))
+                break
             try:
                 job = self._job(cell, spark)
                 started = time.monotonic()
                 seconds = cell.configuration["limits"]["seconds"]
                 if len(together) == 1:
-                    outcome = measure(spark, job, seconds)
+                    outcome = measure(spark, job, seconds, say)
                 else:
-                    outcome, memory = measure_both(spark, job, seconds)
+                    outcome, memory = measure_both(spark, job, seconds, notify=say)
                 if cell.configuration.get("compile") == "anew" and outcome.status is Status.OK:
                     summary = outcome.summary.model_copy(update={"compile_seconds": compiled_anew(job)})
                     outcome = replace(outcome, summary=summary)
             except ContextStopped as error:
                 lost.append(str(error))
                 outcome = Outcome(Status.ERROR, str(error)) if len(lost) == ATTEMPTS else None
+                if outcome is None:
+                    say(f"measuring again ({len(lost) + 1} of {ATTEMPTS}): {error}")
             except (SparkGone, DamagedStore):
                 raise
             except CepbenchError as error:
@@ -367,7 +399,7 @@ class _Sweep:
             record = Record(
                 **identified(one),
                 **{**vars(found), "lost": (*lost, *found.lost), "load": load},
-                notices=tuple(notices_of(load, found.realised, found.unanswered).values()),
+                notices=tuple(notices_of(load, found.realised, found.unanswered, (*lost, *found.lost)).values()),
                 provenance=self._environment or environment(),
                 started=began.isoformat(timespec="seconds"),
                 seconds=elapsed / len(outcomes),
@@ -383,10 +415,29 @@ class _Sweep:
         best = self._paces[hosts] = min(load.pace, self._paces.get(hosts, load.pace))
         return load.model_copy(update={"slowed": load.pace / best})
 
+    def _say(self, cell: Cell, line: str) -> None:
+        self._notify(f"{cell.experiment} {cell.name}: {line}")
+
+    def _check_slots(self, cell: Cell, spark: Session) -> None:
+        """Waits once for slots that were lost, and says so.
+
+        Raises `_SlotsLost` if fewer are left than the experiment asks for; other cells continue with those.
+        """
+        key, slots = (self._cluster.url, cell.configuration.get("slots")), slot_count(spark)
+        before = self._slots.setdefault(key, slots)
+        if slots < before:
+            self._say(cell, f"a worker is gone: waiting for {before} of {before} slots, {slots} now")
+            slots = wait_for_slots(spark, before)
+            if slots < before and key[1] is not None:
+                raise _SlotsLost(f"{slots} of {before} slots are left, since a worker was lost")
+            self._say(cell, f"continuing with {slots} of {before} slots")
+        self._slots[key] = slots
+
     def _session(self, cell: Cell) -> Session:
         """The session of a cell; executors of a new configuration must pass the checks."""
         given = cell.configuration
         spark = measuring_session(self._cluster, given["limits"]["memory"], given.get("slots"))
+        self._check_slots(cell, spark)
         inputs = [Path(given["stream"]["path"])] if "path" in given["stream"] else []
         checked = (configuration_of(spark), inputs)
         if self._environment is None or checked != self._checked:
@@ -442,6 +493,25 @@ def _measured_as(cell: Cell) -> str:
     return json.dumps([cell.algorithm, cell.point, cell.repetition])
 
 
+def _current(entry: Planned, records: Mapping[str, Record]) -> tuple[dict[str, Record], list[str]]:
+    """The records without those of plug-ins that have changed since, and a notice per plug-in that has."""
+    kinds = {specification: _kind(specification) for specification in {cell.specification for cell in entry.cells}}
+    changed = changed_plugins(records, {cell.id: kinds[cell.specification] for cell in entry.cells})
+    stale = {cell for cells in changed.values() for cell in cells}
+    notices = [
+        f"{file} changed since {len(cells)} {'cell was' if len(cells) == 1 else 'cells were'} measured, to be run again"
+        for file, cells in changed.items()
+    ]
+    return {cell: record for cell, record in records.items() if cell not in stale}, notices
+
+
+def _kind(specification: str) -> type[Algorithm] | None:
+    try:
+        return type(make(specification))
+    except UnknownAlgorithm:  # `plan` may have been given another `make_algorithm`
+        return None
+
+
 def _quiet(records: Mapping[str, Record]) -> dict[str, Record]:
     """The records that are not noisy."""
     return {name: record for name, record in records.items() if Notice.NOISY not in of_record(record)}
@@ -462,5 +532,4 @@ def _example(kind: Notice, records: Iterable[Record]) -> str:
     most = noisiest(records)
     if kind is not Notice.NOISY or most is None:
         return ""
-    point = ", ".join(f"{axis} {value}" for axis, value in most.point.items())
-    return f", {most.algorithm} at {point} most: {noise(most.load)}"
+    return f", {most.algorithm} at {in_words(most.point)} most: {noise(most.load)}"

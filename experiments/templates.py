@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +11,22 @@ from cepbench.experiments.errors import ExperimentError
 
 _AXIS = re.compile(r"\$\{(\w+)\}")
 _SPECIFICATION = re.compile(r"(?P<name>[^\[]*)\[(?P<parameters>.*)\]\s*", re.DOTALL)
+
+
+def values_at(point: Mapping[str, Any], values: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The value of each axis at a point: the value of its label, if it has `values`, with other axes replaced.
+
+    Raises `ExperimentError` for a value that needs itself.
+    """
+    result = {axis: values[axis][label] if axis in values else label for axis, label in point.items()}
+    for _ in result:
+        open_axes = [axis for axis, value in result.items() if axes_in(value)]
+        if not open_axes:
+            return result
+        result |= {axis: substituted(result[axis], result, f"axis {axis}") for axis in open_axes}
+    if remaining := [axis for axis, value in result.items() if axes_in(value)]:
+        raise ExperimentError(f"axis {remaining[0]}: its value needs itself: {result[remaining[0]]!r}")
+    return result
 
 
 def substituted(value: Any, point: Mapping[str, Any], where: str) -> Any:
@@ -27,6 +44,11 @@ def substituted(value: Any, point: Mapping[str, Any], where: str) -> Any:
     if whole is not None:
         return point[whole]
     return _AXIS.sub(lambda match: str(point[match[1]]), value)
+
+
+def axes_in(*parts: Any) -> set[str]:
+    """The axes that these texts, or JSON values with texts, name."""
+    return {*_AXIS.findall(json.dumps(parts, default=str))}
 
 
 def whole_axis(text: Any) -> str | None:

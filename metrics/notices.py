@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from cepbench.metrics.load import NOISY, SLOW, lost
+from cepbench.metrics.load import NOISY, SLOW
+from cepbench.metrics.load import lost as lost_share
 from cepbench.metrics.record import Load, Realised, Record
 
 
@@ -15,32 +16,37 @@ class Notice(StrEnum):
 
     NOISY = "noisy"
     EMPTY = "without any match"
+    LOST = "measured again because a worker was lost"
 
 
-def notices_of(load: Load | None, realised: Realised | None, unanswered: bool = False) -> dict[Notice, str]:
-    """Notices on runs with this load and answer: a sentence for each kind that applies.
+def notices_of(
+    load: Load | None, realised: Realised | None, unanswered: bool = False, lost: Sequence[str] = ()
+) -> dict[Notice, str]:
+    """Notices on runs with this load and answer, after earlier ones were `lost`: a sentence for each kind that applies.
 
     There is no notice on the empty answer of a run that only planned (`unanswered`).
     """
     found: dict[Notice, str] = {}
-    if lost(load) > NOISY:
+    if lost_share(load) > NOISY:
         found[Notice.NOISY] = f"noisy: {noise(load)}"
     if realised is not None and realised.rows == 0 and not unanswered:
         found[Notice.EMPTY] = "empty: no window has a match"
+    if lost:
+        found[Notice.LOST] = f"a worker was lost {len(lost)} times before; at last: {lost[-1]}"
     return found
 
 
 def noise(load: Load | None) -> str:
     """The main cause of a noisy run."""
     slowed = 1.0 if load is None or load.slowed is None else load.slowed
-    if slowed > SLOW and 1 - 1 / slowed >= lost(load):
+    if slowed > SLOW and 1 - 1 / slowed >= lost_share(load):
         return f"the machine was {slowed:.1f} times slower than at its best"
-    return f"the worker lost {lost(load):.0%} of its time to other work on the machine"
+    return f"the worker lost {lost_share(load):.0%} of its time to other work on the machine"
 
 
 def of_record(record: Record) -> dict[Notice, str]:
     """The notices of a record, by kind."""
-    return notices_of(record.load, record.realised, record.unanswered)
+    return notices_of(record.load, record.realised, record.unanswered, record.lost)
 
 
 def counted(records: Iterable[Record]) -> dict[Notice, int]:
@@ -51,5 +57,5 @@ def counted(records: Iterable[Record]) -> dict[Notice, int]:
 
 def noisiest(records: Iterable[Record]) -> Record | None:
     """The noisiest record, if it is noisy."""
-    noisy = [record for record in records if lost(record.load) > NOISY]
-    return max(noisy, key=lambda record: lost(record.load), default=None)
+    noisy = [record for record in records if lost_share(record.load) > NOISY]
+    return max(noisy, key=lambda record: lost_share(record.load), default=None)

@@ -40,7 +40,7 @@ from cepbench.pipeline.measured_task import (
     ready,
 )
 from cepbench.pipeline.outcome import Outcome, outcome_of
-from cepbench.pipeline.session import conf_of, executor_count, is_stopped, session
+from cepbench.pipeline.session import conf_of, executor_count, is_stopped, session, slot_count
 from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.tasks import failure
 
@@ -93,20 +93,26 @@ def configuration_of(spark: Session) -> dict[str, str]:
     )
     given = conf_of(spark.sparkContext)
     found = {name: value for name in names if (value := given.get(name)) is not None}
-    return {**found, "defaultParallelism": str(spark.sparkContext.defaultParallelism), "version": spark.version}
+    return {**found, "defaultParallelism": str(slot_count(spark)), "version": spark.version}
 
 
-def measure(spark: SparkSession, job: MeasuredRun, seconds: float) -> Outcome:
-    """Runs the cell; `seconds` is the limit of each worker's measured part.
+def measure(
+    spark: SparkSession, job: MeasuredRun, seconds: float, notify: Callable[[str], None] = lambda line: None
+) -> Outcome:
+    """Runs the cell; `seconds` is the limit of each worker's measured part. `notify` gets a line per lost worker.
 
     The session must give every task a fresh worker. Raises `CepbenchError` for a workload or stream that cannot be
     used, `DamagedStore` if a worker found changed files.
     """
-    return measure_both(spark, job, seconds, memory=False)[0]
+    return measure_both(spark, job, seconds, memory=False, notify=notify)[0]
 
 
 def measure_both(
-    spark: SparkSession, job: MeasuredRun, seconds: float, memory: bool = True
+    spark: SparkSession,
+    job: MeasuredRun,
+    seconds: float,
+    memory: bool = True,
+    notify: Callable[[str], None] = lambda line: None,
 ) -> tuple[Outcome, Outcome | None]:
     """Measures times as `measure` does, and then memory in forks of the same workers.
 
@@ -116,15 +122,18 @@ def measure_both(
     made = ready_or_not(job, spark)
     if isinstance(made, Outcome):
         return made, made
-    items, most = portions_of(made), spark.sparkContext.defaultParallelism
-    together = len(items) <= most and (memory or job.memory)
-    task = MeasuredTask(made, memory_seconds=seconds if memory and together else None, together=together)
+    items = portions_of(made)
     lost: list[str] = []
     while len(lost) < ATTEMPTS:
+        most = slot_count(spark)  # fewer after a loss
+        together = len(items) <= most and (memory or job.memory)
+        task = MeasuredTask(made, memory_seconds=seconds if memory and together else None, together=together)
         try:
             reports = _run(spark, task, items, seconds)
         except _Lost as loss:
             lost.append(str(loss))
+            if len(lost) < ATTEMPTS:
+                notify(f"measuring again ({len(lost) + 1} of {ATTEMPTS}): {loss}")
             continue
         if isinstance(reports, Outcome):
             return replace(reports, lost=tuple(lost)), None

@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.algorithms.base import Algorithm, NotEnoughMemory, Operator, PlanningTooLong
 from cepbench.algorithms.engine.kernels.compilation import loaded
+from cepbench.algorithms.plugins import described
 from cepbench.algorithms.slices import slicing_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
@@ -420,7 +421,7 @@ def failed(error: Exception, limit: str) -> tuple[Status, str]:
         case CepbenchError():
             return Status.ERROR, reason
         case _:
-            return Status.ERROR, f"{type(error).__name__}: {reason}".rstrip(": ")
+            return Status.ERROR, described(error)
 
 
 def first_line(error: BaseException) -> str:

@@ -10,14 +10,18 @@ from matplotlib.axis import Axis as Side
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, SymmetricalLogLocator
 
 from cepbench.metrics.figure import Axis, Panel, Scale
+from cepbench.metrics.results import brief
 from cepbench.plots.units import human, step, tick
 
 Which = Literal["x", "y"]
 
 MAX_LABELS = 6  # the most tick labels that fit a column of a paper
 FEWEST = 3  # labels of a logarithmic axis that show its scale
+WIDE_LETTERS = 38  # letters of a line in the label of the x axis of a small panel
 LINE_LETTERS = 25  # letters of a line in the label of a value axis, which fit the height of a panel
 MAX_LETTERS = 30  # letters in all tick labels of a small panel, including blanks between them
+SMALL_PANEL = 7.0 / 3  # inches: its width
+SIDE = 0.55  # inches of it for the ticks and the label of the value axis
 
 
 def scale_value_axis(axes: Axes, panel: Panel, values: Sequence[float], limits: Sequence[float] = ()) -> None:
@@ -57,7 +61,7 @@ def scale_sweep_axis(axes: Axes, axis: Axis, values: Sequence[float]) -> None:
     elif values:
         span = max(values) - min(values) or abs(values[0]) or 1.0
         axes.set_xlim(min(values) - 0.06 * span, max(values) + 0.06 * span)
-    places = _spread(sorted(values), logarithmic, axis.unit)
+    places = _spread(sorted(values), logarithmic, axis.unit, fitting(axes, MAX_LETTERS))
     if places:
         axes.xaxis.set_major_locator(FixedLocator(places))
         axes.xaxis.set_minor_locator(FixedLocator([value for value in values if value not in places]))
@@ -72,8 +76,20 @@ def category_axis(axes: Axes, axis: Axis, values: Sequence[Any]) -> None:
     printed = [category(value, axis.unit) for value in values]
     axes.xaxis.set_major_locator(FixedLocator(list(range(len(values)))))
     axes.set_xticks(range(len(values)), printed)
-    turned(axes, printed, 34)
+    turned(axes, printed, fitting(axes, 34))
     _label(axes.xaxis, axis.label, "" if axis.unit in ("s", "B") else axis.unit)
+
+
+def fitting(axes: Axes, letters: int, width: float = SMALL_PANEL, side: float = SIDE) -> int:
+    """The letters that fit below a panel if that many fit below one of this `width`; no more than those.
+
+    `side`: inches of the width for what is left of the panel.
+    """
+    place, drawing = axes.get_subplotspec(), axes.get_figure(root=True)
+    if place is None or drawing is None:
+        return letters
+    inches = drawing.get_figwidth() / place.get_gridspec().ncols * len(place.colspan)
+    return max(6, int(letters * min(1.0, (inches - side) / (width - side))))
 
 
 def turned(axes: Axes, printed: Sequence[str], letters: int) -> None:
@@ -87,7 +103,7 @@ def category(value: Any, unit: str = "") -> str:
     """The value of an axis as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return tick(float(value), unit) if isinstance(value, int | float) else str(value)
+    return tick(float(value), unit) if isinstance(value, int | float) else brief(value)
 
 
 def _padded_decades(low: float, high: float) -> tuple[float, float]:
@@ -128,11 +144,16 @@ def _formatter(unit: str) -> FuncFormatter:
 
 def _label(side: Side, label: str, unit: str) -> None:
     text = f"{label} ({unit})" if unit else label
-    side.set_label_text("\n".join(wrap(text, LINE_LETTERS)) if side is side.axes.yaxis else text)
+    # The label of the x axis has at most two lines: more would take the height of the panel.
+    below = max(fitting(side.axes, WIDE_LETTERS), len(text) // 2 + 5)
+    side.set_label_text("\n".join(wrap(text, LINE_LETTERS if side is side.axes.yaxis else below)))
 
 
-def _spread(values: Sequence[float], logarithmic: bool, unit: str) -> list[float]:
-    """The sorted swept values whose labels do not overlap; the first and the last value are always among them."""
+def _spread(values: Sequence[float], logarithmic: bool, unit: str, most: int) -> list[float]:
+    """The sorted swept values whose labels of together at most so many letters do not overlap.
+
+    The first and the last value are always among them.
+    """
     distinct = sorted(set(values))
     if len(distinct) < 2:
         return list(distinct)
@@ -141,7 +162,7 @@ def _spread(values: Sequence[float], logarithmic: bool, unit: str) -> list[float
     span = (at[distinct[-1]] - at[distinct[0]]) * 0.999
 
     def apart(one: float, other: float) -> bool:
-        wide = ((letters[one] + letters[other]) / 2 + 1) / MAX_LETTERS
+        wide = ((letters[one] + letters[other]) / 2 + 1) / most
         return at[other] - at[one] >= span * max(wide, 1 / MAX_LABELS)
 
     first, *between, last = distinct

@@ -44,6 +44,8 @@ from cepbench.plots.style import (
 
 FORMATS = ("pdf", "svg", "png")
 MAX_COLUMNS = 3
+NARROWEST = 1.6  # inches of a panel beside others, so that ticks and labels remain legible
+LEGEND_HEIGHT = 0.35  # inches above the panels, if the legend does not need more
 HEAT_ROW = 0.19  # inches per algorithm in a heat map
 _CANVASES = {"pdf": FigureCanvasPdf, "svg": FigureCanvasSVG, "png": FigureCanvasAgg}
 _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
@@ -68,15 +70,18 @@ def write_drawings(
     look: Mapping[str, Style] | None = None,
     page: Page = PAGE,
     formats: Sequence[str] = FORMATS,
+    name: str | None = None,
 ) -> dict[str, Path]:
     """Draws a figure into `folder` (by default beside its cells) as <experiment>.pdf, .svg, .png; paths by format.
 
+    `name` replaces that of the experiment.
     `look`: the styles that all figures of the results share (`all_styles`).
     """
     target = results.folder if folder is None else folder
     drawing = draw(results.figure, results.records, look, page)
     return {
-        kind: write(target / f"{results.figure.experiment}.{kind}", render(drawing, kind, page)) for kind in formats
+        kind: write(target / f"{name or results.figure.experiment}.{kind}", render(drawing, kind, page))
+        for kind in formats
     }
 
 
@@ -123,11 +128,16 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
     cells = [(facet, panel) for facet in facets or (None,) for panel in figure.panels]
     mapped = _all_heat(figure)
     columns = 1 if mapped else 2 if len(figure.panels) == 4 else max(1, min(MAX_COLUMNS, len(figure.panels)))
+    if page.width is not None:
+        columns = min(columns, max(1, int(page.width / NARROWEST)))
     rows = max(1, -(-len(figure.panels) // columns) * len(facets or (None,)))
     height = max(page.height, HEAT_ROW * len(_names(figure, records)) + 0.5) if mapped else page.height
     layout = ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05)
     drawing = Drawing(
-        figsize=(page.width or (COLUMN_WIDTH if columns == 1 and not mapped else TEXT_WIDTH), height * rows + 0.35),
+        figsize=(
+            page.width or (COLUMN_WIDTH if columns == 1 and not mapped else TEXT_WIDTH),
+            height * rows + LEGEND_HEIGHT,
+        ),
         layout=layout,
     )
     FigureCanvasAgg(drawing)
@@ -142,7 +152,10 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
         axes.set_visible(True)
         _panel(axes, figure, panel, records, facet, look, series)
         axes.set_title(_title(figure, panel, number, facet, len(cells)), pad=4, loc="left")
-    _legend(drawing, figure, records, look, series)
+    legend = _legend(drawing, figure, records, look, series)
+    if legend is not None:
+        needed = legend.get_window_extent().height / drawing.dpi
+        drawing.set_figheight(height * rows + max(LEGEND_HEIGHT, needed))
     if figure.data:
         drawing.supxlabel(f"Data: {figure.data}", fontsize="small")
     # Otherwise each format computes the layout again, which takes longer than drawing.
@@ -213,7 +226,7 @@ def _value_text(name: str, value: Any, label: str | None) -> str:
 
 def _legend(
     drawing: Drawing, figure: Figure, records: Sequence[Record], look: Mapping[str, Style], series: Sequence[Any]
-) -> None:
+) -> Legend | None:
     """Algorithms, then values of the series axis, then the signs of the failures that occur.
 
     The entry of an algorithm has a line if some panel joins its points.
@@ -241,7 +254,7 @@ def _legend(
     handles += [legend_handle(status) for status in Status if status in failed]
     if any(str(line.get_gid()).endswith(f" {NOT_RUN}") for axes in drawing.axes for line in axes.lines):
         handles.append(legend_handle(None))
-    fitted_legend(drawing, handles)
+    return fitted_legend(drawing, handles)
 
 
 def joined(drawing: Drawing) -> frozenset[object]:
@@ -249,10 +262,8 @@ def joined(drawing: Drawing) -> frozenset[object]:
     return frozenset(line.get_gid() for axes in drawing.axes for line in axes.lines if line.get_linestyle() != "None")
 
 
-def fitted_legend(drawing: Drawing, handles: Sequence[Any]) -> None:
+def fitted_legend(drawing: Drawing, handles: Sequence[Any]) -> Legend | None:
     """Adds a legend above the panels with the fewest rows that fit the width; none without handles."""
-    if not handles:
-        return
     room = drawing.get_figwidth() * drawing.dpi
     for columns in range(len(handles), 0, -1):
         legend: Legend = drawing.legend(
@@ -266,8 +277,9 @@ def fitted_legend(drawing: Drawing, handles: Sequence[Any]) -> None:
             borderpad=0.2,
         )
         if legend.get_window_extent().width <= room or columns == 1:
-            return
+            return legend
         legend.remove()
+    return None
 
 
 def _algorithm(name: str, style: Style, joined: bool, figure: Figure) -> Line2D | Patch:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from cepbench.metrics.notices import Notice, counted, noise, noisiest
 from cepbench.metrics.record import Record, Status
+from cepbench.metrics.results import in_words
 from cepbench.plots.html import Html, join, tag
 
 LARGE = 0.1
@@ -40,9 +42,25 @@ def notices(records: Sequence[Record]) -> Html | None:
         )
     if Notice.EMPTY in counts:
         lines.append(f"{counts[Notice.EMPTY]} of {len(records)} cells have an empty answer: no window has a match.")
+    lost = [record for record in records if record.lost]
+    if lost:
+        lines.append(
+            f"In {len(lost)} of {len(records)} cells a worker was lost, and the cell was measured again; "
+            f"{_named(lost[0])}: {lost[0].lost[-1]}."
+        )
+    slots = Counter(_slots(record) for record in records)
+    del slots[None]
+    if len(slots) > 1:
+        counts_of = [f"{count} in {cells} cells" for count, cells in sorted(slots.items(), reverse=True)]
+        lines.append(f"The number of slots (workers side by side) changed during the run: {', '.join(counts_of)}.")
     return tag("div", join([tag("p", line) for line in lines]), class_="warning") if lines else None
 
 
+def _slots(record: Record) -> int | None:
+    """The slots that Spark had for a cell; None if unknown, or if the experiment varies them."""
+    found = record.provenance.get("spark", {}).get("defaultParallelism")
+    return None if found is None or "slots" in record.configuration else int(found)
+
+
 def _named(record: Record) -> str:
-    point = ", ".join(f"{axis} {value}" for axis, value in record.point.items())
-    return f"{record.algorithm} at {point}" if point else record.algorithm
+    return f"{record.algorithm} at {in_words(record.point)}" if record.point else record.algorithm

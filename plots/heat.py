@@ -9,13 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from cepbench.metrics.figure import Axis, Panel
-from cepbench.plots.axes import category, turned
+from cepbench.plots.axes import category, fitting, turned
 from cepbench.plots.censored import SIGNS
 from cepbench.plots.points import HIGHER_IS_BETTER, Curve
-from cepbench.plots.style import label
+from cepbench.plots.style import TEXT_WIDTH, label
 from cepbench.plots.units import human
 
 WIDE_LETTERS = 90  # most letters in the labels of a drawing of the width of the text
+NAMES = 1.2  # inches of it for the names of the algorithms
 PALE, DEEP = 0.05, 0.75  # the range of the color map that is used, so that text is readable everywhere
 
 
@@ -69,7 +70,7 @@ def draw_heat(
     axes.set_ylim(max(len(curves), 1) - 0.5, -0.5)
     printed = [category(place, axis.unit) for place in places]
     axes.set_xticks(range(len(places)), printed)
-    turned(axes, printed, WIDE_LETTERS)
+    turned(axes, printed, fitting(axes, WIDE_LETTERS, TEXT_WIDTH, NAMES))
     axes.set_yticks(range(len(curves)), [label(curve.algorithm, labels) for curve in curves])
     axes.tick_params(length=0)
     axes.grid(visible=False)

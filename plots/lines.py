@@ -1,6 +1,7 @@
 """A panel of lines over a numeric axis: the median with its interval, or single repetitions if they are few."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import isfinite, nan
 from typing import Any
 
@@ -15,6 +16,8 @@ from cepbench.plots.published import draw_published, published_within
 from cepbench.plots.style import Style, series_dashes
 
 CLOSE = 0.03  # curves that differ by at most this share look like one
+IDLE = "idle"
+"""The name of the line of operators that do nothing, also in SVG files."""
 WIDER = 1.5  # points by which a line is wider for each line drawn over it
 
 
@@ -66,10 +69,11 @@ def idle_points(curves: Sequence[Curve]) -> list[tuple[float, float]]:
 
 
 def _draw_idle(axes: Axes, curves: Sequence[Curve]) -> None:
-    """Draws the time of operators that do nothing as a thin line, without changing the limits of the axis."""
+    """Draws the time of operators that do nothing as a thin line, where it lies inside of the limits of the axis."""
     found = idle_points(curves)
-    if found:
-        axes.plot(*zip(*found, strict=True), color="#999999", linewidth=0.6, linestyle=":", zorder=1, gid="idle")
+    low, high = axes.get_ylim()
+    if any(min(one, other) <= high and max(one, other) >= low for (_, one), (_, other) in pairwise(found)):
+        axes.plot(*zip(*found, strict=True), color="#999999", linewidth=0.6, linestyle=":", zorder=1, gid=IDLE)
 
 
 def measured(curves: Sequence[Curve]) -> list[float]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cepbench.metrics.record import Record
+from cepbench.plots.units import human
 
 
 def flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
@@ -14,8 +15,18 @@ def flat(nested: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
         if isinstance(value, Mapping):
             result |= flat(value, f"{prefix}{key}.")
         else:
-            result[f"{prefix}{key}"] = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            entries = value if isinstance(value, list | tuple) else [value]
+            result[f"{prefix}{key}"] = ", ".join(map(_worker, entries))
     return result
+
+
+def _worker(entry: Any) -> str:
+    """A worker of a cluster in words; another value as text."""
+    if not isinstance(entry, Mapping) or "host" not in entry:
+        return str(entry)
+    memory = human(entry.get("memory_bytes"), "B")
+    parts = (f"{entry.get('cores')} cores", memory, f"Python {entry.get('python')}", entry.get("architecture"))
+    return f"{entry['host']} ({', '.join(str(part) for part in parts)})"
 
 
 def common(records: Iterable[Record]) -> dict[str, str]:

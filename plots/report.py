@@ -1,16 +1,17 @@
 """The report: one self-contained page over all figures of a results folder, or of several folders and packs."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from cepbench.metrics.capabilities import Capabilities
 from cepbench.metrics.figure import FIGURE_FILE, Figure
 from cepbench.metrics.files import write
 from cepbench.metrics.pack import SUFFIX
 from cepbench.metrics.record import Record, Status
-from cepbench.metrics.results import Results, figure_order, read
+from cepbench.metrics.results import Results, figure_order, load_runs, read
 from cepbench.metrics.table import frame
 from cepbench.plots import changes, validity
 from cepbench.plots.agreement import Agreement, groups
@@ -22,27 +23,33 @@ from cepbench.plots.draw import all_styles, write_drawings
 from cepbench.plots.effects import effects
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
 from cepbench.plots.page import REFRESHING, SCRIPT, STYLE
-from cepbench.plots.runs import load_runs, runs_table
+from cepbench.plots.runs import runs_table
 from cepbench.plots.section import ROWS_FILE, anchor, section
+from cepbench.plots.style import Style
 from cepbench.plots.tables import AGREEMENT_KIND, badge, counted, status_badge
 from cepbench.plots.validity import validity_section
 
 TITLE = "cepbench report"
+Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 
 def write_report(
-    sources: Path | Sequence[Path], out_path: Path, capable: Callable[[Iterable[str]], Capabilities] | None = None
+    sources: Path | Sequence[Path],
+    out_path: Path,
+    capable: Callable[[Iterable[str]], Capabilities] | None = None,
+    each: Each = map,
 ) -> Path:
     """Draws every figure of a results folder, a pack, or several of them, and writes the page; returns `out_path`.
 
-    `capable` returns what the measured algorithms can evaluate, for the last section of the page.
+    `capable` returns what the measured algorithms can evaluate, for the last section of the page. `each` applies a
+    function to all figures, as `map` does; it may use several processes.
 
     Drawings are written beside the cells. For a page outside of the results folder they are written to a folder beside
     the page, since the results may be a read-only archive.
 
     Equal results give equal bytes. Raises `ResultsError` for a missing folder, an unreadable file or an unwritable one.
     """
-    return GrowingReport(sources, out_path, capable).finish()
+    return GrowingReport(sources, out_path, capable, each=each).finish()
 
 
 def page_of(sources: Sequence[Path]) -> Path:
@@ -68,9 +75,10 @@ class GrowingReport:
         out_path: Path,
         capable: Callable[[Iterable[str]], Capabilities] | None = None,
         planned: Sequence[Sequence[str]] = (),
+        each: Each = map,
     ) -> None:
         self._sources = (sources,) if isinstance(sources, Path) else tuple(sources)
-        self._out_path, self._capable, self._planned = out_path, capable, planned
+        self._out_path, self._capable, self._planned, self._each = out_path, capable, planned, each
         self._drawn: dict[Path, _Drawn] = {}
         self._measured = 0
 
@@ -96,17 +104,19 @@ class GrowingReport:
 
     def _draw(self, everything: Sequence[Results]) -> None:
         look = all_styles([*(drawn.results for drawn in self._drawn.values()), *everything], self._planned)
-        for results in everything:
-            before = self._drawn.get(results.folder)
-            if before is not None and before.results == results:
-                continue
-            if before is not None and _drawing_of(before.results) == _drawing_of(results):
-                drawings = before.drawings
-            else:
-                drawings = write_drawings(results, self._place(results), look)
-                rows = frame([results]).dropna(axis="columns", how="all").to_csv(index=False, lineterminator="\n")
-                write(drawings["svg"].with_name(ROWS_FILE), rows.encode())
-            self._drawn[results.folder] = _Drawn(results, drawings, section(results, drawings, self._out_path.parent))
+        before = {folder: drawn.results for folder, drawn in self._drawn.items()}
+        changed = [results for results in everything if before.get(results.folder) != results]
+        redrawn = [
+            results
+            for results in changed
+            if results.folder not in before or _drawing_of(before[results.folder]) != _drawing_of(results)
+        ]
+        work = [(results, self._place(results), look) for results in redrawn]
+        drawings = {folder: drawn.drawings for folder, drawn in self._drawn.items()}
+        drawings |= zip((results.folder for results in redrawn), self._each(_written, work), strict=True)
+        for results in changed:
+            paths = drawings[results.folder]
+            self._drawn[results.folder] = _Drawn(results, paths, section(results, paths, self._out_path.parent))
 
     def _place(self, results: Results) -> Path | None:
         """The folder for the drawings of a figure; None means beside its cells."""
@@ -130,6 +140,15 @@ class _Drawn:
     results: Results
     drawings: dict[str, Path]  # by format
     section: Html
+
+
+def _written(work: tuple[Results, Path | None, Mapping[str, Style]]) -> dict[str, Path]:
+    """Writes the drawings of a figure, and its rows beside them; paths by format."""
+    results, place, look = work
+    drawings = write_drawings(results, place, look)
+    rows = frame([results]).dropna(axis="columns", how="all").to_csv(index=False, lineterminator="\n")
+    write(drawings["svg"].with_name(ROWS_FILE), rows.encode())
+    return drawings
 
 
 def _drawing_of(results: Results) -> tuple[Figure, list[Record]]:

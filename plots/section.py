@@ -14,6 +14,7 @@ from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.claims import claims_table, in_units
 from cepbench.plots.draw import MAX_COLUMNS
 from cepbench.plots.html import Html, drawing, join, tag
+from cepbench.plots.lines import IDLE
 from cepbench.plots.points import curves, undrawn_axes
 from cepbench.plots.published import published_notes
 from cepbench.plots.standings import rankings
@@ -83,17 +84,18 @@ def alternative(figure: Figure, records: Sequence[Record]) -> str:
 def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
     figure, records = results.figure, results.records
     narrow = min(len(figure.panels), MAX_COLUMNS) == 1 and figure.panels[0].kind != "heat"
-    image = drawing(drawings["svg"].read_bytes(), alternative(figure, records), narrow)
+    svg = drawings["svg"].read_bytes()
+    image = drawing(svg, alternative(figure, records), narrow)
     return tag(
         "figure",
         tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing"),
         tag("figcaption", tag("strong", f"{_named(figure)}. "), figure.caption),
-        tag("p", " ".join(_notes(figure, records)), class_="note"),
+        tag("p", " ".join(_notes(figure, records, f'id="{IDLE}"'.encode() in svg)), class_="note"),
     )
 
 
-def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
-    """Notes on how to read the drawing, only on what occurs in it."""
+def _notes(figure: Figure, records: Sequence[Record], idle: bool) -> list[str]:
+    """Notes on how to read the drawing, only on what occurs in it; `idle`: operators that do nothing have a line."""
     facets = {record.point.get(figure.facet.name) if figure.facet else None for record in records}
     drawn = [curve for facet in facets for panel in figure.panels for curve in curves(figure, panel, records, facet)]
     points = [point for curve in drawn for point in curve.points]
@@ -101,7 +103,7 @@ def _notes(figure: Figure, records: Sequence[Record]) -> list[str]:
     if any(point.estimate and len(point.estimate.values) > 1 for point in points):
         over = " and ".join(("repetitions", *(f"values of {axis}" for axis in figure.draws)))
         notes.append(f"Each point is the median over {over}.")
-    if any(point.idle is not None for point in points):
+    if idle:
         notes.append(harness.LINE)
     if any(point.estimate and point.estimate.low is not None for point in points):
         notes.append(CONFIDENCE_NOTE)

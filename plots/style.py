@@ -18,6 +18,7 @@ from typing import Any
 import matplotlib
 from matplotlib import rc_params_from_file
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.font_manager import font_family_aliases, get_font_names
 
 COLUMN_WIDTH = 3.33  # inches: one column of a two-column paper
 TEXT_WIDTH = 7.0  # inches: both columns
@@ -211,6 +212,11 @@ def paper(page: Page = PAGE) -> Iterator[None]:
         # Letters that the fonts lack are drawn as boxes; the warning would be an error.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
+
+
+def fonts() -> list[str]:
+    """The font families of this machine, and the generic ones."""
+    return sorted({*get_font_names(), *font_family_aliases})
 
 
 def base(specification: str) -> str:

@@ -1,9 +1,9 @@
-"""A hook of mkdocs: generates the parts of the pages that follow from the code.
+"""A hook of mkdocs: generates the parts of the pages that follow from the code. As a program, writes docs/figures.md.
 
 A comment in a page is replaced:
 
 - `<!-- commands -->`: the help of all commands.
-- `<!-- figures -->`: all figures, each with its drawing if there is a docs/pictures/NAME.svg or .png.
+- `<!-- figures -->`: the drawings of all figures that have a docs/pictures/NAME.svg or .png.
 - `<!-- algorithm: greta -->`: figures, refused queries, reference and citation of an algorithm.
 """
 
@@ -20,6 +20,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "build" / "site-package" / "cepbench"
+TABLES = "<!-- experiments: written by `python scripts/site.py` -->"
 PART = re.compile(r"^<!-- (commands|figures|algorithm)(?:: ([\w-]+))? -->$", re.MULTILINE)
 
 
@@ -76,18 +77,25 @@ def _drawing(name: str, source: str) -> str | None:
     return None
 
 
-def _gallery(source: str) -> Iterator[str]:
-    """A section for each paper; figures of no paper come last."""
-    papers: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+def tables() -> Iterator[str]:
+    """A table of experiments for each paper; those of no paper come last."""
+    papers: dict[str, list[str]] = {}
     for name, experiment in _experiments().items():
         paper = str(experiment.get("paper", "none")).partition(";")[0]  # the first of several
-        papers.setdefault(paper, []).append((name, experiment))
-    for paper, shown in sorted(papers.items(), key=lambda item: (item[0] == "none", item[0])):
+        figure = str(experiment.get("figure", ""))
+        row = f"| `{name}` | {figure if figure[:1].isdigit() else ''} | {experiment['title']} |"
+        papers.setdefault(paper, []).append(row)
+    for paper, rows in sorted(papers.items(), key=lambda item: (item[0] == "none", item[0])):
         yield f"## {'Figures of cepbench' if paper == 'none' else paper}"
-        for name, experiment in shown:
-            drawing = _drawing(name, source)
-            if drawing is not None:
-                yield f"![{experiment['title']}]({drawing})"
+        yield "\n".join(("| experiment | figure | title |", "| --- | --- | --- |", *rows))
+
+
+def _gallery(source: str) -> Iterator[str]:
+    """The drawings of all figures that have one."""
+    for name, experiment in _experiments().items():
+        drawing = _drawing(name, source)
+        if drawing is not None:
+            yield f"![{experiment['title']}]({drawing})"
             yield f"{_name(name, experiment)}."
 
 
@@ -118,3 +126,9 @@ def _algorithm(name: str, source: str) -> Iterator[str]:
     yield f"::: {kind.__module__}.{kind.__name__}\n    options: {{heading_level: 3, members: false}}"
     yield "## Citation"
     yield f"```bibtex\n{bibliography([name])}\n```"
+
+
+if __name__ == "__main__":
+    page = DOCS / "figures.md"
+    head, mark, _ = page.read_text().partition(TABLES)
+    page.write_text("\n\n".join((f"{head}{mark}", *tables(), "<!-- figures -->")) + "\n")

@@ -70,9 +70,9 @@ def test_query_file_that_is_no_text(cepbench, query_file, event_file):
     [
         ("type,x\nA,1\n", ["time"]),
         ("time,x\n1,1\n", ["type"]),
-        ("time,type\n1,A\n,A\n", ["row 2", "time", "null"]),
-        ("time,type\n-1,A\n", ["row 1", "time", "negative"]),
-        ("time,type\n0.5,A\n", ["row 1", "time"]),
+        ("time,type\n1,A\n,A\n", ["row 3", "time", "null"]),
+        ("time,type\n-1,A\n", ["row 2", "time", "negative"]),
+        ("time,type\n0.5,A\n", ["row 2", "time"]),
         ("", []),
     ],
 )

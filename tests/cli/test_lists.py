@@ -45,4 +45,8 @@ def test_a_data_set_reports_how_to_get_from_its_files_to_a_figure(cepbench):
     text = cepbench("datasets", "nasdaq").out
     assert all(reported in text for reported in (found["source"], found["license"], found["note"], *found["commands"]))
     ended = cepbench("datasets", "lse")
-    assert (ended.status, "no stream, data set or workload 'lse'; choose one of stock, " in ended.err) == (2, True)
+    assert (ended.status, "no stream, data set or workload 'lse'; choose one of " in ended.err) == (2, True)
+
+
+def test_a_line_of_the_experiments_fits_a_terminal(cepbench):
+    assert max(map(len, cepbench("experiments").out.splitlines())) <= 120

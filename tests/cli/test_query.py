@@ -148,7 +148,7 @@ def test_rows_out_of_order_name_the_column_of_times(cepbench, query_file, tmp_pa
     events.write_text("ts,type\n3,A\n1,A\n")
     ended = cepbench("query", "-q", query_file, "-e", events, "-a", "greta", "--time-column", "ts")
     assert ended.status == 0
-    assert "row 2, column 'ts': earlier than the row before" in ended.err
+    assert "row 3, column 'ts': earlier than the row before" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_rows_out_of_order_name_the_column_of_times(cepbench, query_file, tmp_pa
 def test_an_unknown_name_is_refused_with_the_nearest_one(cepbench, query_file, command, meant):
     ended = cepbench(*(query_file if part == "{}" else part for part in command))
     assert (ended.status, ended.out) == (2, "")
-    assert f"did you mean {meant}?" in ended.err
+    assert f"did you mean {meant}" in ended.err
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def test_where_without_spark_and_named_as_the_remedy(cepbench, query_file, momen
     asked = ("query", "-q", query_file, "-e", moments, "-a", "cogra", "--time-column", "ts")
     refused = cepbench(*asked)
     assert refused.status == 2
-    assert refused.err.endswith("leave such rows out by --where 'x IS NOT NULL', or fill them\n")
+    assert refused.err.endswith("leave such rows out by --where 'x IS NOT NULL OR type != \"A\"', or fill them\n")
     ended = cepbench(*asked, "--where", "x IS NOT NULL")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.splitlines()[1].split() == ["q1", "2024-03-01T12:00:00", "2024-03-01T12:00:10", "1", "false"]
@@ -207,4 +207,6 @@ def test_where_is_not_for_a_store(cepbench, query_file, moments, tmp_path):
     assert "options of columns, and where, are for files" in ended.err
     query_file.write_text("RETURN SUM(A.x) PATTERN SEQ(A+, B) WITHIN 10 s")
     ended = cepbench("query", "-q", query_file, "-e", tmp_path / "s", "-a", "cogra")
-    assert "leave such rows out by --where 'x IS NOT NULL' (of a store when it is imported)" in ended.err
+    assert (
+        "leave such rows out by --where 'x IS NOT NULL OR type != \"A\"' (of a store when it is imported)" in ended.err
+    )

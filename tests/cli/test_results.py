@@ -130,6 +130,24 @@ def test_cells_are_exported_as_one_table(cepbench: Cepbench, results: Path, tmp_
     assert (wrong.status, "FILE.csv or FILE.parquet" in wrong.err) == (2, True)
 
 
+def test_several_runs_are_exported_as_one_table(cepbench: Cepbench, results: Path, tmp_path: Path) -> None:
+    origin = {"cpu": "a CPU", "cores": 2, "memory_bytes": 16 * 10**9, "system": "Linux 6", "commit": "abc"}
+    file = results / "first" / "smoke" / "cells" / "0.json"
+    record = Record.model_validate_json(file.read_text())
+    record = record.model_copy(update={"provenance": origin, "started": "2026-02-01T23:59:00+00:00"})
+    file.write_text(record.model_dump_json())
+    save(tmp_path / "other", "first", 3.0)
+    assert cepbench("export", results, tmp_path / "other", results, "-o", tmp_path / "cells.csv").status == 0
+    cells = pd.read_csv(tmp_path / "cells.csv", keep_default_na=False)
+    assert cells["latency_p50"].tolist() == [1.0, 3.0, 2.0]
+    assert cells["run"].tolist() == ["results", "other", "results"]
+    assert cells["machine"].tolist() == ["a CPU, 2 cores, 16 GB, Linux 6", "not recorded", "not recorded"]
+    assert cells["commit"].tolist() == ["abc", "", ""]
+    assert cells["date"].tolist() == ["2026-02-01", "", ""]
+    assert load_frame([results, tmp_path / "other"])["run"].tolist() == ["results", "other", "results"]
+    assert "run" not in load_frame(results)
+
+
 def test_the_table_has_no_time_of_a_cell_that_is_not_ok(results: Path) -> None:
     file = results / "first" / "smoke" / "cells" / "0.json"
     file.write_text(file.read_text().replace('"status":"ok"', '"status":"wrong"'))
@@ -169,3 +187,72 @@ def test_a_report_elsewhere_leaves_the_archive_alone(cepbench: Cepbench, results
     assert sorted(results.rglob("*")) == before
     assert (tmp_path / "out" / "page-figures" / "first" / "smoke" / "first.png").exists()
     assert "page-figures/first/smoke/first." in (tmp_path / "out" / "page.html").read_text()
+
+
+def two_panels(root: Path) -> Path:
+    """Results of two algorithms and two metrics."""
+    save(root, "first", 1.0)
+    place = root / "first" / "smoke"
+    figure = Figure.model_validate_json((place / "figure.json").read_text())
+    panels = (*figure.panels, Panel(metric="throughput", label="Throughput", unit="events/s", algorithms=("greta",)))
+    both = figure.model_copy(update={"panels": panels, "algorithms": ("sase", "greta")})
+    (place / "figure.json").write_text(both.model_dump_json())
+    return root
+
+
+def test_a_selection_is_drawn_without_touching_what_was_measured(
+    cepbench: Cepbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = two_panels(tmp_path / "results")
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    command = ("plot", "first", "--results", root, "--format", "svg")
+    ended = cepbench(*command, "-a", "sase", "--panel", "latency_p50", "--xlabel", "Size", "--ylabel", "Time")
+    assert (ended.status, ended.out) == (0, "first.svg\n")
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+    whole = cepbench(*command, "-o", "whole")
+    assert whole.status == 0
+    assert len((tmp_path / "here" / "first.svg").read_bytes()) < len(Path(whole.out.strip()).read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-a", "cet"), "first: no algorithm 'cet'; choose from sase, greta"),
+        (("--panel", "c"), "first: no panel 'c'; choose one of a (latency_p50), b (throughput)"),
+        (("-a", "sase", "--panel", "b"), "first: no panel shows sase"),
+        (("--ylabel", "Time"), "--ylabel: the panels have different metrics (latency_p50, throughput)"),
+        (("--font", "No Such Font"), "--font 'No Such Font': no such font on this machine"),
+        (("frst",), "has no cells of experiment 'frst'; choose one of first; did you mean first?"),
+    ],
+)
+def test_what_cannot_be_selected_is_said(
+    cepbench: Cepbench, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    ended = cepbench("plot", "--results", two_panels(tmp_path / "results"), *options)
+    assert (ended.status, ended.out) == (2, "")
+    assert message in ended.err
+
+
+def test_several_profiles_in_one_folder_have_names_of_their_own(cepbench: Cepbench, tmp_path: Path) -> None:
+    save(tmp_path / "results", "first", 1.0)
+    place = tmp_path / "results" / "first"
+    figure = (place / "smoke" / "figure.json").read_text().replace('"smoke"', '"quick"')
+    (place / "quick").mkdir()
+    (place / "quick" / "figure.json").write_text(figure)
+    ended = cepbench("plot", "--results", tmp_path / "results", "--format", "svg", "-o", tmp_path / "all")
+    assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["first-quick.svg", "first-smoke.svg"]
+    assert ended.status == 0
+
+
+def test_many_figures_are_drawn_by_several_processes(
+    cepbench: Cepbench, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone, page = cepbench("report", "--results", results), results / "report.html"
+    content = page.read_bytes()
+    monkeypatch.setattr("cepbench.cli.results.MANY", 2)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    several = cepbench("report", "--results", results)
+    assert (several.status, several.out, several.err) == (alone.status, alone.out, "drawing 2 figures\n")
+    assert page.read_bytes() == content

@@ -60,7 +60,7 @@ def test_a_folder_becomes_rows_once(files: Path, tmp_path: Path, cepbench: Cepbe
     left, right = (frame.sort_values(order, ignore_index=True) for frame in (found, wanted))
     pd.testing.assert_frame_equal(left, right, check_dtype=False)
     [late] = (tmp_path / "checkpoint" / "late").iterdir()
-    assert pq.read_table(late).to_pylist() == [{"file": str(files / "2.csv"), "row": 41, "time": 4, "type": "A"}]
+    assert pq.read_table(late).to_pylist() == [{"file": str(files / "2.csv"), "row": 42, "time": 4, "type": "A"}]
     again = cepbench(*command(tmp_path))
     assert again.status == 0
     assert "this stream has ended, and nothing was read" in again.err

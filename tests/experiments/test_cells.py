@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cepbench.algorithms.plugins import use
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments import sweep
 from cepbench.experiments.sweep import Swept, listing, plan, run_planned
@@ -39,7 +40,9 @@ class Measuring:
         self.memory: dict[tuple[str, int], Outcome] = {}  # ends of memory that is measured after the times
         self.stopped = 0  # how often Spark stops its session
 
-    def both(self, spark: None, job: MeasuredRun, seconds: float) -> tuple[Outcome, Outcome | None]:
+    def both(
+        self, spark: None, job: MeasuredRun, seconds: float, notify: object = None
+    ) -> tuple[Outcome, Outcome | None]:
         """Times, and memory unless the times are cut off or the memory of the cell is to be measured alone."""
         times = self(spark, job, seconds)
         self.together.append(self.ran[-1])
@@ -47,7 +50,7 @@ class Measuring:
             return times, None
         return times, replace(self.memory.get(self.ran[-1], times), hosts=("of memory",))
 
-    def __call__(self, spark: None, job: MeasuredRun, seconds: float) -> Outcome:
+    def __call__(self, spark: None, job: MeasuredRun, seconds: float, notify: object = None) -> Outcome:
         events, algorithm = read_stream(job.store).events, job.algorithm
         more = algorithm.more if isinstance(algorithm, Counting) else 0
         name = algorithm.name + (str(more) if more else "")
@@ -69,6 +72,7 @@ class Measuring:
 def measuring(monkeypatch: pytest.MonkeyPatch) -> Measuring:
     fake = Measuring()
     monkeypatch.setattr(sweep, "measuring_session", lambda cluster, memory, slots: fake.sessions.append(slots))
+    monkeypatch.setattr(sweep, "slot_count", lambda spark: 2)
     monkeypatch.setattr(sweep, "check_workers", lambda spark, folders, inputs: [])
     monkeypatch.setattr(sweep, "configuration_of", lambda spark: {})
     monkeypatch.setattr(sweep, "measure", fake)
@@ -306,3 +310,42 @@ def test_rates_are_an_axis(tmp_path: Path, measuring: Measuring) -> None:
     assert {job.arrival for job in measuring.jobs} == {OpenRate(10.0, 10), OpenRate(20.5, 10)}
     with pytest.raises(CepbenchError, match=r"arrival\.rate: expected a number above 0, not 0"):
         swept(tmp_path, **{**changes, "axes": {"events": [100], "rate": [0]}}, arrival={"rate": "${rate}"})
+
+
+NAIVE = """
+from cepbench.algorithms.trends.cogra import Cogra
+
+
+class Naive(Cogra):
+    name = "naive"
+"""
+
+
+def test_cells_of_a_changed_plugin_are_run_again(
+    tmp_path: Path, measuring: Measuring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CEPBENCH_PLUGINS", "")
+    plugin, results = tmp_path / "naive.py", tmp_path / "results"
+    plugin.write_text(NAIVE)
+    use([plugin])
+    changes = {"axes": {"events": [100, 200]}, "algorithms": ["naive", "cogra"], "claims": None}
+
+    def ran() -> tuple[list[tuple[str, int]], list[str]]:
+        told: list[str] = []
+        measuring.ran.clear()
+        run_planned(planned, results, None, notify=told.append, progress=False)
+        return measuring.ran, told
+
+    planned = plan([str(write(tmp_path, **changes))])
+    assert len(ran()[0]) == 4
+    assert ran()[0] == []
+    plugin.write_text(f"{NAIVE}\n# a change\n")
+    notice = "small-1.1: naive.py changed since 2 cells were measured, to be run again"
+    assert notice in listing(planned, results)
+    assert listing(planned, results)[-1].startswith("2 of 4 cells to run")
+    cells, told = ran()
+    assert cells == [("naive", 100), ("naive", 200)]
+    assert told[0] == notice
+    assert ran()[0] == []
+    monkeypatch.setenv("CEPBENCH_PLUGINS", str(plugin.rename(tmp_path / "renamed.py")))
+    assert ran()[0] == []

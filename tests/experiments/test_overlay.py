@@ -92,7 +92,7 @@ def test_the_figure_carries_published_curves(tmp_path: Path) -> None:
             {"x": {"name": "events", "label": "Events", "scale": "category"}},
             "plot.panels.0.overlay: published curves need an axis of numbers",
         ),
-        ({**GIVEN, "scale": 0}, {}, "greater than 0"),
+        ({**GIVEN, "scale": 0}, {}, "expected more than 0"),
     ],
 )
 def test_mistakes_show_before_anything_runs(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cepbench.events.errors import CepbenchError
+from cepbench.experiments import sweep as sweep_module
 from cepbench.experiments.sweep import listing, plan, run_planned
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.record import Status
@@ -105,14 +106,35 @@ class TestSweeps:
         assert ends["hungry", 100][0] is Status.OUT_OF_MEMORY
         assert ends["hungry", 200] == (Status.OUT_OF_MEMORY, "not run: ran out of memory at events 100")
 
+    @pytest.mark.parametrize("asked", [False, True])
+    def test_lost_slots_are_waited_for_once_and_said(self, tmp_path, monkeypatch, asked):
+        counts = iter([2, 1, 1, 1])
+        waited: list[int] = []
+        monkeypatch.setattr(sweep_module, "slot_count", lambda spark: next(counts))
+        monkeypatch.setattr(sweep_module, "wait_for_slots", lambda spark, wanted: waited.append(wanted) or 1)
+        changes = {"slots": 2} if asked else {}
+        path = write(tmp_path, axes={"events": [100, 200]}, algorithms=["counting"], claims=None, **changes)
+        swept, told = sweep(path, tmp_path / "results")
+        assert "small-1.1 counting at events 200, within 50: a worker is gone: waiting for 2 of 2 slots, 1 now" in told
+        assert waited == [2]
+        if asked:
+            assert swept.statuses == {Status.OK: 1, Status.ERROR: 1}
+            reasons = {record.reason for record in read(swept.folders[0]).records}
+            assert reasons == {"", "1 of 2 slots are left, since a worker was lost"}
+        else:
+            assert swept.statuses == {Status.OK: 2}
+            assert "small-1.1 counting at events 200, within 50: continuing with 1 of 2 slots" in told
+
     def test_a_stream_that_cannot_be_read_is_an_error_of_its_cells(self, tmp_path):
         events = tmp_path / "events.csv"
         events.write_text("time,type,key\n1,A,1\n-5,A,2\n")
-        path = write(tmp_path, stream={"path": str(events)}, axes={"events": [1]}, algorithms=["counting"], claims=None)
+        workload = "RETURN COUNT(*) PATTERN A+ WITHIN ${events} s"
+        changes = {"stream": {"path": str(events)}, "workload": workload, "axes": {"events": [1]}, "zip": None}
+        path = write(tmp_path, **changes, algorithms=["counting"], claims=None)
         swept, _ = sweep(path, tmp_path / "results")
         record = read(swept.folders[0]).records[0]
         assert record.status is Status.ERROR
-        assert "events.csv, row 2" in record.reason
+        assert "events.csv, row 3" in record.reason
 
 
 @pytest.mark.apart

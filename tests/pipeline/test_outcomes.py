@@ -337,8 +337,11 @@ def test_a_row_of_several_workers_is_as_late_as_its_last_part(store: Stream) -> 
 def test_a_worker_that_was_lost_voids_the_measurement(store: Stream, reports: list[Report]) -> None:
     again = [replace(reports[0], attempt=1, host="elsewhere"), reports[1]]
     runs = iter([again, reports])
-    outcome = run(Workers(lambda task: next(runs)), MeasuredRun(store.path, QUERY, Counting()))
+    said: list[str] = []
+    job, workers = MeasuredRun(store.path, QUERY, Counting()), Workers(lambda task: next(runs))
+    outcome = measure(cast(SparkSession, workers), job, 60, said.append)
     assert outcome.status is Status.OK
+    assert said == ["measuring again (2 of 3): a worker was lost, and its part ran again on elsewhere"]
     assert outcome.lost == ("a worker was lost, and its part ran again on elsewhere",)
     endless = run(Workers(lambda task: again), MeasuredRun(store.path, QUERY, Counting()))
     assert (endless.status, len(endless.lost), endless.digest) == (Status.ERROR, ATTEMPTS, None)

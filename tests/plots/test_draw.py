@@ -1,4 +1,5 @@
 import io
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from cepbench.metrics.record import Status, Summary
 from cepbench.metrics.results import Results
 from cepbench.plots.censored import LABELS, SIGNS
 from cepbench.plots.draw import draw, render, write_drawings
-from cepbench.plots.style import STYLES
+from cepbench.plots.style import STYLES, Page
 
 
 def lines(axes):
@@ -255,3 +256,46 @@ def test_a_logarithmic_axis_has_three_labels_at_least_and_a_long_name_two_lines(
     low, high = drawing.axes[0].get_ylim()
     assert sum(low <= place <= high for place in drawing.axes[0].yaxis.get_majorticklocs()) >= 3
     assert drawing.axes[0].get_ylabel() == "Updates of trends in all\nwindows"
+
+
+def overlapping(drawing) -> list[str]:
+    """The labels of ticks that overlap the next one, and texts that leave the drawing."""
+    renderer = drawing.canvas.get_renderer()
+    found = []
+    for axes in filter(lambda axes: axes.get_visible(), drawing.axes):
+        for side in (axes.xaxis, axes.yaxis):
+            boxes = [
+                (label.get_text(), label.get_window_extent(renderer))
+                for label in side.get_ticklabels()
+                if label.get_text()
+            ]
+            boxes = [(text, box) for text, box in boxes if box.width and drawing.bbox.contains(*box.min)]
+            for (text, box), (_, other) in pairwise(sorted(boxes, key=lambda pair: tuple(pair[1].min))):
+                if box.overlaps(other):
+                    found.append(text)
+            box = side.label.get_window_extent(renderer)
+            if side.label.get_text() and not (box.x0 >= -1 and box.x1 <= drawing.bbox.width + 1):
+                found.append(side.label.get_text())
+    return found
+
+
+@pytest.mark.parametrize(("width", "kind"), [(2, "lines"), (3.3, "lines"), (7, "lines"), (3.3, "heat"), (7, "heat")])
+def test_panels_wrap_so_that_labels_stay_apart_and_inside(figure, record, width, kind):
+    x = Axis(name="events", label="Events of a window of a customer", scale=Scale.LOG)
+    metrics = ("latency_p50", "latency_p95", "latency_p99")
+    panels = [Panel(metric=metric, label="Latency", unit="s", kind=kind) for metric in metrics]
+    values = [200, 400, 450, 500, 600, 1200, 2500, 20000, 100_000]
+    records = [record(name, {"events": n}) for n in values for name in ("sase", "greta")]
+    drawing = draw(figure(x=x, panels=tuple(panels)), records, page=Page(width=width))
+    assert overlapping(drawing) == []
+    assert drawing.get_figwidth() == width
+
+
+def test_a_legend_of_many_rows_leaves_the_panels_their_height(figure, record):
+    names = [f"sase[optimizer={'abcdefgh'[n] * 20}]" for n in range(8)]
+    small, large = (
+        draw(figure(algorithms=tuple(some)), [record(name, {"events": 10}) for name in some], page=Page(width=3.3))
+        for some in (names[:1], names)
+    )
+    heights = [drawing.axes[0].get_position().height * drawing.get_figheight() for drawing in (small, large)]
+    assert heights[1] > 0.9 * heights[0]

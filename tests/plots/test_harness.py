@@ -1,12 +1,14 @@
 import pytest
 
 from cepbench.metrics.record import Load, Realised, Status, Summary
+from cepbench.metrics.results import Results
 from cepbench.metrics.values import idle
-from cepbench.plots.draw import draw
+from cepbench.plots.draw import draw, write_drawings
 from cepbench.plots.harness import LINE, notices, share
 from cepbench.plots.lines import idle_points
 from cepbench.plots.points import curves
-from cepbench.plots.section import _notes
+from cepbench.plots.provenance import flat
+from cepbench.plots.section import section
 
 EMPTY = Realised(events=10, windows=0, rows=0, substreams=1)
 
@@ -45,21 +47,41 @@ def test_only_the_largest_shares_are_named(record):
     assert "greta at events 3 (23%) and 3 more." in text
 
 
-def test_the_least_of_the_idle_is_drawn_thin(figure, record):
-    records = [
-        record("sase", {"events": 10}, summary=timed(0.02)),
-        record("greta", {"events": 10}, summary=timed(0.01)),
-        record("greta", {"events": 20}, summary=timed(0.04)),
-    ]
+def test_the_least_of_the_idle_is_drawn_thin_where_the_axis_reaches(figure, record, tmp_path):
+    def measured(total):
+        return [
+            record("sase", {"events": 10}, summary=timed(0.02, total)),
+            record("greta", {"events": 10}, summary=timed(0.01, total)),
+            record("greta", {"events": 20}, summary=timed(0.04, total)),
+        ]
+
     found = figure()
-    assert idle_points(curves(found, found.panels[0], records)) == [(10.0, 0.01), (20.0, 0.04)]
-    panels = draw(found, records).axes
+    assert idle_points(curves(found, found.panels[0], measured(0.05))) == [(10.0, 0.01), (20.0, 0.04)]
+    panels = draw(found, measured(0.05)).axes
     lines = [[line for line in panel.lines if line.get_gid() == "idle"] for panel in panels]
     assert [len(each) for each in lines] == [1, 0, 0]  # throughput and memory have no such line
     assert list(lines[0][0].get_ydata()) == [0.01, 0.04]
-    assert panels[0].get_ylim()[0] > 0.04  # the axis is that of the algorithms
-    assert LINE in _notes(found, records)
-    assert LINE not in _notes(found, [record(summary=Summary(latency_p50=1.0))])
+    for total, shown in ((0.05, True), (9.0, False)):  # far below the algorithms, the line is not on the axis
+        results = Results(tmp_path, found, tuple(measured(total)))
+        section_ = str(section(results, write_drawings(results, tmp_path), tmp_path))
+        assert (LINE in section_) is shown
+
+
+def test_lost_workers_are_reported(record):
+    lost = record(point={"events": 2}, lost=("no executor was left for 60 s",))
+    slots = [record(provenance={"spark": {"defaultParallelism": number}}) for number in ("2", "2", "1")]
+    asked = record(provenance={"spark": {"defaultParallelism": "4"}}, configuration={"slots": 4})
+    text = str(notices([lost, *slots, asked]))
+    assert "In 1 of 5 cells a worker was lost, and the cell was measured again; greta at events 2: no executor" in text
+    assert "The number of slots (workers side by side) changed during the run: 2 in 2 cells, 1 in 1 cells." in text
+    assert notices([slots[0], slots[1], asked]) is None
+
+
+def test_workers_of_a_cluster_are_words():
+    worker = {"host": "a", "parent": 7, "python": "3.11", "versions": {}, "architecture": "arm64", "cores": 4}
+    assert flat({"workers": [{**worker, "memory_bytes": 8 * 10**9}]}) == {
+        "workers": "a (4 cores, 8 GB, Python 3.11, arm64)"
+    }
 
 
 def test_a_repeated_cell_has_the_interval_of_its_runs(figure, record):

@@ -11,13 +11,12 @@ from cepbench.metrics.capabilities import Capabilities, Capability
 from cepbench.metrics.figure import Axis, ClaimResult, Panel, Scale, Verdict
 from cepbench.metrics.packing import write_pack
 from cepbench.metrics.record import Load, Status, Summary
-from cepbench.metrics.results import ResultsError, load_results
+from cepbench.metrics.results import ResultsError, load_results, names
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.draw import write_drawings
 from cepbench.plots.html import Html, tag
 from cepbench.plots.provenance import common, differences
 from cepbench.plots.report import GrowingReport, write_report
-from cepbench.plots.runs import names
 from tests.plots.conftest import ONE
 
 ATTACK = '<script>alert("x")</script>\'"&<img src=x onerror=alert(1)>'
