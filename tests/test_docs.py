@@ -94,9 +94,21 @@ def test_query_of_the_language_page_parses() -> None:
 
 
 def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
-    own, whole, claims, panel, cures, overlaid = re.findall(
+    own, whole, in_file, variants, labels, claims, panel, cures, overlaid = re.findall(
         r"```yaml\n(.*?)```", (DOCS / "experiments.md").read_text(), re.DOTALL
     )
+    (tmp_path / "own.sase").write_text("PATTERN Stock WITHIN ${within} s")
+    for text, points in ((in_file, 2), (variants, 6), (labels, 6)):
+        document = {**yaml.safe_load(own), **yaml.safe_load(text), "algorithms": ["cogra"], "measurements": ["time"]}
+        document["plot"] = {
+            "x": {"name": "within", "label": "Window"},
+            "panels": [{"metric": "throughput", "label": "T"}],
+        }
+        other = next((axis for axis in document["axes"] if axis != "within"), None)
+        document["plot"] |= {} if other is None else {"series": {"name": other, "label": other}}
+        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(document))
+        [mine] = plan([str(tmp_path / "mine.yaml")])
+        assert len({str(cell.point) for cell in mine.cells}) == points
     kinds = [type(TypeAdapter(Claim).validate_python(claim)) for claim in yaml.safe_load(claims)["claims"]]
     assert kinds == [Effect, Effect, Effect, Limit]
     reported = yaml.safe_load(cures)["plot"]
@@ -147,7 +159,7 @@ def test_findings_have_the_numbers_they_say(text: str, stream: str, right: int) 
 
 
 def test_all_findings_are_read() -> None:
-    assert len(findings()) == 11
+    assert len(findings()) == 14
 
 
 @pytest.mark.parametrize("algorithm", ["cogra", "greta", "sase"])
@@ -223,3 +235,13 @@ def test_what_documents_name_exists(file: Path) -> None:
         inside, _, after = rest.partition("}")
         missing += [path for path in (before + one + after for one in inside.split(",")) if not (ROOT / path).exists()]
     assert set(missing) <= {*(f"algorithms/{name}.py" for name in EXAMPLES), "tests/test_contract.py"}
+
+
+def test_the_page_of_figures_lists_all_experiments() -> None:
+    """`python scripts/site.py` writes it."""
+    spec = importlib.util.spec_from_file_location("site_hook", ROOT / "scripts" / "site.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert "\n\n".join(module.tables()) in (DOCS / "figures.md").read_text()
