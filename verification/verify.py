@@ -154,8 +154,6 @@ class _Run:
         self.random = Random(seed)
         no_large_counts = subject.enumerates or subject.flattens
         impossible = {Feature.COUNT_OVERFLOW} if no_large_counts else set()
-        if subject.flattens:  # into so many sequences that some are planned for minutes; golden cases have repetitions
-            impossible.add(Feature.REPETITION)
         self.coverage = Coverage(frozenset(impossible | (NEVER_DETECTED if subject.detects else set())), patience)
         self.refused: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()

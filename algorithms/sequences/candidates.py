@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
 from cepbench.algorithms.engine.event_sequence import Sequence as EventSequence
 from cepbench.algorithms.engine.event_sequence import Symbol
@@ -21,10 +23,18 @@ class Candidate:
     pattern: tuple[Symbol, ...]
     occurrences: tuple[tuple[int, int], ...]
 
+    @cached_property
+    def offsets(self) -> Mapping[int, tuple[int, ...]]:
+        """The offsets of the occurrences by the index of their sequence, both ascending."""
+        return {
+            sequence: tuple(offset for _, offset in occurrences)
+            for sequence, occurrences in groupby(self.occurrences, itemgetter(0))
+        }
+
     @property
     def sequences(self) -> tuple[int, ...]:
         """Q_p: indices of the sequences that share the pattern, without duplicates, sorted."""
-        return tuple(sorted({sequence for sequence, _ in self.occurrences}))
+        return tuple(self.offsets)
 
     @cached_property
     def places(self) -> frozenset[tuple[int, int]]:

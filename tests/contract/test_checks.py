@@ -30,8 +30,7 @@ def checks() -> Iterator[object]:
         contained = (check for check in yield_checks(kind()) if check.contained)
         for check in (*yield_checks(kind(), thorough=True), *contained):
             if MANY_JOBS or not (kind.starts and check.drawn):
-                full = [pytest.mark.full, pytest.mark.timeout(2400)]  # Sharon plans some repetitions for minutes
-                marks = full * check.thorough + [pytest.mark.contained] * check.contained
+                marks = [pytest.mark.full] * check.thorough + [pytest.mark.contained] * check.contained
                 yield pytest.param(kind.name, check, marks=marks, id=f"{kind.name}: {check}")
 
 

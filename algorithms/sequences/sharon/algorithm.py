@@ -34,7 +34,7 @@ class Sharon(Algorithm):
       paper: an optimal plan over all subsets of queries, by an integer program solver).
     - `limit` in seconds, and `memory` of the stored plans. Beyond them, or with more than 8,192 options, `sharon` and
       `integer` fall back to the best of GWMIN's plans and those found so far and report `fell_back`; `exhaustive` ends
-      with an error.
+      with an error. Nothing is shared where the time ends before there is a graph.
     - `benefit`: `paper` (Equations 22.1-22.11), or `executor` (not in the paper): what sharing saves in this executor.
     - `substreams`: the number of keys among which the rates are divided, since statistics do not contain it.
     - `max_length`: Kleene patterns are flattened into sequences of up to this length; without it they are refused.

@@ -52,9 +52,8 @@ class BenefitModel:
     def computation(self, candidate: Candidate, sequence: int) -> float:
         """Counting the parts of a sequence outside of p, Equation 22.6."""
         parts = self._parts(candidate, sequence)
-        return sum(
-            self._count(part, sequence) for start, part in parts if (sequence, start) not in candidate.occurrences
-        )
+        offsets = candidate.offsets[sequence]
+        return sum(self._count(part, sequence) for start, part in parts if start not in offsets)
 
     def combination(self, candidate: Candidate, sequence: int) -> float:
         """The product of the numbers of counts of all parts, Equation 22.7; 0 if p is the only part."""
@@ -72,6 +71,6 @@ class BenefitModel:
     def _parts(self, candidate: Candidate, sequence: int) -> list[tuple[int, tuple[Symbol, ...]]]:
         """The sequence cut at the occurrences of p, with offsets; without empty parts."""
         symbols, length = self.sequences[sequence].symbols, len(candidate.pattern)
-        offsets = [offset for s, offset in candidate.occurrences if s == sequence]
+        offsets = candidate.offsets[sequence]
         cuts = sorted({0, len(symbols), *offsets, *(offset + length for offset in offsets)})
         return [(start, symbols[start:stop]) for start, stop in pairwise(cuts)]

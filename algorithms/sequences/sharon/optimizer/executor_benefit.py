@@ -57,11 +57,11 @@ class ExecutorBenefit(BenefitModel):
     def computation(self, candidate: Candidate, sequence: int) -> float:
         """Counting the parts of a sequence outside of p."""
         parts = self._parts(candidate, sequence)
-        own = [(start, part) for start, part in parts if (sequence, start) not in candidate.occurrences]
-        windows = self.overlaps[sequence]
+        offsets, windows = candidate.offsets[sequence], self.overlaps[sequence]
         return sum(
             self._part(part, sequence, True) if start == 0 else windows * sum(self._stamps(e, sequence) for e in part)
-            for start, part in own
+            for start, part in parts
+            if start not in offsets
         )
 
     def combination(self, candidate: Candidate, sequence: int) -> float:
@@ -71,7 +71,7 @@ class ExecutorBenefit(BenefitModel):
             begun = self._stamps(part[0], sequence)
             if start > 0:
                 cost += begun * (SNAPSHOT + COMBINATION * asked)
-                asked = begun if (sequence, start) in candidate.occurrences else 0.0
+                asked = begun if start in candidate.offsets[sequence] else 0.0
         return self.overlaps[sequence] * (cost + COMBINATION * asked)
 
     def _part(self, part: Sequence[Symbol], sequence: int, first: bool) -> float:

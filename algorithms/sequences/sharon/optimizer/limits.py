@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+T = TypeVar("T")
 
 MAX_VERTICES = 2**13
 
@@ -38,6 +42,12 @@ class Limits:
         """Raises `TimeLimitReached`."""
         if self.left < 0:
             raise TimeLimitReached(f"the limit of {self.seconds:g} s")
+
+    def timed(self, items: Iterable[T]) -> Iterator[T]:
+        """The items, with a check of the time before each. Raises `TimeLimitReached`."""
+        for item in items:
+            self.check_time()
+            yield item
 
     def check_vertices(self, count: int) -> None:
         """Raises `LimitReached`."""

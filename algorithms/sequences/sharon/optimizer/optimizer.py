@@ -5,7 +5,6 @@ Each optimizer is a tuple of stages. Stages are timed; the phases of Figure 25.4
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -115,10 +114,10 @@ def find_candidates(progress: Progress) -> Progress:
 
 
 def construct_graph(progress: Progress) -> Progress:
-    """The SHARON graph of the beneficial candidates (Algorithm 10). Polynomial, so it has no limit."""
+    """The SHARON graph of the beneficial candidates (Algorithm 10)."""
     progress = find_candidates(progress)
-    benefits = [progress.model.benefit(candidate) for candidate in progress.candidates]
-    graph = construct(progress.candidates, benefits, Limits(math.inf))
+    benefits = [progress.model.benefit(candidate) for candidate in progress.limits.timed(progress.candidates)]
+    graph = construct(progress.candidates, benefits, progress.limits)
     numbers = progress.details_with(candidates_beneficial=len(graph.candidates))
     return replace(progress, original=graph, graph=graph, bytes=graph.bytes, details=numbers)
 
@@ -163,12 +162,15 @@ def choose_greedily(progress: Progress) -> Progress:
 
 
 def solve_integer_program(progress: Progress) -> Progress:
-    """The best plan over every subset of queries, by an integer program solver."""
+    """The best plan over every subset of queries, by an integer program solver; falling back starts the time anew."""
     from cepbench.algorithms.sequences.sharon.optimizer.integer_program import best_plan  # SciPy takes 0.2 s to import
 
     solution = best_plan(progress.candidates, progress.model, progress.limits.left)
     searched = replace(progress, plan=solution.plan, bytes=solution.bytes)
-    return searched if solution.optimal else _fall_back(construct_graph(searched))
+    if solution.optimal:
+        return searched
+    limits = progress.limits
+    return _fall_back(construct_graph(replace(searched, limits=Limits(limits.seconds, limits.bytes))))
 
 
 OPTIMIZERS: Mapping[str, tuple[tuple[str, Stage], ...]] = {

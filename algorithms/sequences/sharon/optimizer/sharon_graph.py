@@ -66,12 +66,11 @@ def construct(candidates: Sequence[Candidate], benefits: Sequence[float], limits
     """
     chosen = [(candidate, weight) for candidate, weight in zip(candidates, benefits, strict=True) if weight > 0]
     owners: dict[tuple[int, int], int] = {}
-    for v, (candidate, _) in enumerate(chosen):
+    for v, (candidate, _) in enumerate(limits.timed(chosen)):
         for place in candidate.places:
             owners[place] = owners.get(place, 0) | 1 << v
     neighbors = []
-    for v, (candidate, _) in enumerate(chosen):
-        limits.check_time()
+    for v, (candidate, _) in enumerate(limits.timed(chosen)):
         mask = 0
         for place in candidate.places:
             mask |= owners[place]

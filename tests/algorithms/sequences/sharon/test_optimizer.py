@@ -122,7 +122,7 @@ class Clock:
 def limits_of(limit: str, monkeypatch: pytest.MonkeyPatch) -> Limits:
     """Limits of which the search of the crowded workload reaches one, on any machine."""
     monkeypatch.setattr("cepbench.algorithms.sequences.sharon.optimizer.limits.time", Clock())
-    return Limits(100.0, started=0.0) if limit == "time" else Limits(math.inf, vertices=100)
+    return Limits(500.0, started=0.0) if limit == "time" else Limits(math.inf, vertices=100)
 
 
 @pytest.mark.parametrize("limit", ["time", "options"])
@@ -135,9 +135,18 @@ def test_sharon_falls_back_to_gwmin_and_says_so(limit: str, monkeypatch: pytest.
     assert not any(one.overlaps(other) for one, other in combinations(decision.shared, 2))
 
 
+@pytest.mark.parametrize("optimizer", ["sharon", "greedy"])
+def test_nothing_is_shared_where_the_time_ends_before_there_is_a_graph(
+    optimizer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepbench.algorithms.sequences.sharon.optimizer.limits.time", Clock())
+    decision = planned(crowded(), {}, optimizer, Limits(100.0, started=0.0))
+    assert (decision.shared, decision.details["fell_back"]) == ((), 1)
+
+
 @pytest.mark.parametrize(
     ("limit", "error", "what"),
-    [("time", PlanningTooLong, "100 s"), ("options", NotEnoughMemory, "100 candidates and options")],
+    [("time", PlanningTooLong, "500 s"), ("options", NotEnoughMemory, "100 candidates and options")],
 )
 def test_exhaustive_search_gives_up_with_an_error(
     limit: str, error: type[Exception], what: str, monkeypatch: pytest.MonkeyPatch
