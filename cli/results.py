@@ -99,8 +99,15 @@ def plot(
 @click.argument("sources", type=folder, metavar="[RESULTS]...", nargs=-1)
 @measured
 @click.option("-o", "--output", type=Place(dir_okay=False), help="The page; for the default see above.")
+@click.option(
+    "--format",
+    "formats",
+    type=click.Choice(["pdf", "png"]),
+    multiple=True,
+    help="Also write the figures in this format, with links on the page.",
+)
 @plugins
-def report(sources: tuple[Path, ...], results: Path, output: Path | None) -> None:
+def report(sources: tuple[Path, ...], results: Path, output: Path | None, formats: tuple[str, ...]) -> None:
     """Write all measured figures to one page.
 
     The page shows --results, or all RESULTS, which are folders or packs, one below the other. It is report.html in the
@@ -114,7 +121,7 @@ def report(sources: tuple[Path, ...], results: Path, output: Path | None) -> Non
     from cepbench.verification.capabilities import measured_capabilities
 
     shown = tuple(dict.fromkeys(sources)) or (results,)
-    click.echo(write_report(shown, output or page_of(shown), measured_capabilities, _side_by_side))
+    click.echo(write_report(shown, output or page_of(shown), measured_capabilities, _side_by_side, formats))
 
 
 def _side_by_side(function: Callable[[Any], Any], figures: Sequence[Any]) -> Iterator[Any]:

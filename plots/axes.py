@@ -7,7 +7,15 @@ from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis as Side
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, SymmetricalLogLocator
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+    SymmetricalLogLocator,
+)
 
 from cepbench.metrics.figure import Axis, Panel, Scale
 from cepbench.metrics.results import brief
@@ -90,6 +98,22 @@ def fitting(axes: Axes, letters: int, width: float = SMALL_PANEL, side: float = 
         return letters
     inches = drawing.get_figwidth() / place.get_gridspec().ncols * len(place.colspan)
     return max(6, int(letters * min(1.0, (inches - side) / (width - side))))
+
+
+def fix_ticks(side: Side) -> None:
+    """Fixes the ticks of an axis to those within its limits.
+
+    The limits must be final, and the number of ticks may not depend on the size of the panel. Matplotlib creates,
+    formats and places also the ticks that a locator returns beyond the limits: half of those of a logarithmic axis.
+    """
+    low, high = sorted(side.get_transform().transform(side.get_view_interval()))
+    margin = (high - low) * 1e-6
+    for which in ("major", "minor"):
+        locator = getattr(side, f"get_{which}_locator")()
+        if not isinstance(locator, NullLocator):
+            places = side.get_transform().transform(ticks := locator())
+            inside = [tick for tick, place in zip(ticks, places, strict=True) if low - margin <= place <= high + margin]
+            getattr(side, f"set_{which}_locator")(FixedLocator(inside))
 
 
 def turned(axes: Axes, printed: Sequence[str], letters: int) -> None:

@@ -16,11 +16,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.path import Path
-from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import ScaledTranslation
 
 from cepbench.metrics.figure import Panel
 from cepbench.metrics.record import Status
+from cepbench.plots.axes import fix_ticks
 from cepbench.plots.points import HIGHER_IS_BETTER
 from cepbench.plots.style import Style
 from cepbench.plots.units import human
@@ -174,10 +174,7 @@ def _look(status: Status | None, color: str) -> dict[str, Any]:
 def _make_room(axes: Axes, height: float, top: bool) -> None:
     """Moves the axis limit at the bad end, so that the rail contains neither data nor ticks."""
     low, high = axes.get_ylim()
-    for side in ("major", "minor"):
-        locator = axes.yaxis.get_major_locator() if side == "major" else axes.yaxis.get_minor_locator()
-        inside = [float(tick) for tick in locator.tick_values(low, high) if low <= tick <= high]
-        (axes.yaxis.set_major_locator if side == "major" else axes.yaxis.set_minor_locator)(FixedLocator(inside))
+    fix_ticks(axes.yaxis)
     share = height / (1 - height)
     if axes.get_yscale() == "linear":
         axes.set_ylim(low if top else low - (high - low) * share, high + (high - low) * share if top else high)

@@ -21,7 +21,7 @@ from cepbench.metrics.figure import Figure, Panel, Scale
 from cepbench.metrics.files import write
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import Results
-from cepbench.plots.axes import category
+from cepbench.plots.axes import category, fix_ticks
 from cepbench.plots.bars import HATCHES, draw_bars
 from cepbench.plots.censored import NOT_RUN, legend_handle
 from cepbench.plots.heat import draw_heat
@@ -151,7 +151,7 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
         axes = grid.flat[place]
         axes.set_visible(True)
         _panel(axes, figure, panel, records, facet, look, series)
-        axes.set_title(_title(figure, panel, number, facet, len(cells)), pad=4, loc="left")
+        axes.set_title(_title(figure, panel, number, facet, len(cells)), pad=4, loc="left", y=1.0)
     legend = _legend(drawing, figure, records, look, series)
     if legend is not None:
         needed = legend.get_window_extent().height / drawing.dpi
@@ -198,6 +198,8 @@ def _panel(
     if panel.kind != "heat" and not any(measured(layer) or limits(layer) for layer in layers):  # no values, no ticks
         axes.yaxis.set_major_locator(NullLocator())
         axes.yaxis.set_minor_locator(NullLocator())
+    fix_ticks(axes.yaxis)
+    axes.tick_params(which="minor", labelbottom=False, labelleft=False)
 
 
 def _title(figure: Figure, panel: Panel, number: int, facet: Any, of: int) -> str:

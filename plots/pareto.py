@@ -71,6 +71,7 @@ def draw_trade(figure: Figure, found: Trade) -> Drawing:
         for number, axes in enumerate(grid.flat):
             axes.set_visible(number < len(places))
             axes.tick_params(labelbottom=number + columns >= len(places))
+            axes.tick_params(which="minor", labelbottom=False, labelleft=False)
         for axes, x in zip(grid.flat, places, strict=False):
             front = found.front(x)
             path = [found.places[x][name] for name in front]
@@ -84,7 +85,7 @@ def draw_trade(figure: Figure, found: Trade) -> Drawing:
                 )  # fmt: skip
             axis = figure.x_of(found.time)
             title = category(x, axis.unit)
-            axes.set_title(title if isinstance(x, str) else f"{axis.label}: {title}", pad=3, loc="left")
+            axes.set_title(title if isinstance(x, str) else f"{axis.label}: {title}", pad=3, loc="left", y=1.0)
         for side, panel, which in ((grid[0, 0].xaxis, found.memory, 1), (grid[0, 0].yaxis, found.time, 0)):
             least = min((values[which] for x in places for values in found.places[x].values()), default=0)
             if least > 0:

@@ -1,5 +1,6 @@
 """The report: one self-contained page over all figures of a results folder, or of several folders and packs."""
 
+import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from cepbench.plots.capabilities import ANCHOR, HEADING, capability_section
 from cepbench.plots.censored import LABELS
 from cepbench.plots.changes import changes_section
 from cepbench.plots.claims import all_claims, by_paper, verdicts, what_holds
-from cepbench.plots.draw import all_styles, write_drawings
+from cepbench.plots.draw import FORMATS, all_styles, write_drawings
 from cepbench.plots.effects import effects
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
 from cepbench.plots.page import REFRESHING, SCRIPT, STYLE
@@ -38,18 +39,20 @@ def write_report(
     out_path: Path,
     capable: Callable[[Iterable[str]], Capabilities] | None = None,
     each: Each = map,
+    formats: Sequence[str] = (),
 ) -> Path:
     """Draws every figure of a results folder, a pack, or several of them, and writes the page; returns `out_path`.
 
     `capable` returns what the measured algorithms can evaluate, for the last section of the page. `each` applies a
-    function to all figures, as `map` does; it may use several processes.
+    function to all figures, as `map` does; it may use several processes. The page has the figures as SVG; `formats` are
+    further ones that are written beside, and linked.
 
     Drawings are written beside the cells. For a page outside of the results folder they are written to a folder beside
     the page, since the results may be a read-only archive.
 
     Equal results give equal bytes. Raises `ResultsError` for a missing folder, an unreadable file or an unwritable one.
     """
-    return GrowingReport(sources, out_path, capable, each=each).finish()
+    return GrowingReport(sources, out_path, capable, each=each, formats=formats).finish()
 
 
 def page_of(sources: Sequence[Path]) -> Path:
@@ -76,8 +79,10 @@ class GrowingReport:
         capable: Callable[[Iterable[str]], Capabilities] | None = None,
         planned: Sequence[Sequence[str]] = (),
         each: Each = map,
+        formats: Sequence[str] = (),
     ) -> None:
         self._sources = (sources,) if isinstance(sources, Path) else tuple(sources)
+        self._formats = tuple(kind for kind in FORMATS if kind == "svg" or kind in formats)
         self._out_path, self._capable, self._planned, self._each = out_path, capable, planned, each
         self._drawn: dict[Path, _Drawn] = {}
         self._measured = 0
@@ -111,12 +116,20 @@ class GrowingReport:
             for results in changed
             if results.folder not in before or _drawing_of(before[results.folder]) != _drawing_of(results)
         ]
-        work = [(results, self._place(results), look) for results in redrawn]
-        drawings = {folder: drawn.drawings for folder, drawn in self._drawn.items()}
-        drawings |= zip((results.folder for results in redrawn), self._each(_written, work), strict=True)
-        for results in changed:
-            paths = drawings[results.folder]
-            self._drawn[results.folder] = _Drawn(results, paths, section(results, paths, self._out_path.parent))
+        drawn = {results.folder for results in redrawn}
+        work = [
+            _Work(
+                results,
+                None if results.folder in drawn else self._drawn[results.folder].drawings,
+                self._place(results),
+                look,
+                self._formats,
+                self._out_path.parent,
+            )
+            for results in changed
+        ]
+        for results, (drawings, html) in zip(changed, self._each(_draw, work), strict=True):
+            self._drawn[results.folder] = _Drawn(results, drawings, html)
 
     def _place(self, results: Results) -> Path | None:
         """The folder for the drawings of a figure; None means beside its cells."""
@@ -142,13 +155,34 @@ class _Drawn:
     section: Html
 
 
-def _written(work: tuple[Results, Path | None, Mapping[str, Style]]) -> dict[str, Path]:
-    """Writes the drawings of a figure, and its rows beside them; paths by format."""
-    results, place, look = work
-    drawings = write_drawings(results, place, look)
-    rows = frame([results]).dropna(axis="columns", how="all").to_csv(index=False, lineterminator="\n")
-    write(drawings["svg"].with_name(ROWS_FILE), rows.encode())
-    return drawings
+@dataclass(frozen=True)
+class _Work:
+    """The figure of an experiment, with its drawings by format, or None if they are to be drawn."""
+
+    results: Results
+    drawings: dict[str, Path] | None
+    place: Path | None
+    look: Mapping[str, Style]
+    formats: Sequence[str]
+    page_folder: Path
+
+
+def _draw(work: _Work) -> tuple[dict[str, Path], Html]:
+    """The drawings of a figure, with its rows beside them, and its section."""
+    results, drawings = work.results, work.drawings
+    # A drawing consists of cycles of objects, none of which is garbage before it is written. Collecting garbage takes
+    # a third of its time.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        if drawings is None:
+            drawings = write_drawings(results, work.place, work.look, formats=work.formats)
+            rows = frame([results]).dropna(axis="columns", how="all").to_csv(index=False, lineterminator="\n")
+            write(drawings["svg"].with_name(ROWS_FILE), rows.encode())
+        return drawings, section(results, drawings, work.page_folder)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _drawing_of(results: Results) -> tuple[Figure, list[Record]]:

@@ -182,7 +182,7 @@ def test_a_report_is_of_one_choice_of_results(cepbench: Cepbench, results: Path)
 
 def test_a_report_elsewhere_leaves_the_archive_alone(cepbench: Cepbench, results: Path, tmp_path: Path) -> None:
     before = sorted(results.rglob("*"))
-    ended = cepbench("report", "--results", results, "-o", tmp_path / "out" / "page.html")
+    ended = cepbench("report", "--results", results, "-o", tmp_path / "out" / "page.html", "--format", "png")
     assert ended.status == 0
     assert sorted(results.rglob("*")) == before
     assert (tmp_path / "out" / "page-figures" / "first" / "smoke" / "first.png").exists()

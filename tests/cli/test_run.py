@@ -196,7 +196,7 @@ def test_an_interrupted_sweep_leaves_the_page_of_what_is_there(cepbench, small, 
 
 
 def test_a_report_that_cannot_be_written_fails_after_the_sweep(cepbench, small, measuring, tmp_path, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise Unwritable("report.html: cannot be written: no space left on device")
 
     monkeypatch.setattr("cepbench.plots.report.write_drawings", full)

@@ -55,7 +55,7 @@ def test_every_figure_is_there_with_its_files(tmp_path, figure, sweep, record, s
         [record(point={"semantics": "any"}, experiment="cogra-19.2", summary=Summary(latency_p50=1.0))],
     )
     save(tmp_path, figure(id="19.10", experiment="cogra-19.10", title="Not yet run", panels=ONE), [])
-    out = write_report(tmp_path, tmp_path / "report.html")
+    out = write_report(tmp_path, tmp_path / "report.html", formats=("pdf",))
     text = out.read_text()
     page = parse(text)
     order = [text.index(f"Figure {number} ·") for number in ("19.2", "19.10", "13.1")]  # by system
@@ -63,7 +63,8 @@ def test_every_figure_is_there_with_its_files(tmp_path, figure, sweep, record, s
     links = [a["href"] for name, a in page.attributes if name == "a"]
     for link in links:
         assert (f'id="{link[1:]}"' in text) if link.startswith("#") else (tmp_path / link).exists()
-    assert "greta-13.1/headline/greta-13.1.pdf" in links
+    assert {"greta-13.1/headline/greta-13.1.pdf", "greta-13.1/headline/greta-13.1.svg"} <= set(links)
+    assert not list(tmp_path.rglob("*.png"))
     assert "greta-13.1/headline/figure.json" in links
     images = [a for name, a in page.attributes if name == "img"]
     assert len(images) == 3 + 1  # a drawing of each figure, and the effects of all
@@ -239,9 +240,9 @@ def drawn(monkeypatch):
     """The experiments whose figures were drawn, in order."""
     names = []
 
-    def counting(results, *others):
+    def counting(results, *others, **formats):
         names.append(results.figure.experiment)
-        return write_drawings(results, *others)
+        return write_drawings(results, *others, **formats)
 
     monkeypatch.setattr("cepbench.plots.report.write_drawings", counting)
     return names
