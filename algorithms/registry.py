@@ -5,28 +5,32 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.construction.cet.algorithm import Cet
-from cepbench.algorithms.construction.sase.algorithm import Sase
-from cepbench.algorithms.detection.core.algorithm import Core
-from cepbench.algorithms.detection.mcep.algorithm import Mcep
-from cepbench.algorithms.external.core_engine.algorithm import CoreEngine
-from cepbench.algorithms.external.flink.algorithm import Flink
 from cepbench.algorithms.plugins import plugin_algorithms
-from cepbench.algorithms.sequences.aseq.algorithm import ASeq
-from cepbench.algorithms.sequences.sharon import Sharon
-from cepbench.algorithms.sequences.spass import Spass
-from cepbench.algorithms.trends.cogra import Cogra
-from cepbench.algorithms.trends.gloria.algorithm import Gloria
-from cepbench.algorithms.trends.greta.algorithm import Greta
-from cepbench.algorithms.trends.hamlet.algorithm import Hamlet
 from cepbench.events.errors import CepbenchError, choices
 
-ALGORITHMS: tuple[type[Algorithm], ...] = (
-    Sase, Greta, Cogra, Cet, ASeq, Sharon, Spass, Hamlet, Gloria, Mcep, Core, Flink, CoreEngine,
-)  # fmt: skip
+_CLASSES = {
+    "sase": "construction.sase.algorithm.Sase",
+    "greta": "trends.greta.algorithm.Greta",
+    "cogra": "trends.cogra.Cogra",
+    "cet": "construction.cet.algorithm.Cet",
+    "aseq": "sequences.aseq.algorithm.ASeq",
+    "sharon": "sequences.sharon.Sharon",
+    "spass": "sequences.spass.Spass",
+    "hamlet": "trends.hamlet.algorithm.Hamlet",
+    "gloria": "trends.gloria.algorithm.Gloria",
+    "mcep": "detection.mcep.algorithm.Mcep",
+    "core": "detection.core.algorithm.Core",
+    "flink": "external.flink.algorithm.Flink",
+    "core-engine": "external.core_engine.algorithm.CoreEngine",
+}
+"""The classes by name. They are imported on first use: with their kernels, all take as long as a short query."""
+
+if TYPE_CHECKING:
+    ALGORITHMS: tuple[type[Algorithm], ...]
 
 _SPECIFICATION = re.compile(r"\s*([\w-]+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 
@@ -38,14 +42,30 @@ class UnknownAlgorithm(CepbenchError):
     """A specification names an unknown algorithm or an unknown parameter."""
 
 
+def __getattr__(name: str) -> Any:
+    if name == "ALGORITHMS":
+        return tuple(map(_own, _CLASSES))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _own(name: str) -> type[Algorithm]:
+    module, _, kind = _CLASSES[name].rpartition(".")
+    own: type[Algorithm] = getattr(import_module(f"cepbench.algorithms.{module}"), kind)
+    return own
+
+
 def algorithms() -> tuple[type[Algorithm], ...]:
     """All algorithms, plug-ins last. Raises `UnknownAlgorithm` if two algorithms have the same name."""
-    found = (*ALGORITHMS, *plugin_algorithms())
-    names = [algorithm.name for algorithm in found]
+    return (*map(_own, _CLASSES), *_plugins())
+
+
+def _plugins() -> tuple[type[Algorithm], ...]:
+    kinds = plugin_algorithms()
+    names = [*_CLASSES, *(kind.name for kind in kinds)]
     for name in names:
         if names.count(name) > 1:
             raise UnknownAlgorithm(f"two algorithms are called {name!r}; a plug-in needs a name of its own")
-    return found
+    return kinds
 
 
 def make(specification: str) -> Algorithm:
@@ -77,11 +97,11 @@ def make(specification: str) -> Algorithm:
     'cet'
     """
     found = _SPECIFICATION.fullmatch(specification)
-    classes = {algorithm.name: algorithm for algorithm in algorithms()}
-    if found is None or found[1] not in classes:
+    plugins = {kind.name: kind for kind in _plugins()}
+    if found is None or found[1] not in {*_CLASSES, *plugins}:
         named = specification.partition("[")[0].strip()
-        raise UnknownAlgorithm(f"unknown algorithm {specification!r}; {choices(named, sorted(classes))}")
-    algorithm = classes[found[1]]
+        raise UnknownAlgorithm(f"unknown algorithm {specification!r}; {choices(named, sorted([*_CLASSES, *plugins]))}")
+    algorithm = plugins.get(found[1]) or _own(found[1])
     given = _parameters(specification, found[2] or "")
     allowed = parameters(algorithm)
     for name in given:

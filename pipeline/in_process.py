@@ -20,7 +20,6 @@ from cepbench.pipeline.keys import whole_parts
 from cepbench.pipeline.loop import Loop, into
 from cepbench.pipeline.sampling import input_statistics, stream_statistics
 from cepbench.pipeline.store import Stream, bucket_batches, is_store, joined, read_stream, stream_batches
-from cepbench.pipeline.trial import many_matches
 from cepbench.queries.compile import Workload, attributes_of
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import TIME, Matches, Query
@@ -152,6 +151,8 @@ def _many_matches(
     """A warning before very many matches are listed, from the first events."""
     if not any(isinstance(query.returns, Matches) for query in queries):
         return None
+    from cepbench.pipeline.trial import many_matches  # imports pyspark, which other queries do not need
+
     if isinstance(source, InputEvents):
         return many_matches(queries, source.batch.slice(0, BATCH_ROWS), statistics, len(source.batch))
     attributes = frozenset[str]().union(*workload.needs.values())

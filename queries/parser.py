@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, cast
 
 from lark import Lark
@@ -68,7 +71,19 @@ def read_name(text: QueryText, place: tuple[int, int], origin: str = "") -> str:
 @cache
 def _parser() -> Lark:
     grammar = (files("cepbench.queries") / "sase.lark").read_text(encoding="utf-8")
-    return Lark(grammar, start="query", parser="lalr", lexer="contextual", transformer=TreeBuilder())
+    tables = Path(__file__).parent / "__pycache__" / f"sase.{sys.implementation.cache_tag}.lark"
+    with suppress(OSError):
+        tables.parent.mkdir(exist_ok=True)
+    return Lark(
+        grammar,
+        start="query",
+        parser="lalr",
+        lexer="contextual",
+        transformer=TreeBuilder(),
+        # To build the tables takes ten times as long as to read them. Lark compares the grammar, and goes on without
+        # the file where it cannot be written.
+        cache=str(tables),
+    )
 
 
 def _query(name: str, clauses: dict[str, Node]) -> Query:

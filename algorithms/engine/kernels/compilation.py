@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,6 +37,23 @@ _IMPORT = re.compile(r"^from (cepbench\.[\w.]+) import (\([^)]*\)|.*)", re.MULTI
 """Parsing the modules took a tenth of a second, at every start."""
 
 on_demand()
+
+
+def _without_blas() -> None:
+    """Numba imports `scipy.linalg` when the first kernel is loaded, to see whether products of matrices can use BLAS.
+    That takes as long as to import Numba, and no kernel has such a product.
+    """
+    blas: Any = "scipy.linalg.cython_blas"
+    if blas in sys.modules:
+        return
+    sys.modules[blas] = None  # type: ignore[assignment] # an import of it is refused
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        del sys.modules[blas]
+
+
+_without_blas()
 
 
 def sources(module: Path) -> tuple[Path, ...]:
