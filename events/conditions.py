@@ -22,6 +22,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from cepbench.events.errors import InputError
+from cepbench.events.reading import ISO
+from cepbench.events.time_formats import parsed
 
 if TYPE_CHECKING:  # most files are read without a condition
     from lark import Lark, Token, Tree
@@ -182,8 +184,7 @@ def _moments(texts: pa.Array | pa.Scalar, known: pa.Array | None) -> pa.Array | 
     likely = pc.if_else(pc.match_substring_regex(trimmed, _MOMENT), trimmed, pa.scalar(None, trimmed.type))
     if likely.null_count == len(likely):
         return None if alone else pa.nulls(len(likely), _TIMES)
-    parsed = pd.to_datetime(likely.to_pandas(), utc=True, format="ISO8601", errors="coerce")
-    found = pa.array(parsed, _TIMES)
+    found = pa.array(parsed(likely.to_pandas(), ISO), _TIMES)
     return (found[0] if found[0].is_valid else None) if alone else found
 
 

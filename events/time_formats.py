@@ -21,6 +21,8 @@ _CALENDAR = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 _LATEST = 10**11 * NANOSECONDS["s"]
 """The year 5138."""
 _SAMPLE = 1000
+_FIRST, _LAST = (pd.Timestamp(end, unit="ns", tz="UTC") for end in (1 - 2**63, 2**63 - 1))
+"""The times that nanoseconds in 64 bits express."""
 
 
 def timestamps(column: pa.Array, form: str, place: Place) -> pa.Array:
@@ -33,15 +35,15 @@ def timestamps(column: pa.Array, form: str, place: Place) -> pa.Array:
     if form in EPOCHS:
         return _epochs(column, EPOCHS[form], form, place)
     texts = pc.cast(column, pa.string()).to_pandas()
-    parsed = _parsed(texts, form)
-    bad = parsed.isna().to_numpy()
+    times = parsed(texts, form)
+    bad = times.isna().to_numpy()
     if form == ISO:
-        bad |= ~texts.str.match(_DIGITS).to_numpy(dtype=bool)  # pandas also accepts the word "now"
+        bad = bad | ~texts.str.match(_DIGITS).to_numpy(dtype=bool)  # pandas also accepts the word "now"
     if bad.any():
         index = int(np.argmax(bad))
         expected = "a time in ISO 8601" if form == ISO else f"written as {form}"
         raise place.error(index, "time", f"{texts.iloc[index]!r} is not {expected} (Reading(format=...))")
-    return pa.array(parsed.dt.tz_localize(None).astype("datetime64[ns]").to_numpy())
+    return pa.array(times.dt.tz_localize(None).to_numpy())
 
 
 def misread(time: NDArray[np.int64], unit: str) -> str | None:
@@ -65,12 +67,17 @@ def misread(time: NDArray[np.int64], unit: str) -> str | None:
 
 def by_pattern(column: pa.Array, pattern: str) -> pa.Array:
     """Texts as timestamps in UTC; null where the pattern does not fit. Raises `InputError` for an invalid pattern."""
-    return pa.array(_parsed(pc.cast(column, pa.string()).to_pandas(), pattern), pa.timestamp("ns", "UTC"))
+    return pa.array(parsed(pc.cast(column, pa.string()).to_pandas(), pattern), pa.timestamp("ns", "UTC"))
 
 
-def _parsed(texts: "pd.Series[str]", form: str) -> "pd.Series[pd.Timestamp]":
+def parsed(texts: "pd.Series[str]", form: str) -> "pd.Series[pd.Timestamp]":
+    """Texts as times of nanoseconds in UTC; null if not written in `form`, or before 1678 or after 2261.
+
+    Raises `InputError` for an invalid pattern.
+    """
     try:
-        return pd.to_datetime(texts, format="ISO8601" if form == ISO else form, utc=True, errors="coerce")
+        times = pd.to_datetime(texts, format="ISO8601" if form == ISO else form, utc=True, errors="coerce")
+        return times.where(times.between(_FIRST, _LAST)).dt.as_unit("ns")  # pandas 3 parses years up to 9999
     except ValueError as error:
         raise InputError(f"time format {form!r} is not a pattern: {str(error).splitlines()[0]}") from None
 

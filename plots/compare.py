@@ -151,7 +151,7 @@ def side_by_side(left: Mapping[Key, Record], right: Mapping[Key, Record]) -> pd.
         "latencies",
         *(f"{metric}_{part}" for metric in COMPARED for part in parts),
     ]
-    table = pd.DataFrame(rows, columns=columns)
+    table = pd.DataFrame(rows, columns=columns, dtype=object)  # None stays None in columns of text
     numbers = {f"{metric}_{part}": "Float64" for metric in COMPARED for part in parts}
     numbers |= {f"{metric}_runs": "Int64" for metric in COMPARED}
     kinds = {"repetition": "int64", "latencies": "Int64", "status_changed": "bool", "digest_changed": "boolean"}
