@@ -12,7 +12,7 @@ from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.plugins import plugin_algorithms
 from cepbench.events.errors import CepbenchError, choices
 
-_CLASSES = {
+CLASSES = {
     "sase": "construction.sase.algorithm.Sase",
     "greta": "trends.greta.algorithm.Greta",
     "cogra": "trends.cogra.Cogra",
@@ -44,24 +44,24 @@ class UnknownAlgorithm(CepbenchError):
 
 def __getattr__(name: str) -> Any:
     if name == "ALGORITHMS":
-        return tuple(map(_own, _CLASSES))
+        return tuple(map(_own, CLASSES))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _own(name: str) -> type[Algorithm]:
-    module, _, kind = _CLASSES[name].rpartition(".")
+    module, _, kind = CLASSES[name].rpartition(".")
     own: type[Algorithm] = getattr(import_module(f"cepbench.algorithms.{module}"), kind)
     return own
 
 
 def algorithms() -> tuple[type[Algorithm], ...]:
     """All algorithms, plug-ins last. Raises `UnknownAlgorithm` if two algorithms have the same name."""
-    return (*map(_own, _CLASSES), *_plugins())
+    return (*map(_own, CLASSES), *_plugins())
 
 
 def _plugins() -> tuple[type[Algorithm], ...]:
     kinds = plugin_algorithms()
-    names = [*_CLASSES, *(kind.name for kind in kinds)]
+    names = [*CLASSES, *(kind.name for kind in kinds)]
     for name in names:
         if names.count(name) > 1:
             raise UnknownAlgorithm(f"two algorithms are called {name!r}; a plug-in needs a name of its own")
@@ -98,9 +98,9 @@ def make(specification: str) -> Algorithm:
     """
     found = _SPECIFICATION.fullmatch(specification)
     plugins = {kind.name: kind for kind in _plugins()}
-    if found is None or found[1] not in {*_CLASSES, *plugins}:
+    if found is None or found[1] not in {*CLASSES, *plugins}:
         named = specification.partition("[")[0].strip()
-        raise UnknownAlgorithm(f"unknown algorithm {specification!r}; {choices(named, sorted([*_CLASSES, *plugins]))}")
+        raise UnknownAlgorithm(f"unknown algorithm {specification!r}; {choices(named, sorted([*CLASSES, *plugins]))}")
     algorithm = plugins.get(found[1]) or _own(found[1])
     given = _parameters(specification, found[2] or "")
     allowed = parameters(algorithm)

@@ -71,7 +71,7 @@ def read_name(text: QueryText, place: tuple[int, int], origin: str = "") -> str:
 @cache
 def _parser() -> Lark:
     grammar = (files("cepbench.queries") / "sase.lark").read_text(encoding="utf-8")
-    tables = Path(__file__).parent / "__pycache__" / f"sase.{sys.implementation.cache_tag}.lark"
+    tables = Path(__file__).parent / "__pycache__" / f"sase.{sys.implementation.cache_tag}.pickle"
     with suppress(OSError):
         tables.parent.mkdir(exist_ok=True)
     return Lark(
@@ -80,8 +80,8 @@ def _parser() -> Lark:
         parser="lalr",
         lexer="contextual",
         transformer=TreeBuilder(),
-        # To build the tables takes ten times as long as to read them. Lark compares the grammar, and goes on without
-        # the file where it cannot be written.
+        # To build the tables takes ten times as long as to read them. Lark compares the grammar, and continues
+        # without the file where it cannot be written.
         cache=str(tables),
     )
 
