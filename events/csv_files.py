@@ -6,7 +6,7 @@ null ("NA" may be a company), unless `Reading.null` names more. Rows are counted
 
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from csv import Error, reader
 from dataclasses import dataclass, field, replace
 from io import StringIO
@@ -120,7 +120,7 @@ def form_of(file: Path, reading: Reading, called: str) -> Form:
 
 
 def csv_blocks(
-    file: Path, reading: Reading, called: str | None = None, only: Sequence[str] = ()
+    file: Path, reading: Reading, called: str | None = None, only: Collection[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """All rows in order as texts, in blocks of bounded size, the first one empty; `only` some columns.
 
@@ -137,7 +137,7 @@ def csv_blocks(
             column_types=dict.fromkeys(form.names, pa.string()),
             null_values=["", *reading.null],
             strings_can_be_null=True,
-            include_columns=list(only),
+            include_columns=[] if only is None else [name for name in form.names if name in only],
         )
         with csv.open_csv(file, read, parse, convert) as blocks:
             yield pa.RecordBatch.from_pylist([], blocks.schema)

@@ -230,7 +230,7 @@ def file_blocks(
     """
     called, reading = called or str(file), layout.reading
     before = reading.heading if is_csv else 0
-    csv = partial(csv_files.csv_blocks, file, reading, called)
+    csv = partial(csv_files.csv_blocks, file, reading, called, layout.columns)
     for batch in csv() if is_csv else sources.parquet_blocks(file, layout.columns, whole=whole):
         yield checked(batch, layout, Place(called, before, reading.called))
         before += batch.num_rows
@@ -298,7 +298,7 @@ def spelled_twice(
     if not numeric or isinstance(events, pd.DataFrame) or not (source := sources.find(events)).is_csv:
         return
     for name in numeric:
-        blocks = [block for file in source.files for block in csv_files.csv_blocks(file, reading, only=(name,))]
+        blocks = (block for file in source.files for block in csv_files.csv_blocks(file, reading, only=(name,)))
         texts = pc.utf8_trim_whitespace(pc.unique(pa.chunked_array([pc.unique(block[name]) for block in blocks])))
         first: dict[float, str] = {}
         for number, text in zip(pc.cast(texts, pa.float64()).to_pylist(), texts.to_pylist(), strict=True):

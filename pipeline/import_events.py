@@ -23,7 +23,7 @@ from cepbench.pipeline.store import Stream
 from cepbench.pipeline.tasks import default_buckets, run_tasks
 from cepbench.pipeline.writing import BucketWriter
 
-PART_BLOCKS = 32
+PART_BLOCKS = 8
 """Blocks of a file in one staged part."""
 
 
@@ -39,31 +39,30 @@ def import_events(
 ) -> tuple[Stream, tuple[str, ...]]:
     """A CSV or Parquet file, a folder of such files, or a DataFrame as a store at `path`, with notices to its owner.
 
-    Without Spark, or from a DataFrame, all events must fit into memory.
+    A task reads each file, or this process all of them without Spark, in blocks of bounded size.
     """
     reading = reading_of(reading)
-    if spark is None or isinstance(events, pd.DataFrame):
+    if isinstance(events, pd.DataFrame):
         found = read_events(events, reading)
         origin = _origin([Path(name).name for name, _ in found.files], reading)
-        buckets = buckets or default_buckets(spark, key)
+        buckets = buckets or default_buckets(None, key)
         made = write_store(path, found.schema, key, buckets, _write_all, [found], origin, spark=None, replace=replace)
         notices = found.notices
     else:
-        made, notices = import_source(spark, find(events), Path(path), reading, key, buckets, replace)
+        made, notices = _import_files(spark, find(events), Path(path), reading, key, buckets, replace)
     return made, (*notices, *spelled_twice(events, made.schema, reading, key))
 
 
-def import_source(
+def _import_files(
     spark: SparkSession | None,
     source: Source,
     path: Path,
-    reading: Reading | str,
+    reading: Reading,
     key: Sequence[str],
     buckets: int | None,
     replace: bool,
 ) -> tuple[Stream, tuple[str, ...]]:
     """Files as a store: one task each, or one after the other in this process."""
-    reading = reading_of(reading)
     layout = source_layout(source, reading, partial(run_tasks, spark))
     staged = Staged(layout, tuple(str(file) for file in source.files))
     with tempfile.TemporaryDirectory(prefix=".cepbench-stage-", dir=shared_parent(path)) as scratch:

@@ -1,15 +1,16 @@
 """From staged Parquet files of checked rows to an event store.
 
-Spark sorts the staged parts if they are not in time order; a survey of the sorted parts gives the dictionaries and each
-part's first position; then every part is written to the buckets by a task of its own.
+A survey of the staged parts gives the dictionaries. Parts that are not in time order are sorted in themselves, then
+joined by ranges of time, each of which fits into memory. Then a task for each part writes it to the buckets.
 """
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,21 +18,30 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pyarrow.dataset import dataset
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as sql
 
 from cepbench.events.batch import EventBatch
 from cepbench.events.columns import missing
-from cepbench.events.files import FIRST_EVENTS, FileLayout, codes, numbers, remarks
+from cepbench.events.files import FIRST_EVENTS, FileLayout, codes, numbers, remarks, repeated
 from cepbench.events.schema import Kind, Schema
-from cepbench.pipeline.creation import write_store
+from cepbench.events.windows import FOREVER
+from cepbench.pipeline.creation import storing, write_store
 from cepbench.pipeline.store import Stream
-from cepbench.pipeline.tasks import default_buckets, default_partitions, run_tasks
+from cepbench.pipeline.tasks import default_buckets, run_tasks
 from cepbench.pipeline.writing import BucketWriter
 
+if TYPE_CHECKING:  # only data sets and clusters need it
+    from pyspark.sql import SparkSession
+
 ROW = "_row"
+ORDER = [("time", "ascending"), (ROW, "ascending")]
 ROW_BITS = 40  # of a row within its file; the rest is the file's number
 STAGE_ROWS = 1 << 18
+SORTED_ROWS = 1 << 14
+"""Rows of a group in a sorted part: a range of time reads few others."""
+RANGE_ROWS = 1 << 21
+"""Rows of a range of time, about; rows of equal time are in one range."""
+SAMPLE_ROWS = 1 << 10
+"""One in so many rows of each part determines the ranges."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,7 @@ class Survey:
 
 
 def store_staged(
-    spark: SparkSession | None,
+    spark: "SparkSession | None",
     staged: Staged,
     stage: Path,
     path: Path,
@@ -77,7 +87,7 @@ def store_staged(
 ) -> tuple[Stream, tuple[str, ...]]:
     """Writes the Parquet files in `stage` to a new store at `path`; `origin` becomes its source.
 
-    Without Spark, tasks run in this process, and parts must be in time order.
+    Without Spark, tasks run in this process.
     """
     parts = sorted(stage.glob("*.parquet"))
     surveys = run_tasks(spark, partial(_survey, staged), parts)
@@ -86,20 +96,21 @@ def store_staged(
     if late is not None:
         place = f"{staged.place(late)}, column {reading.time!r}" if staged.files else "the data set"
         notices += (f"{place}: earlier than the row before; the events were sorted by time",)
-    if late is not None or reading.distinct:
-        parts = _sort(spark, stage, reading.distinct)
-        surveys = run_tasks(spark, partial(_survey, staged), parts)
     types = sorted(frozenset[str]().union(*(survey.types for survey in surveys)))
     strings = sorted(frozenset[str]().union(*(survey.strings for survey in surveys)))
     schema = Schema(tuple(types), staged.layout.attributes, time_unit, tuple(strings), staged.layout.zone)
+    rows = [survey.rows for survey in surveys]
+    if late is not None or reading.distinct:
+        parts, rows = _sorted(spark, staged, schema, parts, path)
     if staged.files:
-        first = dataset(parts).head(FIRST_EVENTS)
+        # Arrow would read gigabytes ahead.
+        first = dataset(parts).head(FIRST_EVENTS, batch_readahead=0, fragment_readahead=0, use_threads=False)
         place_of = partial(lambda rows, event: staged.place(int(rows[event])), first[ROW].to_numpy())
         holes = _holes(staged, first)
         notices += remarks(_events(staged, schema, first, 0), schema, reading, staged.files[0], place_of, holes)
     buckets = buckets or default_buckets(spark, key)
     fill = partial(_write_part, staged, schema)
-    items = list(zip(parts, accumulate((survey.rows for survey in surveys), initial=0), strict=False))
+    items = list(zip(parts, accumulate(rows, initial=0), strict=False))
     return write_store(path, schema, key, buckets, fill, items, origin, spark=spark, replace=replace), notices
 
 
@@ -137,16 +148,47 @@ def _late(surveys: Sequence[Survey]) -> int | None:
     return None
 
 
-def _sort(spark: SparkSession | None, stage: Path, distinct: bool) -> list[Path]:
-    """Sorts all staged parts by time, then by row: ranges of time become parts, in order. Equal rows may count once."""
-    assert spark is not None, "only Spark sorts what is larger than memory"
-    target = stage.parent / "sorted"
-    frame = spark.read.parquet(str(stage))
-    if distinct:
-        frame = frame.groupBy(*(name for name in frame.columns if name != ROW)).agg(sql.min(ROW).alias(ROW))
-    frame = frame.repartitionByRange(default_partitions(spark), "time")
-    frame.sortWithinPartitions("time", ROW).write.parquet(str(target))
-    return sorted(target.glob("part-*.parquet"))
+def _sorted(
+    spark: "SparkSession | None", staged: Staged, schema: Schema, parts: Sequence[Path], path: Path
+) -> tuple[list[Path], list[int]]:
+    """The staged rows by time, then by row, in new parts that are consecutive ranges of time, and their numbers.
+
+    Equal rows may count once.
+    """
+    samples = run_tasks(spark, partial(_sort_part, path), parts)
+    cuts = np.unique(np.sort(np.concatenate(samples))[:: RANGE_ROWS // SAMPLE_ROWS][1:])
+    ranges = [
+        (parts[0].with_name(f"range-{number:06d}"), *bounds)
+        for number, bounds in enumerate(pairwise([0, *cuts.tolist(), FOREVER]))
+    ]
+    rows = run_tasks(spark, partial(_sort_range, staged, schema, parts, path), ranges)
+    return [part for part, _, _ in ranges], rows
+
+
+def _sort_part(path: Path, part: Path) -> NDArray[np.int64]:
+    """Sorts one part by itself, and returns some of its times."""
+    rows = pq.read_table(part).sort_by(ORDER)
+    _replace(path, part, rows, SORTED_ROWS)
+    return rows["time"].to_numpy()[::SAMPLE_ROWS]
+
+
+def _sort_range(staged: Staged, schema: Schema, parts: Sequence[Path], path: Path, item: tuple[Path, int, int]) -> int:
+    """Writes the rows with times in a range to a new part, and returns their number."""
+    part, begin, end = item
+    rows = dataset(parts).to_table(filter=(pc.field("time") >= begin) & (pc.field("time") < end)).sort_by(ORDER)
+    if staged.layout.reading.distinct:
+        again = repeated(_events(staged, schema, rows, 0), _holes(staged, rows))
+        rows = rows.filter(pa.array(~again))
+    _replace(path, part, rows, STAGE_ROWS)
+    return rows.num_rows
+
+
+def _replace(path: Path, part: Path, rows: pa.Table, group: int) -> None:
+    """Writes a whole part of the store at `path`; Spark may retry a task while its first attempt still runs."""
+    temporary = part.with_name(f".{part.name}.{uuid.uuid4().hex[:8]}")
+    with storing(path):
+        pq.write_table(rows, temporary, row_group_size=group, compression="lz4")
+        temporary.replace(part)
 
 
 def _write_part(staged: Staged, schema: Schema, writer: BucketWriter, item: tuple[Path, int]) -> None:

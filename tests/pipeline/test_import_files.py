@@ -5,8 +5,6 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -14,32 +12,17 @@ from hypothesis import strategies as st
 from cepbench.events.errors import CepbenchError, InputError
 from cepbench.events.files import InputEvents, read_events
 from cepbench.events.reading import EXPECTED, Reading
-from cepbench.events.sources import find
 from cepbench.pipeline import staging
 from cepbench.pipeline.creation import storing
-from cepbench.pipeline.import_events import import_source
+from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.store import Stream, stream_batches
 from tests.events.csvs import csvs
 
 
 def imported(source: Path, store: Path, reading: Reading = EXPECTED) -> tuple[Stream, tuple[str, ...]]:
-    """The import in this process, file by file."""
-    with patch.object(staging, "_sort", sorted_here):
-        return import_source(None, find(source), store, reading, (), 1, False)
-
-
-def sorted_here(spark: None, stage: Path, distinct: bool) -> list[Path]:
-    """What Spark does, which `test_import.py` shows."""
-    table = pa.concat_tables([pq.read_table(part) for part in sorted(stage.glob("*.parquet"))])
-    if distinct:
-        names = [name for name in table.column_names if name != staging.ROW]
-        table = table.group_by(names).aggregate([(staging.ROW, "min")]).rename_columns([*names, staging.ROW])
-    table = table.sort_by([("time", "ascending"), (staging.ROW, "ascending")])
-    cuts = [0, len(table) // 2, len(table)]
-    parts = [stage.parent / f"sorted-{number}" for number in range(2)]
-    for part, start, stop in zip(parts, cuts, cuts[1:], strict=False):
-        pq.write_table(table.slice(start, stop - start), part)
-    return parts
+    """The import in this process, with ranges of a few rows."""
+    with patch.multiple(staging, RANGE_ROWS=4, SAMPLE_ROWS=2, SORTED_ROWS=2):
+        return import_events(source, store, spark=None, reading=reading, buckets=1)
 
 
 def whole(source: Path, reading: Reading) -> InputEvents | str:
