@@ -37,7 +37,7 @@ def import_command(
 
     Without NAME, --from is your own file, or a folder of such files, and options name the columns of time and type.
     With the NAME of a data set of `cepbench datasets`, --from is the folder of its downloaded files. Data sets and
-    --master need Spark; otherwise all events must fit into memory.
+    --master need Spark. Files may be larger than memory.
     """
     from cepbench.pipeline.creation import shared_parent
     from cepbench.pipeline.import_dataset import import_dataset

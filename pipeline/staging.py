@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # only data sets and clusters need it
     from pyspark.sql import SparkSession
 
 ROW = "_row"
-ORDER = [("time", "ascending"), (ROW, "ascending")]
 ROW_BITS = 40  # of a row within its file; the rest is the file's number
 STAGE_ROWS = 1 << 18
 SORTED_ROWS = 1 << 14
@@ -109,8 +108,9 @@ def store_staged(
         holes = _holes(staged, first)
         notices += remarks(_events(staged, schema, first, 0), schema, reading, staged.files[0], place_of, holes)
     buckets = buckets or default_buckets(spark, key)
-    fill = partial(_write_part, staged, schema)
-    items = list(zip(parts, accumulate(rows, initial=0), strict=False))
+    fill = partial(_write_parts, staged, schema)
+    begins = list(zip(parts, accumulate(rows, initial=0), strict=False))
+    items = [begins] if spark is None else [[begin] for begin in begins]  # one writer in this process
     return write_store(path, schema, key, buckets, fill, items, origin, spark=spark, replace=replace), notices
 
 
@@ -153,7 +153,7 @@ def _sorted(
 ) -> tuple[list[Path], list[int]]:
     """The staged rows by time, then by row, in new parts that are consecutive ranges of time, and their numbers.
 
-    Equal rows may count once.
+    Parts are in the order of rows, which stable sorts keep. Equal rows may count once.
     """
     samples = run_tasks(spark, partial(_sort_part, path), parts)
     cuts = np.unique(np.sort(np.concatenate(samples))[:: RANGE_ROWS // SAMPLE_ROWS][1:])
@@ -167,38 +167,45 @@ def _sorted(
 
 def _sort_part(path: Path, part: Path) -> NDArray[np.int64]:
     """Sorts one part by itself, and returns some of its times."""
-    rows = pq.read_table(part).sort_by(ORDER)
+    rows = _by_time(pq.read_table(part))
     _replace(path, part, rows, SORTED_ROWS)
-    return rows["time"].to_numpy()[::SAMPLE_ROWS]
+    times: NDArray[np.int64] = rows["time"].to_numpy()[::SAMPLE_ROWS]
+    return times
 
 
 def _sort_range(staged: Staged, schema: Schema, parts: Sequence[Path], path: Path, item: tuple[Path, int, int]) -> int:
     """Writes the rows with times in a range to a new part, and returns their number."""
     part, begin, end = item
-    rows = dataset(parts).to_table(filter=(pc.field("time") >= begin) & (pc.field("time") < end)).sort_by(ORDER)
+    rows = _by_time(dataset(parts).to_table(filter=(pc.field("time") >= begin) & (pc.field("time") < end)))
     if staged.layout.reading.distinct:
         again = repeated(_events(staged, schema, rows, 0), _holes(staged, rows))
         rows = rows.filter(pa.array(~again))
     _replace(path, part, rows, STAGE_ROWS)
-    return rows.num_rows
+    return len(rows)
+
+
+def _by_time(rows: pa.Table) -> pa.Table:
+    return rows.take(np.argsort(rows["time"].to_numpy(), kind="stable"))
 
 
 def _replace(path: Path, part: Path, rows: pa.Table, group: int) -> None:
     """Writes a whole part of the store at `path`; Spark may retry a task while its first attempt still runs."""
     temporary = part.with_name(f".{part.name}.{uuid.uuid4().hex[:8]}")
+    texts = [field.name for field in rows.schema if field.type == pa.string()]
     with storing(path):
-        pq.write_table(rows, temporary, row_group_size=group, compression="lz4")
+        pq.write_table(rows, temporary, row_group_size=group, compression="lz4", use_dictionary=texts)
         temporary.replace(part)
 
 
-def _write_part(staged: Staged, schema: Schema, writer: BucketWriter, item: tuple[Path, int]) -> None:
-    part, position = item
-    with pq.ParquetFile(part) as parquet:
-        for batch in parquet.iter_batches(STAGE_ROWS):
-            events = _events(staged, schema, batch, position)
-            origin = partial(lambda rows, event: staged.place(int(rows[event])), batch[ROW].to_numpy())
-            writer.write(events, _holes(staged, batch), origin if staged.files else None)
-            position += batch.num_rows
+def _write_parts(staged: Staged, schema: Schema, writer: BucketWriter, begins: Sequence[tuple[Path, int]]) -> None:
+    """Writes consecutive parts, each with the position of its first event."""
+    for part, position in begins:
+        with pq.ParquetFile(part) as parquet:
+            for batch in parquet.iter_batches(STAGE_ROWS):
+                events = _events(staged, schema, batch, position)
+                origin = partial(lambda rows, event: staged.place(int(rows[event])), batch[ROW].to_numpy())
+                writer.write(events, _holes(staged, batch), origin if staged.files else None)
+                position += batch.num_rows
 
 
 def _holes(staged: Staged, rows: pa.RecordBatch | pa.Table) -> dict[str, NDArray[np.bool_]]:
