@@ -5,10 +5,10 @@ joined by ranges of time, each of which fits into memory. Then a task for each p
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,8 +102,7 @@ def store_staged(
     if late is not None or reading.distinct:
         parts, rows = _sorted(spark, staged, schema, parts, path)
     if staged.files:
-        # Arrow would read gigabytes ahead.
-        first = dataset(parts).head(FIRST_EVENTS, batch_readahead=0, fragment_readahead=0, use_threads=False)
+        first = _first(parts)
         place_of = partial(lambda rows, event: staged.place(int(rows[event])), first[ROW].to_numpy())
         holes = _holes(staged, first)
         notices += remarks(_events(staged, schema, first, 0), schema, reading, staged.files[0], place_of, holes)
@@ -119,20 +118,19 @@ def _survey(staged: Staged, part: Path) -> Survey:
     types: set[str] = set()
     strings: set[str] = set()
     texts = [staged.columns[name] for name, kind in staged.layout.kinds.items() if kind is Kind.STRING]
-    with pq.ParquetFile(part) as parquet:
-        for batch in parquet.iter_batches(STAGE_ROWS, columns=["time", "type", *texts, ROW]):
-            if batch.num_rows == 0:
-                continue
-            time, row = batch["time"].to_numpy(), batch[ROW].to_numpy()
-            if first is None:
-                first, first_row = int(time[0]), int(row[0])
-            falls = np.flatnonzero(np.diff(time, prepend=time[0] if last is None else last) < 0)
-            late = int(row[falls[0]]) if late is None and len(falls) else late
-            last = int(time[-1])
-            rows += batch.num_rows
-            types.update(pc.unique(batch["type"]).to_pylist())
-            for name in texts:
-                strings.update("" if text is None else text for text in pc.unique(batch[name]).to_pylist())
+    for batch in _batches(part, ["time", "type", *texts, ROW]):
+        if batch.num_rows == 0:
+            continue
+        time, row = batch["time"].to_numpy(), batch[ROW].to_numpy()
+        if first is None:
+            first, first_row = int(time[0]), int(row[0])
+        falls = np.flatnonzero(np.diff(time, prepend=time[0] if last is None else last) < 0)
+        late = int(row[falls[0]]) if late is None and len(falls) else late
+        last = int(time[-1])
+        rows += batch.num_rows
+        types.update(pc.unique(batch["type"]).to_pylist())
+        for name in texts:
+            strings.update("" if text is None else text for text in pc.unique(batch[name]).to_pylist())
     return Survey(rows, first, last, first_row, late, frozenset(types), frozenset(strings))
 
 
@@ -170,7 +168,7 @@ def _sort_part(path: Path, part: Path) -> NDArray[np.int64]:
     rows = _by_time(pq.read_table(part))
     _replace(path, part, rows, SORTED_ROWS)
     times: NDArray[np.int64] = rows["time"].to_numpy()[::SAMPLE_ROWS]
-    return times
+    return times.copy()  # a view would keep the column of every part
 
 
 def _sort_range(staged: Staged, schema: Schema, parts: Sequence[Path], path: Path, item: tuple[Path, int, int]) -> int:
@@ -200,12 +198,27 @@ def _replace(path: Path, part: Path, rows: pa.Table, group: int) -> None:
 def _write_parts(staged: Staged, schema: Schema, writer: BucketWriter, begins: Sequence[tuple[Path, int]]) -> None:
     """Writes consecutive parts, each with the position of its first event."""
     for part, position in begins:
-        with pq.ParquetFile(part) as parquet:
-            for batch in parquet.iter_batches(STAGE_ROWS):
-                events = _events(staged, schema, batch, position)
-                origin = partial(lambda rows, event: staged.place(int(rows[event])), batch[ROW].to_numpy())
-                writer.write(events, _holes(staged, batch), origin if staged.files else None)
-                position += batch.num_rows
+        for batch in _batches(part):
+            events = _events(staged, schema, batch, position)
+            origin = partial(lambda rows, event: staged.place(int(rows[event])), batch[ROW].to_numpy())
+            writer.write(events, _holes(staged, batch), origin if staged.files else None)
+            position += batch.num_rows
+
+
+def _first(parts: Sequence[Path]) -> pa.Table:
+    """The first rows of all parts. Arrow's `head` of many files would read gigabytes ahead."""
+    batches, rows = [], 0
+    for batch in chain.from_iterable(map(_batches, parts)):
+        batches.append(batch)
+        rows += len(batch)
+        if rows >= FIRST_EVENTS:
+            break
+    return pa.Table.from_batches(batches, pq.read_schema(parts[0])).slice(0, FIRST_EVENTS)
+
+
+def _batches(part: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    with pq.ParquetFile(part) as parquet:
+        yield from parquet.iter_batches(STAGE_ROWS, columns=columns)
 
 
 def _holes(staged: Staged, rows: pa.RecordBatch | pa.Table) -> dict[str, NDArray[np.bool_]]:

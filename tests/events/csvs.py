@@ -1,4 +1,4 @@
-"""Random CSV files; some are hard to cut into pieces, and some are malformed."""
+"""Random CSV files; some are hard to read, and some are malformed."""
 
 from hypothesis import strategies as st
 

@@ -1,5 +1,7 @@
 """Files that are imported one by one are the source that is read whole: events, their order, and every message."""
 
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from unittest.mock import patch
@@ -101,6 +103,34 @@ def test_a_malformed_line_far_behind_the_heading_is_reported_by_its_row(
         read_events(path)
     assert str(caught.value) == f"{path}, row 92: 1 fields instead of 2: 2"
     check_alike(tmp_path, path)
+
+
+MEMORY = """
+import sys
+import pyarrow as pa
+from cepbench.events import csv_files
+from cepbench.pipeline import staging, writing
+from cepbench.pipeline.import_events import import_events
+
+csv_files.BLOCK_BYTES = 1 << 14
+writing.GROUP_ROWS = staging.FIRST_EVENTS = staging.STAGE_ROWS = 1 << 10
+staging.SORTED_ROWS, staging.RANGE_ROWS, staging.SAMPLE_ROWS = 1 << 9, 1 << 11, 1 << 6
+import_events(sys.argv[1], sys.argv[2], spark=None)
+print(pa.default_memory_pool().max_memory())
+"""
+"""An import with small blocks prints the most bytes that Arrow had at a time."""
+
+
+@pytest.mark.parametrize("step", [1, -1], ids=["in order", "backwards"])
+def test_memory_does_not_grow_with_a_file(tmp_path: Path, step: int) -> None:
+    peaks = []
+    for rows in (20_000, 160_000):
+        file = tmp_path / f"{rows}.csv"
+        lines = (f"{row},A,{row * 0.37},{row % 7}\n" for row in range(rows)[::step])
+        file.write_text("time,type,x,y\n" + "".join(lines))
+        arguments = [sys.executable, "-c", MEMORY, file, tmp_path / f"store-{rows}"]
+        peaks.append(int(subprocess.run(arguments, check=True, capture_output=True, text=True).stdout))
+    assert peaks[1] < 2 * peaks[0], "the file is eight times as large"
 
 
 def test_a_full_disk_names_the_store() -> None:
