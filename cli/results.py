@@ -152,7 +152,7 @@ def _side_by_side(function: Callable[[Any], Any], figures: Sequence[Any]) -> Ite
 def export(sources: tuple[Path, ...], output: Path) -> None:
     """Write all measured cells as one table.
 
-    One row per cell and repetition of all RESULTS, which are folders or packs (by default the folder results);
+    One row per cell of all RESULTS, which are folders or packs (by default the folder results);
     docs/measurement.md, Export, documents the columns.
     """
     from cepbench.metrics.files import write

@@ -29,8 +29,7 @@ from cepbench.pipeline.cluster import SparkCluster
 from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.in_process import check_store_reading
 from cepbench.pipeline.jobs import check_supported
-from cepbench.pipeline.local import measure_both_here, measure_here
-from cepbench.pipeline.measured import Session, measure, measure_both, measuring_session
+from cepbench.pipeline.measured import Session, measure_cell, measuring_session
 from cepbench.pipeline.measured_task import MeasuredRun
 from cepbench.pipeline.outcome import Outcome
 from cepbench.pipeline.store import Stream, is_store, read_stream, stream_batches
@@ -120,7 +119,6 @@ def bench(
     cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
     on_spark = cluster.master is not None
     outcomes: dict[str, list[Outcome]] = {name: [] for name in able}
-    memories: dict[str, Outcome | None] = {}
     with (
         _session(cluster if on_spark else None, memory) as spark,
         _store(workload_text, events, reading, spark, folder, notify) as stream,
@@ -132,17 +130,14 @@ def bench(
                 if process and not _again(outcomes[name], PATIENCE * repeat):
                     continue
                 job = MeasuredRun(
-                    stream.path, workload_text, algorithm, arithmetic, limit_bytes=memory, repeat=repeat / PROCESSES
-                )
-                if process:
-                    times = measure_here(job, seconds) if spark is None else measure(spark, job, seconds)
-                    outcomes[name].append(times)
-                else:
-                    both = measure_both_here(job, seconds) if spark is None else measure_both(spark, job, seconds)
-                    outcomes[name], memories[name] = [both[0]], both[1]
-                    finished(_entry(name, outcomes[name], memories[name]))
+                    stream.path, workload_text, algorithm, arithmetic, memory=process == 0, limit_bytes=memory,
+                    repeat=repeat / PROCESSES, round=process + 1,
+                )  # fmt: skip
+                outcomes[name].append(measure_cell(job, seconds, spark))
+                if process == 0:
+                    finished(_entry(name, outcomes[name]))
         count = stream.events
-        entries = [_entry(name, outcomes[name], memories[name]) for name in able]
+        entries = [_entry(name, outcomes[name]) for name in able]
         records = [_record(name, outcome, seconds, memory) for name in able for outcome in outcomes[name]]
         arbitration = Arbitration()
         answered = {entry.algorithm: able[entry.algorithm] for entry in entries if entry.status is Status.OK}
@@ -290,17 +285,20 @@ def _again(outcomes: Sequence[Outcome], seconds: float) -> bool:
     return all(outcome.status is Status.OK for outcome in outcomes) and spent < seconds
 
 
-def _entry(name: str, outcomes: Sequence[Outcome], state: Outcome | None) -> Entry:
-    """The entry of an algorithm from the outcomes of its processes, the last of which may have failed."""
+def _entry(name: str, outcomes: Sequence[Outcome]) -> Entry:
+    """The entry of an algorithm from the outcomes of its processes, the last of which may have failed.
+
+    The first one also measured memory.
+    """
     last = outcomes[-1]
     if last.status is not Status.OK:
         return Entry(name, last.status, last.reason)
     seconds = [outcome.summary.service_total for outcome in outcomes if outcome.summary.service_total is not None]
     rates = [outcome.summary.throughput for outcome in outcomes if outcome.summary.throughput is not None]
     several = len(seconds) > 1
-    summary, found = outcomes[0].summary, last.realised
-    memory = None if state is None or state.status is not Status.OK else state.summary
-    reason = "" if state is None or memory is not None else f"memory: {state.status.value}, {state.reason}"
+    first, found = outcomes[0], last.realised
+    summary, memory = first.summary, first.memory_status
+    reason = "" if memory is None or memory is Status.OK else f"memory: {memory.value}, {first.memory_reason}"
     return Entry(
         name,
         Status.OK,
@@ -311,8 +309,8 @@ def _entry(name: str, outcomes: Sequence[Outcome], state: Outcome | None) -> Ent
         runs=sum(outcome.summary.runs or 1 for outcome in outcomes),
         processes=len(outcomes),
         throughput=median(rates) if rates else None,
-        state=None if memory is None else memory.state_peak,
-        process=None if memory is None else memory.process_peak,
+        state=summary.state_peak,
+        process=summary.process_peak,
         rows=None if found is None else found.rows,
         plan_seconds=summary.plan_seconds,
         compile_seconds=summary.compile_seconds,
@@ -322,7 +320,7 @@ def _entry(name: str, outcomes: Sequence[Outcome], state: Outcome | None) -> Ent
 def _record(name: str, outcome: Outcome, seconds: float, memory: int) -> Record:
     """A record with the fields that the comparison of answers reads."""
     return Record(
-        cell=name, group="", experiment="bench", profile="", algorithm=name, point={}, measurement="time", repetition=1,
+        cell=name, group="", experiment="bench", profile="", algorithm=name, point={}, round=1,
         configuration={}, status=outcome.status, reason=outcome.reason, digest=outcome.digest,
         limit_seconds=seconds, limit_bytes=memory,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from cepbench.events.paths import local_path
 from cepbench.experiments.errors import SweepError
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, SUPERSEDED, Declared, Figure
 from cepbench.metrics.files import TEMPORARY, write
-from cepbench.metrics.record import FORMAT, Record, Status
+from cepbench.metrics.record import Record, Status
 from cepbench.metrics.record_files import NEXT_SUFFIX, SAMPLES_SUFFIX, SamplesError, read_record, write_record
 
 LOCK_FILE = ".lock"
@@ -98,7 +98,8 @@ class CellFiles:
     def read(self, wanted: Collection[str]) -> dict[str, Record]:
         """Records of the `wanted` cells that are finished.
 
-        An unreadable file counts as unfinished, and so does an error: its cause may be fixed by now.
+        A file that is unreadable or of another format counts as unfinished, and so does an error: its cause may be
+        fixed by now.
         """
         found = {}
         for path in sorted(self._cells.glob("*.json")):
@@ -108,7 +109,7 @@ class CellFiles:
                 record = read_record(path)
             except (OSError, ValidationError, SamplesError):
                 continue
-            if record.format == FORMAT and record.status is not Status.ERROR:
+            if record.ending[0] is not Status.ERROR:
                 found[record.cell] = record
         return found
 

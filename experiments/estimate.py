@@ -14,14 +14,14 @@ class Estimate:
     """Expected times, from finished cells; all in seconds of wall time."""
 
     def __init__(self) -> None:
-        self._times: dict[tuple[str, str, str], list[float]] = {}
+        self._times: dict[tuple[str, str], list[float]] = {}
 
     def finished(self, cell: Cell, seconds: float) -> None:
         """Records how long a cell took."""
         self._times.setdefault(self._kind(cell), []).append(seconds)
 
     def expected(self, cell: Cell) -> float:
-        """The longest time of a cell of the same algorithm, experiment and measurement; without one, the bound."""
+        """The longest time of a cell of the same algorithm and experiment; without one, the bound."""
         return min(bound(cell), max(self._times.get(self._kind(cell), [bound(cell)])))
 
     def remaining(self, cells: Iterable[Cell]) -> float:
@@ -29,17 +29,19 @@ class Estimate:
         return sum(self.expected(cell) for cell in cells)
 
     @staticmethod
-    def _kind(cell: Cell) -> tuple[str, str, str]:
-        return (cell.experiment, cell.algorithm, cell.measurement)
+    def _kind(cell: Cell) -> tuple[str, str]:
+        return (cell.experiment, cell.algorithm)
 
 
 def bound(cell: Cell) -> float:
     """The most that a cell takes: its limit, or the time of its repeated short runs, plus preparation.
 
-    Only a long run that is repeated with its memory already mapped may take more.
+    Memory, if it is measured, takes up to the limit again. Only a long run that is repeated with its memory already
+    mapped may take more.
     """
     given = cell.configuration
-    return float(max(given["limits"]["seconds"], given["repeat"])) + PREPARATION
+    limit = given["limits"]["seconds"]
+    return float(max(limit, given["repeat"]) + (limit if cell.memory else 0)) + PREPARATION
 
 
 def total_bound(cells: Sequence[Cell]) -> float:

@@ -9,7 +9,7 @@ from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.points import Cell
 from cepbench.experiments.schema import Experiment
 from cepbench.metrics.results import brief
-from cepbench.metrics.values import measurement
+from cepbench.metrics.values import is_memory
 
 
 def drawn_over(experiment: Experiment) -> tuple[str, ...]:
@@ -30,10 +30,9 @@ def check_panels(experiment: Experiment, cells: Iterable[Cell]) -> None:
         x = (panel.x or plot.x).name
         where = {**experiment.fixed(x, panel.sweep), **panel.where}
         drawn = [x, *(axis.name for axis in (plot.facet, plot.series) if axis is not None)]
-        kind = measurement(panel.metric)
         met: dict[tuple[str, ...], Cell] = {}
         for cell in known:
-            if not holds(cell.point, where) or kind not in (None, cell.measurement):
+            if not holds(cell.point, where) or (is_memory(panel.metric) and not cell.memory):
                 continue
             first = met.setdefault((cell.algorithm, *(repr(cell.point[axis]) for axis in drawn)), cell)
             mixed = [

@@ -21,16 +21,17 @@ from cepbench.metrics.record import FORMAT
 from cepbench.metrics.results import in_words, value_key
 
 _IDENTIFYING = (
-    "group", "experiment", "profile", "algorithm", "point", "measurement", "repetition", "configuration",
+    "group", "experiment", "profile", "algorithm", "point", "round", "configuration",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One algorithm at one point, one repetition of one measurement.
+    """One algorithm at one point, in one round.
 
-    `configuration` is the whole input of the run: stream, workload, arithmetic, arrival, limits, and the specification
-    of the algorithm if it contains axes. Cells of one `group` run on the same input and must give the same answer.
+    `configuration` is the whole input of the run: stream, workload, arithmetic, arrival, limits, `memory: false` if
+    only times are measured, and the specification of the algorithm if it contains axes. Cells of one `group` run on the
+    same input and must give the same answer.
     """
 
     id: str
@@ -39,9 +40,13 @@ class Cell:
     profile: str
     algorithm: str
     point: dict[str, Any]
-    measurement: str
-    repetition: int
+    round: int
     configuration: dict[str, Any]
+
+    @property
+    def memory(self) -> bool:
+        """Whether its memory is measured, too: in the first round only, because it hardly varies."""
+        return self.round == 1 and bool(self.configuration.get("memory", True))
 
     @property
     def specification(self) -> str:
@@ -70,20 +75,18 @@ def sweeps_of(experiment: Experiment) -> list[list[dict[str, Any]]]:
 def cells(experiment: Experiment, profile: str) -> list[Cell]:
     """All cells in the order in which they run.
 
-    Repetition by repetition; in each, points from easy to hard along the monotone axes. At each point the algorithms
-    run in a random order that depends on the point, so that a drift of the machine affects all of them equally. Memory
-    is measured in the first repetition only, because it hardly varies.
+    Round by round; in each, points from easy to hard along the monotone axes. At each point the algorithms run in a
+    random order that depends on the point, so that a drift of the machine affects all of them equally.
     """
     ordered = [(point, names, configuration(experiment, point)) for point, names in _chosen(experiment)]
     for axis, direction in reversed(experiment.monotone_axes.items()):
         ordered.sort(key=partial(_coordinate, axis), reverse=direction == "decreasing")
     result = []
-    for repetition in range(1, experiment.repetitions + 1):
-        for measurement in [kind for kind in experiment.measurements if repetition == 1 or kind == "time"]:
-            for point, specifications, given in ordered:
-                names = [name for name in specifications if not _excluded(experiment, series_name(name), point)]
-                random.Random(f"{experiment.id} {repetition} {point}").shuffle(names)
-                result += [_cell(experiment, profile, name, point, measurement, repetition, given) for name in names]
+    for number in range(1, experiment.repetitions + 1):
+        for point, specifications, given in ordered:
+            names = [name for name in specifications if not _excluded(experiment, series_name(name), point)]
+            random.Random(f"{experiment.id} {number} {point}").shuffle(names)
+            result += [_cell(experiment, profile, name, point, number, given) for name in names]
     return result
 
 
@@ -109,6 +112,7 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
         "repeat": experiment.repeat,
         **_slots(experiment, point),
         **({} if experiment.compile == "once" else {"compile": experiment.compile}),
+        **({} if "memory" in experiment.measurements else {"memory": False}),
     }
 
 
@@ -194,8 +198,7 @@ def _cell(
     profile: str,
     template: str,
     point: dict[str, Any],
-    measurement: str,
-    repetition: int,
+    number: int,
     given: dict[str, Any],
 ) -> Cell:
     values = values_at(point, experiment.values)
@@ -204,5 +207,5 @@ def _cell(
         given = {**given, "algorithm": specification}
     same = [given[name] for name in ("stream", "workload", "arithmetic", "buckets")]
     group = identity(experiment.id, profile, point, *same)
-    cell = identity(FORMAT, experiment.id, profile, point, algorithm, measurement, repetition, given)
-    return Cell(cell, group, experiment.id, profile, algorithm, point, measurement, repetition, given)
+    cell = identity(FORMAT, experiment.id, profile, point, algorithm, number, given)
+    return Cell(cell, group, experiment.id, profile, algorithm, point, number, given)

@@ -32,7 +32,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
 from cepbench.events.conditions import check_condition
 from cepbench.events.errors import InputError, choices
@@ -55,6 +55,12 @@ def _bytes(value: Any) -> Any:
         return in_bytes(value)
     except ValueError as error:
         raise ValueError(f"expected {error}, not {value!r}") from None
+
+
+def _with_time(measurements: list[str]) -> list[str]:
+    if "time" not in measurements:
+        raise ValueError("time is always measured; give [time], or [time, memory]")
+    return measurements
 
 
 def _monotone(value: Any) -> str | dict[str, str]:
@@ -196,7 +202,9 @@ class Experiment(Strict):
     algorithms: Annotated[list[str], Field(min_length=1)]
     absent: dict[str, str] = Field(default_factory=dict)  # why systems that the paper measures are not measured here
     exclude: tuple[Exclude, ...] = ()
-    measurements: list[Literal["time", "memory"]] = Field(default=["time", "memory"], min_length=1)
+    measurements: Annotated[list[Literal["time", "memory"]], AfterValidator(_with_time)] = Field(
+        default=["time", "memory"]
+    )
     arithmetic: Literal["modular", "float"] = "modular"
     arrival: Literal["burst"] | Open = "burst"
     repetitions: int = Field(default=1, ge=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,8 +46,7 @@ from cepbench.pipeline.measured import (
     Session,
     SparkGone,
     configuration_of,
-    measure,
-    measure_both,
+    measure_cell,
     measuring_session,
 )
 from cepbench.pipeline.measured_task import MeasuredRun
@@ -147,7 +145,7 @@ def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False
             else:
                 state = f"at most {words(bound(cell))}"
                 missing.append(cell)
-            lines.append(f"{cell.experiment} {cell.name}, {cell.measurement} {cell.repetition}: {state}")
+            lines.append(f"{cell.experiment} {cell.name}, round {cell.round}: {state}")
     total = f"{len(missing)} of {len(lines)} cells to run, at most {words(total_bound(missing))}, plus the streams"
     return [*lines, *aside, total]
 
@@ -245,7 +243,7 @@ def run_planned(
                 finally:
                     measured(sweep.files[entry.experiment.id].folder)
                 count += ran
-                statuses.update(record.status for record in records.values())
+                statuses.update(record.ending[0] for record in records.values())
     return Swept(tuple(sweep.files[entry.experiment.id].folder for entry in planned), statuses, count)
 
 
@@ -314,20 +312,11 @@ class _Sweep:
         experiment, records = entry.experiment, self._records[entry.experiment.id]
         missing = [cell for cell in entry.cells if cell.id not in records]
         stop = EarlyStop(experiment, records.values())
-        memory = {_measured_as(cell): cell for cell in missing if cell.measurement == "memory"}
         started = time.monotonic()
         try:
             for cell in missing:
-                if cell.id in records:
-                    continue  # its memory was measured with its times
                 self._show(cell)
-                if skipped := stop.skipped(cell):
-                    self._finish(cell, skipped, stop)
-                    continue
-                twin = memory.get(_measured_as(cell)) if cell.measurement == "time" else None
-                together = [cell] if twin is None or twin.id in records or stop.skipped(twin) else [cell, twin]
-                for one, record in zip(together, self._measured(together), strict=False):
-                    self._finish(one, record, stop)
+                self._finish(cell, stop.skipped(cell) or self._measured(cell, stop.memory_skipped(cell)), stop)
         finally:
             self._write_figure(entry)
         self._notify(_summary(entry, records, len(missing), time.monotonic() - started))
@@ -343,23 +332,21 @@ class _Sweep:
         stop.add(record)
         self._agree(cell.experiment, cell.group)
         self._waiting.remove(cell)
-        outcome = f"{cell.name}, {cell.measurement} {cell.repetition}: {record.status.value}"
+        outcome = f"{cell.name}, round {cell.round}: {record.ending[0].value}"
         left = f"{len(self._waiting)} cells left"
         self._finished(f"{cell.experiment} {outcome} in {words(record.seconds)}, {left}")
         if self._bar is not None:
             self._bar.update()
 
-    def _measured(self, together: Sequence[Cell]) -> list[Record]:
-        """Runs one cell, or its time and memory measurements together; the record of memory may then be missing.
+    def _measured(self, cell: Cell, without_memory: tuple[Status, str] | None) -> Record:
+        """Runs a cell, perhaps without its memory, with the status and reason of that.
 
         Raises `CepbenchError` only if no cell could run; any other failure becomes a status.
         """
-        cell = together[0]
         began, started = datetime.now(UTC), time.monotonic()
         lost: list[str] = []
         say = partial(self._say, cell)
         outcome: Outcome | None = None
-        memory: Outcome | None = None
         while outcome is None:
             try:
                 spark = self._session(cell)
@@ -372,13 +359,9 @@ class _Sweep:
                 outcome = Outcome(Status.ERROR, str(error))
                 break
             try:
-                job = self._job(cell, spark)
+                job = self._job(cell, spark, memory=cell.memory and without_memory is None)
                 started = time.monotonic()
-                seconds = cell.configuration["limits"]["seconds"]
-                if len(together) == 1:
-                    outcome = measure(spark, job, seconds, say)
-                else:
-                    outcome, memory = measure_both(spark, job, seconds, notify=say)
+                outcome = measure_cell(job, cell.configuration["limits"]["seconds"], spark, say)
                 if cell.configuration.get("compile") == "anew" and outcome.status is Status.OK:
                     summary = outcome.summary.model_copy(update={"compile_seconds": compiled_anew(job)})
                     outcome = replace(outcome, summary=summary)
@@ -391,22 +374,22 @@ class _Sweep:
                 raise
             except CepbenchError as error:
                 outcome = Outcome(Status.ERROR, " ".join(str(error).split()))
-        outcomes = [outcome] if memory is None else [outcome, memory]
-        elapsed = time.monotonic() - started
-        records = []
-        for one, found in zip(together, outcomes, strict=False):
-            load = self._slowed(found.load, found.hosts)
-            record = Record(
-                **identified(one),
-                **{**vars(found), "lost": (*lost, *found.lost), "load": load},
-                notices=tuple(notices_of(load, found.realised, found.unanswered, (*lost, *found.lost)).values()),
-                provenance=self._environment or environment(),
-                started=began.isoformat(timespec="seconds"),
-                seconds=elapsed / len(outcomes),
-            )
-            self._estimate.finished(one, record.seconds)
-            records.append(record)
-        return records
+        if cell.memory and outcome.memory_status is None:  # it was not run
+            status, reason = outcome.status, outcome.reason
+            if without_memory is not None and status is Status.OK:
+                status, reason = without_memory
+            outcome = replace(outcome, memory_status=status, memory_reason=reason)
+        load, losses = self._slowed(outcome.load, outcome.hosts), (*lost, *outcome.lost)
+        record = Record(
+            **identified(cell),
+            **{**vars(outcome), "lost": losses, "load": load},
+            notices=tuple(notices_of(load, outcome.realised, outcome.unanswered, losses).values()),
+            provenance=self._environment or environment(),
+            started=began.isoformat(timespec="seconds"),
+            seconds=time.monotonic() - started,
+        )
+        self._estimate.finished(cell, record.seconds)
+        return record
 
     def _slowed(self, load: Load | None, hosts: tuple[str, ...]) -> Load | None:
         """The load, with the slowdown of the machines relative to their best pace so far."""
@@ -448,7 +431,7 @@ class _Sweep:
             self._checked = checked
         return spark
 
-    def _job(self, cell: Cell, spark: Session) -> MeasuredRun:
+    def _job(self, cell: Cell, spark: Session, memory: bool) -> MeasuredRun:
         given = cell.configuration
         stream = prepare_stream(given, self._results / STREAMS_FOLDER, spark)
         arrival = given["arrival"]
@@ -458,9 +441,10 @@ class _Sweep:
             algorithm=self._make(cell.specification),
             arithmetic=given["arithmetic"],
             arrival=OpenRate(arrival["rate"], arrival["batch"]) if arrival["model"] == "open" else None,
-            memory=cell.measurement == "memory",
+            memory=memory,
             limit_bytes=given["limits"]["memory"],
             repeat=given["repeat"],
+            round=cell.round,
         )
 
     def _agree(self, experiment: str, group: str) -> None:
@@ -486,11 +470,6 @@ class _Sweep:
             left = words(self._estimate.remaining(self._waiting))
             self._bar.set_description_str(f"{cell.experiment} {cell.algorithm}", refresh=False)
             self._bar.set_postfix_str(f"about {left} left, at most {words(total_bound(self._waiting))}")
-
-
-def _measured_as(cell: Cell) -> str:
-    """A key that the time and the memory measurement of the same work share."""
-    return json.dumps([cell.algorithm, cell.point, cell.repetition])
 
 
 def _current(entry: Planned, records: Mapping[str, Record]) -> tuple[dict[str, Record], list[str]]:
@@ -519,7 +498,7 @@ def _quiet(records: Mapping[str, Record]) -> dict[str, Record]:
 
 def _summary(entry: Planned, records: Mapping[str, Record], ran: int, seconds: float) -> str:
     """`greta-13.1: 24 cells: 22 ok, 2 timeout (3 run in 40 s)`, and a line per kind of notice."""
-    counts = Counter(record.status.value for record in records.values())
+    counts = Counter(record.ending[0].value for record in records.values())
     statuses = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     lines = [f"{entry.experiment.id}: {len(records)} cells: {statuses} ({ran} run in {words(seconds)})"]
     for kind, count in counted(records.values()).items():

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from cepbench.metrics.record import Strict
-from cepbench.metrics.values import METRICS, known, measurement
+from cepbench.metrics.values import METRICS, is_memory, known
 
 FIGURE_FILE = "figure.json"
 CELLS_FOLDER = "cells"
@@ -79,8 +79,7 @@ class Panel(Strict):
 
     With `over`, the metric is divided by that algorithm's median at the same point: a gain.
 
-    With `parts`, `metric` defaults to that of the first one. All must come from the same kind of run (see
-    `metrics.values.measurement`).
+    With `parts`, `metric` defaults to that of the first one. Either all or none are of memory.
     """
 
     metric: str
@@ -111,7 +110,7 @@ class Panel(Strict):
         for metric in (self.metric, *(part.metric for part in self.parts)):
             if not known(metric):
                 raise ValueError(f"unknown metric {metric!r}: expected {METRICS}")
-            if measurement(metric) != measurement(self.metric):
+            if is_memory(metric) != is_memory(self.metric):
                 raise ValueError(f"parts: {metric} and {self.metric} are measured in different runs")
         if self.parts and self.over is not None:
             raise ValueError("over: parts are stacked as they are")

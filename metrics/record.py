@@ -3,9 +3,11 @@
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 1
+FORMAT = 2
+READERS = {1: "cepbench 1.0 reads it"}
+"""Earlier formats; in format 1, the times of a cell and its memory were two records."""
 
 
 class Status(StrEnum):
@@ -30,9 +32,9 @@ class Samples(Strict):
 
     - `latency`: one per result row: completion - scheduled arrival of the last event of its window.
     - `service`: one per processed arrival batch (all keys of one worker).
-    - `state_bytes`: `Executor.state().bytes` summed over the live executors of a worker, over time (memory runs only).
+    - `state_bytes`: `Executor.state().bytes` summed over the live executors of a worker, over time, in the memory run.
 
-    For a repeated cell, they are those of the run with the median service time.
+    For repeated runs, they are those of the run with the median service time.
     """
 
     latency: list[float] = Field(default_factory=list)
@@ -55,10 +57,10 @@ class Load(Strict):
 class Summary(Strict):
     """The numbers of a cell that figures plot; None means not measured. Seconds, events per second, bytes.
 
-    For a repeated cell, each number is the median over its runs.
+    For repeated runs, each number is the median over its runs.
     """
 
-    runs: int | None = None  # that count
+    runs: int | None = None  # timed runs that count
     latency_p50: float | None = None
     latency_p95: float | None = None
     latency_p99: float | None = None
@@ -104,20 +106,27 @@ class Realised(Strict):
 
 
 class Record(Strict):
-    """One cell: one algorithm at one point of an experiment, one repetition."""
+    """One cell: one algorithm at one point of an experiment, in one round.
+
+    `status` and `reason` are those of the timed run. Memory has a run of its own, with `memory_status` and
+    `memory_reason`; None if memory is not measured. It does not run where the timed run did not end ok, and then has
+    the same status and reason. The fields of memory (`metrics.values.is_memory`) come from the memory run, all others
+    from the timed one.
+    """
 
     format: int = FORMAT
-    cell: str  # identity: a hash of experiment, profile, point, algorithm, measurement and repetition
+    cell: str  # identity: a hash of experiment, profile, point, algorithm, configuration and round
     group: str  # cells with equal group ran on the same input and must give the same answer
     experiment: str  # e.g. "greta-13.1"
     profile: str  # smoke, quick, headline, paper
     algorithm: str  # specification, e.g. "greta" or "cogra"
     point: dict[str, Any]  # axis name -> value
-    measurement: str  # "time" or "memory"
-    repetition: int
+    round: int  # from 1
     configuration: dict[str, Any]  # all inputs of the run
     status: Status
     reason: str = ""
+    memory_status: Status | None = None
+    memory_reason: str = ""
     limit_seconds: float
     limit_bytes: int
     plan_limit_seconds: float | None = None  # the limit of an optimizer that exceeded it: a timeout before any event
@@ -135,4 +144,20 @@ class Record(Strict):
     notices: tuple[str, ...] = ()  # notices on the numbers (`metrics.notices`)
     provenance: dict[str, Any] = Field(default_factory=dict)
     started: str = ""  # ISO 8601, UTC
-    seconds: float = 0.0  # wall time of the whole cell; half of the job's if it measured times and memory
+    seconds: float = 0.0  # wall time of the whole cell; 0 if it did not run
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_this_format(cls, given: Any) -> Any:
+        form = given.get("format", FORMAT) if isinstance(given, dict) else FORMAT
+        if form != FORMAT:
+            remedy = READERS.get(form, "use the version of cepbench that wrote it")
+            raise ValueError(f"record format {form}, expected {FORMAT}; {remedy}")
+        return given
+
+    @property
+    def ending(self) -> tuple[Status, str]:
+        """Status and reason of the whole cell: those of the memory run if only that did not end ok."""
+        if self.status is Status.OK and self.memory_status not in (None, Status.OK):
+            return self.memory_status or Status.OK, f"memory: {self.memory_reason}"
+        return self.status, self.reason

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, FIGURE_FORMAT, SUPERSEDED, Figure
 from cepbench.metrics.pack import SUFFIX, PackError, read_members
-from cepbench.metrics.record import FORMAT, Record
+from cepbench.metrics.record import Record
 from cepbench.metrics.record_files import SamplesError, read_record
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -31,7 +31,7 @@ class ResultsError(CepbenchError):
 
 @dataclass(frozen=True)
 class Results:
-    """One swept figure: its description and all of its cells, ordered by algorithm, point, measurement, repetition.
+    """One swept figure: its description and all of its cells, ordered by algorithm, point and round.
 
     `folder` holds them; in a pack it is not a folder of the file system. `source` names the run if several are shown.
     """
@@ -64,7 +64,7 @@ def load_results(root: str | Path = "results") -> tuple[Results, ...]:
         One per experiment and profile, in the order of the papers' figures. `figure` describes the figure, with the
         verdicts on the paper's claims. `records` has one `Record` per cell: algorithm, point, status, raw samples and
         their summary, such as `record.summary.latency_p50` in seconds (docs/measurement.md, Metrics). Only a record
-        with the status `ok` has valid times.
+        with the status `ok` has valid times, and only one with the `memory_status` `ok` has memory.
 
     Raises
     ------
@@ -185,8 +185,7 @@ def _results(folder: Path, figure: Figure, cells: Iterable[tuple[Path, Callable[
             order.get(r.algorithm, len(order)),
             r.algorithm,
             point_key(r.point),
-            r.measurement,
-            r.repetition,
+            r.round,
             r.cell,
         )
     )
@@ -209,9 +208,6 @@ def _figure(path: Path, content: Callable[[], bytes]) -> Figure:
 
 def _record(path: Path, parse: Callable[[], Record], figure: Figure) -> Record:
     record = _parsed(path, parse)
-    if record.format != FORMAT:
-        remedy = _remedy(path, "run the experiment again")
-        raise ResultsError(f"{path}: record format {record.format}, expected {FORMAT}; {remedy}")
     if (record.experiment, record.profile) != (figure.experiment, figure.profile):
         raise ResultsError(
             f"{path}: a cell of {record.experiment} ({record.profile}), expected {figure.experiment} ({figure.profile})"
@@ -231,7 +227,7 @@ def _parsed(path: Path, parse: Callable[[], Model]) -> Model:
         raise ResultsError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise ResultsError(f"{path}: {place + ': ' if place else ''}{first['msg']}") from None
+        parts = (path, ".".join(str(part) for part in first["loc"]), first["msg"].removeprefix("Value error, "))
+        raise ResultsError(": ".join(str(part) for part in parts if part)) from None
     except SamplesError as error:
         raise ResultsError(str(error)) from None

@@ -25,8 +25,8 @@ def load_frame(root: str | Path | Iterable[str | Path] = "results") -> "pd.DataF
     Returns
     -------
     pandas.DataFrame
-        One row per cell and repetition, of all sources below one another; docs/measurement.md, Export, documents the
-        columns. Metrics of a cell that is not `ok` are missing.
+        One row per cell, of all sources below one another; docs/measurement.md, Export, documents the
+        columns. Metrics of runs that are not `ok` are missing.
 
     Raises
     ------
@@ -72,19 +72,21 @@ def _row(found: Results, record: Record) -> dict[str, Any]:
 def _row_identity(found: Results | None, record: Record | None) -> dict[str, Any]:
     """The columns that identify a cell, and its status; only their names without a record."""
     if found is None or record is None:
-        names = ("experiment", "profile", "figure", "algorithm", "measurement", "repetition", "status", "reason")
+        names = ("experiment", "profile", "figure", "algorithm", "round", "status", "reason")
+        memory = ("memory_status", "memory_reason")
         more = ("limit_seconds", "limit_bytes", "arithmetic", "digest", "overflow", "cell", "group")
         origin = ("run", "machine", "commit", "date", "started", "seconds")
-        return dict.fromkeys((*names, *more, *origin))
+        return dict.fromkeys((*names, *memory, *more, *origin))
     return {
         "experiment": record.experiment,
         "profile": record.profile,
         "figure": found.figure.id,
         "algorithm": record.algorithm,
-        "measurement": record.measurement,
-        "repetition": record.repetition,
+        "round": record.round,
         "status": record.status.value,
         "reason": record.reason,
+        "memory_status": None if record.memory_status is None else record.memory_status.value,
+        "memory_reason": record.memory_reason,
         "limit_seconds": record.limit_seconds,
         "limit_bytes": record.limit_bytes,
         "arithmetic": record.configuration.get("arithmetic"),

@@ -1,7 +1,7 @@
 """The number of a record that a panel or a claim reads, by the metric's name."""
 
 from cepbench.metrics.details import DETAILS
-from cepbench.metrics.record import Realised, Record, Summary
+from cepbench.metrics.record import Realised, Record, Status, Summary
 
 MEMORY_METRICS = frozenset({"state_peak", "process_peak"})
 STATE_KINDS = "state_kinds."
@@ -20,16 +20,21 @@ def known(metric: str) -> bool:
     return metric in _PLAIN or metric == SUSTAINABLE or prefixed
 
 
-def measurement(metric: str) -> str | None:
-    """Which cells measure it: "memory" or "time"; None if all do.
+def is_memory(metric: str) -> bool:
+    """Whether the memory run measures it, and not the timed one (docs/measurement.md, Metrics)."""
+    detail = metric.startswith(DETAILS) and metric.endswith("_bytes_peak")
+    return detail or metric in MEMORY_METRICS or metric.startswith(STATE_KINDS)
 
-    Memory has its own run (docs/measurement.md, Metrics), whose times are not reliable.
+
+def status_of(record: Record, metric: str) -> Status | None:
+    """The status that decides whether a cell has this metric: that of its run; None if memory was not measured.
+
+    A cell whose timed run did not end ok, or whose answer is wrong, has no memory, either. What is unsupported is so
+    without any run.
     """
-    if metric in MEMORY_METRICS or metric.startswith(STATE_KINDS):
-        return "memory"
-    if metric.startswith(DETAILS) and metric.endswith("_bytes_peak"):
-        return "memory"
-    return None if metric.startswith(REALISED) else "time"
+    if not is_memory(metric) or record.status is Status.UNSUPPORTED:
+        return record.status
+    return record.memory_status if record.memory_status is None or record.status is Status.OK else record.status
 
 
 def unit(metric: str) -> str:

@@ -25,7 +25,9 @@ from pyspark.sql import SparkSession
 
 from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong, UnsupportedQuery
 from cepbench.events.errors import CepbenchError
+from cepbench.metrics.details import DETAILS
 from cepbench.metrics.record import Status
+from cepbench.metrics.values import MEMORY_METRICS, is_memory
 from cepbench.pipeline.beacon import Beacon
 from cepbench.pipeline.cluster import BEACON_PORT, SparkCluster, number
 from cepbench.pipeline.cluster import LOST_SECONDS as LOST_SETTING
@@ -270,3 +272,49 @@ def _cut_off(watch: _Watch, reason: str, seconds: float) -> Outcome:
     if "ExecutorLostFailure" in reason or "Executor heartbeat timed out" in reason:
         raise _Lost(reason)
     return Outcome(Status.ERROR, reason)
+
+
+def measure_cell(
+    job: MeasuredRun,
+    seconds: float,
+    spark: SparkSession | None = None,
+    notify: Callable[[str], None] = lambda line: None,
+) -> Outcome:
+    """Measures times and, with `job.memory`, memory afterwards, each with the limit of `seconds`.
+
+    Without Spark, it runs in processes of this machine. Memory is not measured where the timed run did not end ok, and
+    then has its status and reason. Raises as `measure` does.
+    """
+    from cepbench.pipeline.local import measure_both_here, measure_here
+
+    timed = replace(job, memory=False)
+    if not job.memory:
+        return measure_here(timed, seconds) if spark is None else measure(spark, timed, seconds, notify)
+    if spark is None:
+        times, memory = measure_both_here(timed, seconds)
+    else:
+        times, memory = measure_both(spark, timed, seconds, notify=notify)
+        if memory is None and times.status is Status.OK:
+            memory = measure(spark, job, seconds, notify)
+    if times.status is not Status.OK or memory is None:
+        return replace(times, memory_status=times.status, memory_reason=times.reason)
+    return _merged(times, memory)
+
+
+def _merged(times: Outcome, memory: Outcome) -> Outcome:
+    """The outcome of both runs; an answer that differs between them is wrong, and has no digest to compare."""
+    whole = replace(times, memory_status=memory.status, memory_reason=memory.reason, lost=(*times.lost, *memory.lost))
+    if memory.status is not Status.OK:
+        return whole
+    if memory.digest != times.digest:
+        reason = "the memory run gave another answer than the timed one"
+        return replace(whole, status=Status.WRONG, reason=reason, digest=None)
+    details = {name: value for name, value in memory.summary.details.items() if is_memory(DETAILS + name)}
+    fields = {name: getattr(memory.summary, name) for name in (*MEMORY_METRICS, "state_kinds")}
+    fields["details"] = {**times.summary.details, **details}
+    return replace(
+        whole,
+        summary=times.summary.model_copy(update=fields),
+        samples=times.samples.model_copy(update={"state_bytes": memory.samples.state_bytes}),
+        runs={**times.runs, **{name: runs for name, runs in memory.runs.items() if is_memory(name)}},
+    )

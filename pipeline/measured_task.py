@@ -69,7 +69,8 @@ WHOLE_STREAM = -1
 class MeasuredRun:
     """The task of a cell.
 
-    `arrival` None is burst; `memory` measures states and process memory instead of times. `limit_bytes` is the address
+    `arrival` None is burst. `memory` measures states and process memory, too (for `measure_cell`; below it, instead of
+    times). `round` is the number of the fresh parent process among those of a cell. `limit_bytes` is the address
     space of each worker, a process: it cannot be raised again. Short runs and plans are repeated for `repeat` seconds
     (docs/measurement.md, Repeated runs); 0 means once.
     """
@@ -82,6 +83,7 @@ class MeasuredRun:
     memory: bool = False
     limit_bytes: int | None = None
     repeat: float = 0.0
+    round: int = 1
 
 
 @dataclass(frozen=True)

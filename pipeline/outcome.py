@@ -31,6 +31,7 @@ class Outcome:
     """The status and the measurements of a cell.
 
     `lost` has the reasons why earlier attempts failed; `plan_limit_seconds` is the limit that planning exceeded;
+    `memory_status` and `memory_reason` are those of the memory run, None if there was none to be;
     `unanswered` says that the algorithm only planned, and `cut_off` that matches were left out: such answers have no
     digest.
     """
@@ -49,6 +50,8 @@ class Outcome:
     plan_limit_seconds: float | None = None
     unanswered: bool = False
     cut_off: bool = False
+    memory_status: Status | None = None
+    memory_reason: str = ""
 
 
 def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:

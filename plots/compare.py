@@ -20,7 +20,7 @@ from cepbench.metrics.configuration import differences
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import ResultsError, load_results
 from cepbench.metrics.statistics import CONFIDENCE, estimate, interval_rank, values_for
-from cepbench.metrics.values import MEMORY_METRICS, measurement, repetitions, value
+from cepbench.metrics.values import MEMORY_METRICS, repetitions, status_of, value
 from cepbench.plots.points import HIGHER_IS_BETTER
 from cepbench.plots.units import human
 
@@ -49,9 +49,9 @@ EXACT = "state_peak"
 SURE = 1 - (1 - CONFIDENCE) / 2
 RUNS = next(runs for runs in count(1) if interval_rank(runs, SURE) is not None)
 SHOWN = 3  # differences of two configurations that are named
-IDENTITY = ["experiment", "profile", "algorithm", "point", "measurement", "repetition"]
+IDENTITY = ["experiment", "profile", "algorithm", "point", "round"]
 
-Key = tuple[str, str, str, str, str, int]
+Key = tuple[str, str, str, str, int]
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,9 @@ def compare(a: str | Path, b: str | Path, algorithms: tuple[str, str] | None = N
     pandas.DataFrame
         A row per cell of `a` or `b`, in a stable order, in these columns:
 
-        - the identity of the cell: experiment, profile, algorithm, point (as JSON), measurement, repetition;
-        - `status_a`, `status_b` (None if the cell is missing) and `status_changed`;
+        - the identity of the cell: experiment, profile, algorithm, point (as JSON), round;
+        - `status_a`, `status_b` (None if the cell is missing; that of memory if only memory failed) and
+          `status_changed`;
         - `digest_changed`: whether the answers differ; None unless both cells have a digest;
         - `differs`: how the configurations differ; None if they are equal;
         - `latencies`: the number of different latencies of the cell with fewer of them; None if unknown;
@@ -117,7 +118,7 @@ def compare(a: str | Path, b: str | Path, algorithms: tuple[str, str] | None = N
           interval from `<metric>_low` to `<metric>_high` if there are enough runs, and `<metric>_runs`, the number of
           runs of the side with fewer runs.
 
-        Only cells that are ok have values. A ratio needs both values, a positive a, and equal configurations.
+        Only runs that are ok have values. A ratio needs both values, a positive a, and equal configurations.
 
     Raises
     ------
@@ -154,7 +155,7 @@ def side_by_side(left: Mapping[Key, Record], right: Mapping[Key, Record]) -> pd.
     table = pd.DataFrame(rows, columns=columns, dtype=object)  # None stays None in columns of text
     numbers = {f"{metric}_{part}": "Float64" for metric in COMPARED for part in parts}
     numbers |= {f"{metric}_runs": "Int64" for metric in COMPARED}
-    kinds = {"repetition": "int64", "latencies": "Int64", "status_changed": "bool", "digest_changed": "boolean"}
+    kinds = {"round": "int64", "latencies": "Int64", "status_changed": "bool", "digest_changed": "boolean"}
     return table.astype({**numbers, **kinds})
 
 
@@ -240,7 +241,7 @@ def ratio_interval(cells: pd.DataFrame, metric: str, values: Sequence[float]) ->
 
 
 def cells_of(records: Iterable[Record]) -> dict[Key, Record]:
-    """Records by the identity of their measurement; of several with one identity, the latest."""
+    """Records by the identity of their cell; of several with one identity, the latest."""
     found: dict[Key, Record] = {}
     for record in records:
         key = _key(record)
@@ -260,14 +261,14 @@ def _of_algorithm(folder: Path, algorithm: str | None) -> dict[Key, Record]:
 
 
 def _key(record: Record) -> Key:
-    """The identity of a measurement, independent of commit and machine."""
+    """The identity of a cell, independent of commit and machine."""
     point = json.dumps(record.point, sort_keys=True, default=str)
-    return (record.experiment, record.profile, record.algorithm, point, record.measurement, record.repetition)
+    return (record.experiment, record.profile, record.algorithm, point, record.round)
 
 
 def _row(key: Key, a: Record | None, b: Record | None) -> dict[str, Any]:
     row: dict[str, Any] = dict(zip(IDENTITY, key, strict=True))
-    row["status_a"], row["status_b"] = (None if r is None else str(r.status) for r in (a, b))
+    row["status_a"], row["status_b"] = (None if r is None else str(r.ending[0]) for r in (a, b))
     row["status_changed"] = row["status_a"] != row["status_b"]
     digests = [None if r is None else r.digest for r in (a, b)]
     row["digest_changed"] = None if None in digests else digests[0] != digests[1]
@@ -314,10 +315,10 @@ def _spread(record: Record, metric: str) -> tuple[float | None, float | None]:
 
 
 def _value(record: Record | None, metric: str) -> float | None:
-    if record is None or record.status is not Status.OK or record.measurement != measurement(metric):
+    if record is None or status_of(record, metric) is not Status.OK:
         return None
     return value(record, metric)
 
 
 def _place(row: Mapping[Any, Any]) -> str:
-    return " ".join(str(row[name]) for name in IDENTITY)
+    return " ".join([*(str(row[name]) for name in IDENTITY[:-1]), f"round {row['round']}"])

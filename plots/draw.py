@@ -21,6 +21,7 @@ from cepbench.metrics.figure import Figure, Panel, Scale
 from cepbench.metrics.files import write
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import Results
+from cepbench.metrics.values import status_of
 from cepbench.plots.axes import category, fix_ticks
 from cepbench.plots.bars import HATCHES, draw_bars
 from cepbench.plots.censored import NOT_RUN, legend_handle
@@ -234,12 +235,12 @@ def _legend(
     The entry of an algorithm has a line if some panel joins its points.
     """
     in_panels = [
-        record
+        (record, status_of(record, panel.metric))
         for record in records
         for panel in figure.panels
         if shown(figure, panel, record, record.point.get(figure.facet.name) if figure.facet else None)
     ]
-    present = {record.algorithm for record in in_panels}
+    present = {record.algorithm for record, _ in in_panels}
     lined = joined(drawing)
     handles: list[Any] = [
         _algorithm(name, look[name], name in lined, figure)
@@ -252,7 +253,7 @@ def _legend(
     handles += published_handles(figure)
     parts = {str(handle.get_label()): handle for panel in figure.panels for handle in part_handles(panel)}
     handles += parts.values()
-    failed = {record.status for record in in_panels} - {Status.OK}
+    failed = {status for _, status in in_panels} - {Status.OK}
     handles += [legend_handle(status) for status in Status if status in failed]
     if any(str(line.get_gid()).endswith(f" {NOT_RUN}") for axes in drawing.axes for line in axes.lines):
         handles.append(legend_handle(None))

@@ -14,7 +14,7 @@ from cepbench.metrics.figure import Axis, Figure, Panel
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import value_key
 from cepbench.metrics.statistics import Estimate, estimate
-from cepbench.metrics.values import idle, measurement, repetitions, value
+from cepbench.metrics.values import idle, repetitions, status_of, value
 
 HIGHER_IS_BETTER = frozenset(
     {"throughput", "throughput_per_core", "throughput_per_slot", "sustainable", "sustainable_low", "sustainable_high"}
@@ -103,9 +103,8 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
 
 def shown(figure: Figure, panel: Panel, record: Record, facet: Any = None) -> bool:
     """Whether a record belongs to this panel of this facet."""
-    kind = measurement(panel.metric)
     return (
-        (kind is None or record.measurement == kind or record.status is Status.UNSUPPORTED)
+        status_of(record, panel.metric) is not None
         and in_slice(figure, panel, record)
         and (figure.facet is None or record.point.get(figure.facet.name) == facet)
     )
@@ -171,8 +170,9 @@ def _point(x: Any, records: Sequence[Record], metrics: Sequence[str], bases: dic
     beyond = -inf if metric in HIGHER_IS_BETTER else inf
     values: list[float] = []
     for record in records:
-        number = _sum([value(record, name) for name in metrics]) if record.status is Status.OK else None
-        if record.status in EXCEEDED:
+        status = status_of(record, metric)
+        number = _sum([value(record, name) for name in metrics]) if status is Status.OK else None
+        if status in EXCEEDED:
             values.append(beyond)
         elif number is not None and isfinite(number):
             runs = _runs(record, metrics) if len(records) == 1 else []
@@ -180,7 +180,7 @@ def _point(x: Any, records: Sequence[Record], metrics: Sequence[str], bases: dic
             values += [one / base for one in runs or [number]]
     failures = []
     for status in Status:
-        failed = [record for record in records if record.status is status]
+        failed = [record for record in records if status_of(record, metric) is status]
         if failed and status is not Status.OK:
             failures.append(Failure(status, len(failed), _limit(failed, status, metric) if bases is None else None))
     harness = [least for record in records if bases is None and (least := idle(record, metric)) is not None]

@@ -36,8 +36,7 @@ class CellDifference:
 
     algorithm: str
     point: str  # JSON
-    measurement: str
-    repetition: int
+    round: int
     what: str  # "another answer", "ok -> timeout", "absent -> ok", "another configuration: ..."
 
 
@@ -165,7 +164,7 @@ def _cell_differences(cells: pd.DataFrame) -> Iterator[CellDifference]:
     for row in cells.to_dict("records"):
         what = _what(row)
         if what is not None:
-            yield CellDifference(row["algorithm"], row["point"], row["measurement"], int(row["repetition"]), what)
+            yield CellDifference(row["algorithm"], row["point"], int(row["round"]), what)
 
 
 def _what(row: Mapping[Any, Any]) -> str | None:
@@ -178,7 +177,7 @@ def _what(row: Mapping[Any, Any]) -> str | None:
 
 
 def _statuses(found: Results) -> dict[str, int]:
-    counts = {str(status): sum(record.status is status for record in found.records) for status in Status}
+    counts = {str(status): sum(record.ending[0] is status for record in found.records) for status in Status}
     return {status: count for status, count in counts.items() if count}
 
 
@@ -194,7 +193,7 @@ def _differences(figure: FigureReview) -> Iterator[str]:
         a, b = _number(claim.ours_measured), _number(claim.theirs_measured)
         yield f"  claim {claim.ours}{a} -> {claim.theirs}{b}: {text}"
     for cell in figure.cell_differences:
-        yield f"  {cell.what}: {cell.algorithm} {cell.point} {cell.measurement} {cell.repetition}"
+        yield f"  {cell.what}: {cell.algorithm} {cell.point} round {cell.round}"
 
 
 def _number(measured: float | None) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import Results
-from cepbench.metrics.values import measurement
+from cepbench.metrics.values import is_memory
 from cepbench.plots import harness, provenance, tables
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.claims import claims_table, in_units
@@ -74,7 +74,7 @@ def alternative(figure: Figure, records: Sequence[Record]) -> str:
     panels = "; ".join(f"{panel.letter} {panel.label}".strip() for panel in figure.panels)
     algorithms = ", ".join(label(name, figure.labels) for name in figure.algorithms)
     axes = ", ".join(dict.fromkeys(figure.x_of(panel).label for panel in figure.panels))
-    failed = sum(record.status is not Status.OK for record in records)
+    failed = sum(record.ending[0] is not Status.OK for record in records)
     return (
         f"{panels} over {axes} for {algorithms}. {len(records)} cells, {failed} without a valid result. "
         "The numbers are in the rows of the figure."
@@ -127,7 +127,7 @@ def _notes(figure: Figure, records: Sequence[Record], idle: bool) -> list[str]:
         notes.append("A dash on the rail: the experiment does not run this algorithm at this point.")
     if any(record.status is Status.WRONG for record in records):
         notes.append("Times of wrong answers are not drawn.")
-    if {measurement(panel.metric) for panel in figure.panels} >= {"time", "memory"}:
+    if len({is_memory(panel.metric) for panel in figure.panels}) > 1:
         notes.append("Time and memory come from separate runs.")
     return notes
 
@@ -192,10 +192,10 @@ def _cells(records: Sequence[Record]) -> list[Html]:
     statuses = [
         join([tag("span", tables.status_badge(status), f" {count}", class_="count"), " "])
         for status in Status
-        if (count := sum(record.status is status for record in records))
+        if (count := sum(record.ending[0] is status for record in records))
     ]
     head = [tag("h3", "Cells"), tag("p", statuses)]
-    bad = [record for record in records if record.status is not Status.OK]
+    bad = [record for record in records if record.ending[0] is not Status.OK]
     if not bad:
         return head
     return [*head, tag("details", tag("summary", "Cells without a result"), tables.failures(bad))]

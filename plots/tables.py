@@ -90,13 +90,12 @@ def failures(records: Sequence[Record]) -> Html:
         [
             label(record.algorithm),
             *(_coordinate(record.point.get(axis)) for axis in axes),
-            record.measurement,
-            Cell(status_badge(record.status), str(record.status)),
-            Cell(record.reason, kind="text"),
+            Cell(status_badge(record.ending[0]), str(record.ending[0])),
+            Cell(record.ending[1], kind="text"),
         ]
         for record in records
     ]
-    return table(f"{len(rows)} cells", ("Algorithm", *axes, "measurement", "status", "reason"), rows, sortable=True)
+    return table(f"{len(rows)} cells", ("Algorithm", *axes, "status", "reason"), rows, sortable=True)
 
 
 def provenance(records: Sequence[Record]) -> Html | None:

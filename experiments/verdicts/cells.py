@@ -13,7 +13,7 @@ from typing import Any
 from cepbench.experiments.verdicts.numbers import Number, pooled
 from cepbench.metrics.details import DETAILS
 from cepbench.metrics.record import Record, Status
-from cepbench.metrics.values import REALISED, measurement, repetitions, value
+from cepbench.metrics.values import REALISED, repetitions, status_of, value
 
 CUT = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
 VOID = (Status.WRONG, Status.ERROR, Status.UNSUPPORTED)
@@ -23,8 +23,7 @@ INCOMPLETE = {"fell_back": "fell back to another plan", "thinned": "left plans o
 
 def measuring(algorithm: str, metric: str, records: Sequence[Record]) -> list[Record]:
     """The cells of an algorithm that measure a metric."""
-    kind = measurement(metric)
-    return [r for r in records if r.algorithm == algorithm and (kind is None or r.measurement == kind)]
+    return [r for r in records if r.algorithm == algorithm and status_of(r, metric) is not None]
 
 
 def number(cells: Sequence[Record], metric: str, records: Sequence[Record]) -> Number:
@@ -54,10 +53,11 @@ def named(point: dict[str, Any]) -> str:
 
 def _bounds(cell: Record, metric: str, records: Sequence[Record]) -> tuple[float, float]:
     """The lower and upper bound of a metric in one cell; equal if it was measured."""
-    if cell.status is Status.OK:
+    status = status_of(cell, metric)
+    if status is Status.OK:
         found = value(cell, metric)
         return (0.0, inf) if found is None else (found, found)
-    if cell.status is not Status.TIMEOUT:
+    if status is not Status.TIMEOUT:
         return 0.0, inf
     if cell.plan_limit_seconds is not None:  # nothing ran
         return (cell.plan_limit_seconds if metric == "plan_seconds" else 0.0), inf

@@ -176,7 +176,6 @@ def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:
     worst: dict[str, Record] = {}
     for name in claim.algorithms:
         own = [r for r in records if r.algorithm == name and holds(r.point, claim.where)]
-        own = [r for r in own if r.measurement == "time"] or own
         if not own:
             return result.model_copy(update={"reason": f"{name} was not run at {named(dict(claim.where))}"})
         last = worst[name] = sorted(own, key=lambda r: (r.status in VOID, r.status in CUT))[-1]

@@ -14,6 +14,7 @@ from cepbench.experiments.verdicts.cells import VOID, incomplete, measuring, nam
 from cepbench.experiments.verdicts.numbers import Number, pooled
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import point_key
+from cepbench.metrics.values import status_of
 
 Point = dict[str, Any]
 
@@ -52,7 +53,7 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
     Raises `NotMeasured` if an algorithm has no valid cell, or if several points have the size.
     """
     for name, metric in quantity.parts:
-        _check(name, measuring(name, metric, records))
+        _check(name, metric, measuring(name, metric, records))
     points = _points(quantity, records)
     chosen = sized(quantity, [[point for point in points if point in sweep] for sweep in sweeps])
     by_draw: dict[Any, list[Point]] = {}
@@ -69,12 +70,13 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
     return Measured(whole, tuple(numbers), chosen.size, "; ".join(dict.fromkeys(filter(None, reasons))))
 
 
-def _check(algorithm: str, cells: Sequence[Record]) -> None:
+def _check(algorithm: str, metric: str, cells: Sequence[Record]) -> None:
     if not cells:
         raise NotMeasured(f"{algorithm} was not run")
     for cell in cells:
-        if cell.status in VOID:
-            raise NotMeasured(f"{algorithm} is {cell.status.value} at {named(cell.point)}")
+        status = status_of(cell, metric)
+        if status in VOID:
+            raise NotMeasured(f"{algorithm} is {status.value} at {named(cell.point)}")
 
 
 def _points(quantity: Quantity, records: Sequence[Record]) -> list[Point]:

@@ -28,7 +28,7 @@ def save(root: Path, experiment: str, seconds: float, commit: str | None = None,
     )
     record = Record(
         cell=experiment, group="g", experiment=experiment, profile="smoke", algorithm="sase", point={"events": 10},
-        measurement="time", repetition=0, configuration={}, status=Status.OK, limit_seconds=1, limit_bytes=1,
+        round=0, configuration={}, status=Status.OK, limit_seconds=1, limit_bytes=1,
         summary=Summary(latency_p50=seconds), provenance={"commit": commit, "committed": committed},
     )  # fmt: skip
     cells = root / experiment / "smoke" / "cells"

@@ -35,22 +35,10 @@ class Measuring:
         self.limits: list[float] = []
         self.ran: list[tuple[str, int]] = []
         self.sessions: list[int | None] = []
-        self.together: list[tuple[str, int]] = []
-        self.alone: list[tuple[str, int]] = []
-        self.memory: dict[tuple[str, int], Outcome] = {}  # ends of memory that is measured after the times
+        self.memory: dict[tuple[str, int], Status] = {}  # ends of memory runs
         self.stopped = 0  # how often Spark stops its session
 
-    def both(
-        self, spark: None, job: MeasuredRun, seconds: float, notify: object = None
-    ) -> tuple[Outcome, Outcome | None]:
-        """Times, and memory unless the times are cut off or the memory of the cell is to be measured alone."""
-        times = self(spark, job, seconds)
-        self.together.append(self.ran[-1])
-        if times.status is Status.TIMEOUT or self.ran[-1] in self.alone:
-            return times, None
-        return times, replace(self.memory.get(self.ran[-1], times), hosts=("of memory",))
-
-    def __call__(self, spark: None, job: MeasuredRun, seconds: float, notify: object = None) -> Outcome:
+    def __call__(self, job: MeasuredRun, seconds: float, spark: None, notify: object = None) -> Outcome:
         events, algorithm = read_stream(job.store).events, job.algorithm
         more = algorithm.more if isinstance(algorithm, Counting) else 0
         name = algorithm.name + (str(more) if more else "")
@@ -65,7 +53,10 @@ class Measuring:
             end = in_turn.pop(0)
         if isinstance(end, CepbenchError):
             raise end
-        return end
+        if not job.memory:
+            return end
+        memory = self.memory.get((name, events), end.status)
+        return replace(end, memory_status=memory, memory_reason="" if memory is Status.OK else "killed")
 
 
 @pytest.fixture
@@ -75,8 +66,7 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Measuring:
     monkeypatch.setattr(sweep, "slot_count", lambda spark: 2)
     monkeypatch.setattr(sweep, "check_workers", lambda spark, folders, inputs: [])
     monkeypatch.setattr(sweep, "configuration_of", lambda spark: {})
-    monkeypatch.setattr(sweep, "measure", fake)
-    monkeypatch.setattr(sweep, "measure_both", fake.both)
+    monkeypatch.setattr(sweep, "measure_cell", fake)
     return fake
 
 
@@ -89,14 +79,14 @@ def swept(tmp_path: Path, told: list[str] | None = None, **changes: Any) -> tupl
 
 def test_a_cell_is_given_what_the_experiment_says(tmp_path: Path, measuring: Measuring) -> None:
     changes = {"axes": {"events": [100]}, "algorithms": ["counting"], "claims": None, "arithmetic": "float"}
-    swept(tmp_path, **changes, measurements=["memory", "time"], arrival={"rate": 50, "batch": 10})
-    assert [job.memory for job in measuring.jobs] == [True, False]
+    swept(tmp_path, **changes, measurements=["memory", "time"], repetitions=2, arrival={"rate": 50, "batch": 10})
+    assert [(job.memory, job.round) for job in measuring.jobs] == [(True, 1), (False, 2)]
     assert {job.arrival for job in measuring.jobs} == {OpenRate(50, 10)}
     assert {job.arithmetic for job in measuring.jobs} == {"float"}
     assert {job.workload for job in measuring.jobs} == {"RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 50 s"}
     assert measuring.limits == [30.0, 30.0]
     swept(tmp_path, **changes)
-    assert measuring.jobs[-1].arrival is None
+    assert (measuring.jobs[-1].arrival, measuring.jobs[-1].memory) == (None, False)
 
 
 def test_harder_points_of_who_was_cut_off_are_not_run(tmp_path: Path, measuring: Measuring) -> None:
@@ -120,51 +110,58 @@ def test_harder_points_of_who_was_cut_off_are_not_run(tmp_path: Path, measuring:
 BOTH = {"measurements": ["time", "memory"], "claims": None}
 
 
-def measured(found: Swept) -> dict[tuple[str, int, str], Record]:
-    return {(r.algorithm, r.point["events"], r.measurement): r for r in read(found.folders[0]).records}
-
-
-def test_times_and_memory_are_measured_in_one_job(tmp_path: Path, measuring: Measuring) -> None:
-    found, _ = swept(tmp_path, **BOTH)
-    assert len(measuring.jobs) == len(measuring.together) == 4
-    assert not any(job.memory for job in measuring.jobs)
-    assert (found.run, found.statuses) == (8, {Status.OK: 8})
-    cells = measured(found)
-    assert {r.hosts for (_, _, kind), r in cells.items() if kind == "memory"} == {("of memory",)}
-    assert {r.hosts for (_, _, kind), r in cells.items() if kind == "time"} == {()}
+def test_a_cell_has_one_record_of_its_times_and_its_memory(tmp_path: Path, measuring: Measuring) -> None:
+    found, cells = swept(tmp_path, **BOTH)
+    assert [job.memory for job in measuring.jobs] == [True] * 4
+    assert (found.run, found.statuses) == (4, {Status.OK: 4})
+    assert {(record.status, record.memory_status) for record in cells.values()} == {(Status.OK, Status.OK)}
     assert all(record.seconds > 0 for record in cells.values())
     assert swept(tmp_path, **BOTH)[0].run == 0
 
 
-@pytest.mark.parametrize("kind", ["time", "memory"])
-def test_what_is_missing_of_the_two_is_measured_alone(tmp_path: Path, measuring: Measuring, kind: str) -> None:
-    found, _ = swept(tmp_path, **BOTH)
-    (found.folders[0] / "cells" / f"{measured(found)['slow', 100, kind].cell}.json").unlink()
-    measuring.jobs.clear()
-    measuring.together.clear()
-    assert swept(tmp_path, **BOTH)[0].run == 1
-    assert [job.memory for job in measuring.jobs] == [kind == "memory"]
-    assert measuring.together == []
+def test_memory_is_not_measured_unless_the_experiment_says_so(tmp_path: Path, measuring: Measuring) -> None:
+    _, cells = swept(tmp_path)
+    assert {record.memory_status for record in cells.values()} == {None}
+    assert {record.configuration["memory"] for record in cells.values()} == {False}
+    assert swept(tmp_path, **BOTH)[0].run == 4  # other cells
 
 
-def test_memory_that_could_not_be_measured_with_the_times_is_measured_alone(
-    tmp_path: Path, measuring: Measuring
-) -> None:
-    measuring.alone, measuring.ends["slow", 200] = [("slow", 100)], TIMEOUT
-    found, _ = swept(tmp_path, **BOTH)
-    assert len(measuring.together) == 4
-    assert [(job.algorithm.name, job.memory) for job in measuring.jobs[4:]] == [("slow", True), ("slow", True)]
-    assert (found.run, found.statuses) == (8, {Status.OK: 6, Status.TIMEOUT: 2})
+def test_a_cell_that_is_cut_off_has_no_memory(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.ends["slow", 100], measuring.ends["slow", 200] = TIMEOUT, CepbenchError("the disk is full")
+    _, cells = swept(tmp_path, **BOTH)
+    ended = {events: cells["slow", events] for events in (100, 200)}
+    assert [(r.memory_status, r.status) for r in ended.values()] == [(Status.TIMEOUT,) * 2, (Status.ERROR,) * 2]
+    assert ended[200].memory_reason == ended[200].reason == "the disk is full"
 
 
 def test_who_is_cut_off_while_memory_is_measured_is_still_timed(tmp_path: Path, measuring: Measuring) -> None:
-    measuring.memory["slow", 100] = TIMEOUT
-    found, _ = swept(tmp_path, **BOTH, monotone=True)
-    cells = measured(found)
-    assert (cells["slow", 100, "time"].status, cells["slow", 200, "time"].status) == (Status.OK, Status.OK)
-    assert cells["slow", 100, "memory"].status is Status.TIMEOUT
-    assert cells["slow", 200, "memory"].reason == "not run: timed out at events 100"
-    assert measuring.ran.count(("slow", 200)) == 1
+    measuring.memory["slow", 100] = Status.TIMEOUT
+    found, cells = swept(tmp_path, **BOTH, monotone=True)
+    assert [cells["slow", events].status for events in (100, 200)] == [Status.OK, Status.OK]
+    assert cells["slow", 100].ending == (Status.TIMEOUT, "memory: killed")
+    assert cells["slow", 200].ending == (Status.TIMEOUT, "memory: not run: timed out at events 100")
+    assert [job.memory for job in measuring.jobs if job.algorithm.name == "slow"] == [True, False]
+    assert found.statuses == {Status.OK: 2, Status.TIMEOUT: 2}
+
+
+def test_an_error_of_memory_is_run_again(tmp_path: Path, measuring: Measuring) -> None:
+    measuring.memory["slow", 100] = Status.ERROR
+    assert swept(tmp_path, **BOTH)[0].statuses == {Status.OK: 3, Status.ERROR: 1}
+    measuring.memory.clear()
+    found, _ = swept(tmp_path, **BOTH)
+    assert (found.run, found.statuses) == (1, {Status.OK: 4})
+
+
+@pytest.mark.parametrize(("status", "words"), [(Status.TIMEOUT, "timed out"), (Status.UNSUPPORTED, "unsupported")])
+def test_later_rounds_leave_out_what_failed_in_the_first(
+    tmp_path: Path, measuring: Measuring, status: Status, words: str
+) -> None:
+    measuring.ends["slow", 200] = Outcome(status, "so it is")
+    found, _ = swept(tmp_path, **BOTH, repetitions=3)
+    slow = [r for r in read(found.folders[0]).records if (r.algorithm, r.point["events"]) == ("slow", 200)]
+    assert [r.reason for r in slow] == ["so it is", *[f"not run: {words} in round 1"] * 2]
+    assert [(r.status, r.memory_status) for r in slow] == [(status, status), (status, None), (status, None)]
+    assert [job.round for job in measuring.jobs] == [1] * 4 + [2] * 3 + [3] * 3
 
 
 def test_a_wrong_answer_is_told_of_its_cell(tmp_path: Path, measuring: Measuring) -> None:

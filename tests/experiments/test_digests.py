@@ -7,7 +7,7 @@ POINT = {"n": 1}
 
 def statuses(*answers):
     """Algorithm and digest of each cell -> its status afterwards."""
-    records = [record(a, POINT, repetition=i, digest=d) for i, (a, d) in enumerate(answers)]
+    records = [record(a, POINT, round=i, digest=d) for i, (a, d) in enumerate(answers)]
     changed = {r.cell: r for r in judged(records)}
     return [changed.get(r.cell, r).status for r in records]
 

@@ -7,8 +7,8 @@ from cepbench.metrics.record import Record, Status
 from tests.experiments.files import write
 
 
-def cut(cell, status=Status.TIMEOUT, seconds=12.0):
-    return Record(**identified(cell), status=status, seconds=seconds)
+def cut(cell, status=Status.TIMEOUT, memory=None):
+    return Record(**identified(cell), status=status, memory_status=memory, seconds=12.0)
 
 
 def found(tmp_path, **changes):
@@ -53,28 +53,33 @@ def test_only_if_the_experiment_says_so(tmp_path):
 
 def test_other_ends_and_cells_that_did_not_run_prove_nothing(tmp_path):
     experiment, known = found(tmp_path, monotone=True)
-    stop = EarlyStop(experiment, [cut(known["slow", 10, "x"], Status.ERROR), cut(known["slow", 10, "y"], seconds=0)])
+    again = cut(known["slow", 10, "y"]).model_copy(update={"reason": "not run: timed out at events 5"})
+    stop = EarlyStop(experiment, [cut(known["slow", 10, "x"], Status.ERROR), again])
     assert not any(stop.skipped(cell) for cell in known.values())
 
 
-def test_repetitions_of_a_cut_point_are_not_run(tmp_path):
-    experiment, known = found(tmp_path, monotone=True)
+def test_later_rounds_of_a_cut_point_are_not_run(tmp_path):
+    experiment, known = found(tmp_path)
     cell = known["slow", 10, "x"]
-    again = replace(cell, repetition=2, id="again")
-    record = EarlyStop(experiment, [cut(cell)]).skipped(again)
+    again = replace(cell, round=2, id="again")
+    record = EarlyStop(experiment, [cut(cell, Status.OUT_OF_MEMORY)]).skipped(again)
     assert record is not None
-    assert (record.cell, record.repetition) == ("again", 2)
+    assert (record.cell, record.round, record.reason) == ("again", 2, "not run: ran out of memory in round 1")
+    assert EarlyStop(experiment, [cut(cell, Status.ERROR)]).skipped(again) is None
+    assert EarlyStop(experiment, [cut(again)]).skipped(replace(cell, round=3)) is None
 
 
-def test_times_are_measured_where_only_memory_was_cut(tmp_path):
-    experiment, _ = found(tmp_path, monotone=True, measurements=["time", "memory"])
-    memory = [cell for cell in cells(experiment, "quick") if cell.measurement == "memory" and cell.algorithm == "slow"]
-    times = [replace(cell, measurement="time") for cell in memory]
-    stop = EarlyStop(experiment, [cut(memory[0])])
-    assert stop.skipped(memory[0]) is not None
-    assert not any(stop.skipped(cell) for cell in times)
-    stop.add(cut(times[0]))
-    assert stop.skipped(times[0]) is not None
+def test_a_limit_of_memory_alone_skips_only_memory(tmp_path):
+    experiment, known = found(tmp_path, monotone=True, measurements=["time", "memory"])
+    easy, hard = known["slow", 10, "x"], known["slow", 20, "x"]
+    stop = EarlyStop(experiment, [cut(easy, Status.OK, Status.OUT_OF_MEMORY)])
+    assert stop.skipped(hard) is None
+    assert stop.memory_skipped(hard) == (Status.OUT_OF_MEMORY, "not run: ran out of memory at events 10")
+    assert stop.memory_skipped(known["slow", 20, "y"]) is None
+    stop.add(cut(easy, Status.TIMEOUT, Status.TIMEOUT))
+    record = stop.skipped(hard)
+    assert record is not None
+    assert (record.memory_status, record.memory_reason) == (Status.TIMEOUT, record.reason)
 
 
 def test_every_monotone_axis_counts(tmp_path):

@@ -4,14 +4,15 @@ from cepbench.experiments.estimate import PREPARATION, Estimate, bound, total_bo
 from cepbench.experiments.points import Cell
 
 
-def cell(algorithm: str = "fast", measurement: str = "time", experiment: str = "e", seconds: float = 20) -> Cell:
-    given = {"limits": {"seconds": seconds}, "repeat": 2.0}
-    return Cell("id", "group", experiment, "quick", algorithm, {}, measurement, 1, given)
+def cell(algorithm: str = "fast", memory: bool = False, experiment: str = "e", seconds: float = 20) -> Cell:
+    given = {"limits": {"seconds": seconds}, "repeat": 2.0, "memory": memory}
+    return Cell("id", "group", experiment, "quick", algorithm, {}, 1, given)
 
 
 def test_the_bound_is_the_limit_and_preparation() -> None:
     assert bound(cell()) == 20 + PREPARATION > 20
     assert total_bound([cell(), cell(seconds=5)]) == 25 + 2 * PREPARATION
+    assert bound(cell(memory=True)) == 40 + PREPARATION
     assert bound(cell(seconds=1)) == 2 + PREPARATION  # runs are repeated for so long
 
 
@@ -23,8 +24,7 @@ def test_cells_take_as_long_as_the_longest_of_their_kind() -> None:
     assert estimate.expected(cell()) == 9
     estimate.finished(cell("slow"), 500)
     assert estimate.expected(cell("slow")) == bound(cell("slow"))
-    for other in (cell(measurement="memory"), cell(experiment="f")):
-        assert estimate.expected(other) == bound(other)
+    assert estimate.expected(cell(experiment="f")) == bound(cell(experiment="f"))
     assert estimate.remaining([cell(), cell(), cell("slow", seconds=30)]) == 9 + 9 + 30 + PREPARATION
 
 

@@ -10,7 +10,7 @@ from cepbench.experiments.sweep import plan
 
 def of(*specifications: str, seconds: float = 10) -> list[Cell]:
     given = {"limits": {"seconds": seconds}, "repeat": 0}
-    return [Cell("", "", "", "", name, {}, "time", 1, {**given, "algorithm": name}) for name in specifications]
+    return [Cell("", "", "", "", name, {}, 1, {**given, "algorithm": name}) for name in specifications]
 
 
 @pytest.mark.parametrize(

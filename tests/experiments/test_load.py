@@ -32,6 +32,7 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ({"colour": "red"}, "colour: unknown field"),
         ({"departures": [{"what": "fewer events"}]}, "departures.0.reason: missing"),
         ({"repetitions": 0}, "repetitions: expected at least 1, not 0"),
+        ({"measurements": ["memory"]}, "measurements: time is always measured; give [time], or [time, memory]"),
         ({"limits": {"seconds": 5, "memory": "3 apples"}}, "limits.memory: expected a size such as 4096"),
         ({"limits": {"seconds": 5, "memory": "1 MB"}}, "limits.memory: expected at least 256 MiB, not 1 MB"),
         ({"zip": {"a": [1, 2], "b": [1]}}, "zip: axes advance together"),

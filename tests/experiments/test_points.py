@@ -128,17 +128,21 @@ def test_axes_go_into_stream_and_workload_with_their_type(tmp_path):
         substituted({"k": "${b}"}, {"a": 1}, "x")
 
 
-def test_every_algorithm_and_repetition_of_a_point_is_a_cell(tmp_path):
+def test_every_algorithm_at_a_point_is_a_cell_in_each_round(tmp_path):
     experiment = load(write(tmp_path, repetitions=2, measurements=["time", "memory"]))
     found = cells(experiment, "quick")
-    assert len(found) == len({cell.id for cell in found}) == 2 * 2 * 3  # points, algorithms, two times and one memory
+    assert len(found) == len({cell.id for cell in found}) == 2 * 2 * 2  # points, algorithms, rounds
     assert len({cell.group for cell in found}) == 2
-    assert [cell.repetition for cell in found] == [1] * 8 + [2] * 4
+    assert [(cell.round, cell.memory) for cell in found] == [(1, True)] * 4 + [(2, False)] * 4
 
 
-def test_memory_alone_is_measured_once(tmp_path):
-    found = cells(load(write(tmp_path, repetitions=3, measurements=["memory"])), "quick")
-    assert {(cell.measurement, cell.repetition) for cell in found} == {("memory", 1)}
+def test_memory_is_part_of_the_configuration_where_it_is_not_measured(tmp_path):
+    times = cells(load(write(tmp_path)), "quick")
+    both = cells(load(write(tmp_path, measurements=["memory", "time"])), "quick")
+    assert {cell.configuration.get("memory") for cell in times} == {False}
+    assert {cell.configuration.get("memory") for cell in both} == {None}
+    assert not {cell.id for cell in times} & {cell.id for cell in both}
+    assert {cell.group for cell in times} == {cell.group for cell in both}
 
 
 def test_algorithms_take_turns(tmp_path):

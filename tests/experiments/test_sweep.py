@@ -40,9 +40,9 @@ class TestSweeps:
     def test_a_sweep_and_the_next_ones(self, tmp_path):
         path, results = write(tmp_path, measurements=["time", "memory"]), tmp_path / "results"
         swept, told = sweep(path, results)
-        assert swept.run == 8
-        assert swept.statuses == {Status.OK: 8}
-        assert told[0].startswith("small-1.1: 8 cells: 8 ok (8 run in ")
+        assert swept.run == 4
+        assert swept.statuses == {Status.OK: 4}
+        assert told[0].startswith("small-1.1: 4 cells: 4 ok (4 run in ")
         found = read(swept.folders[0])
         assert found.figure.algorithms == ("counting", "slow")
         assert found.figure.claims[0].verdict is Verdict.HOLDS
@@ -68,7 +68,7 @@ class TestSweeps:
         assert swept.run == 2
         folder = results / "small-1.1/quick"
         assert told[0] == (
-            f"small-1.1: 8 cells of another configuration are kept in {folder}/superseded, "
+            f"small-1.1: 4 cells of another configuration are kept in {folder}/superseded, "
             f"which you may delete; to compare them: cepbench compare {folder}/superseded {folder}"
         )
         assert len(by_cell(results)) == 2
@@ -229,6 +229,6 @@ def test_a_listing_gives_an_upper_bound(tmp_path):
     planned = plan([str(write(tmp_path, limits={"seconds": 52, "memory": "3 GB"}))], make_algorithm=make)
     lines = listing(planned, tmp_path / "results")
     assert len(lines) == 5
-    assert "small-1.1 counting at events 100, within 50, time 1: at most 60 s" in lines
+    assert "small-1.1 counting at events 100, within 50, round 1: at most 60 s" in lines
     assert lines[-1] == "4 of 4 cells to run, at most 4 min, plus the streams"
     assert not (tmp_path / "results").exists()

@@ -47,7 +47,7 @@ def test_an_interval_that_touches_an_edge_of_the_band_is_marked() -> None:
 
 
 def test_a_direction_of_bytes_needs_no_tolerance() -> None:
-    cells = [at(name, 1, size, "state_peak", measurement="memory") for name, size in (("slow", 1001.0), ("fast", 1e3))]
+    cells = [at(name, 1, size, "state_peak", memory=Status.OK) for name, size in (("slow", 1001.0), ("fast", 1e3))]
     assert judge(cells, to="fast", metric="state_peak", direction="more").verdict is HOLDS
 
 
@@ -279,8 +279,7 @@ def test_who_ends_and_who_does_not() -> None:
     assert judge([*cells, at("slow", 2, None, limit=10.0)], **both).reason == "within 10 s"
     short = record("fast", {"n": 2}, details={"fell_back": 1.0})
     assert judge([*cells[:2], short, at("slow", 2, None)], **both).verdict is OPEN
-    memory = record("slow", {"n": 2}, Status.OUT_OF_MEMORY, measurement="memory")
-    assert judge([*cells, at("slow", 2, 1.0), memory], **both).verdict is OPPOSITE
+    assert judge([*cells, at("slow", 2, 1.0, memory=Status.OUT_OF_MEMORY)], **both).verdict is OPPOSITE
     ended = judge([*cells, at("slow", 2, 1.0)], **both)
     assert (ended.verdict, ended.reason) == (OPPOSITE, "slow finished")
     late = judge([*cells[:2], at("fast", 2, None), at("slow", 2, None)], **both)

@@ -132,13 +132,13 @@ def test_a_pack_that_fills_the_memory_is_refused(pack, monkeypatch):
 
 
 def test_a_record_of_another_version_is_named_by_its_line(tmp_path):
-    line = record().model_dump_json() + "\n" + record(format=99).model_dump_json() + "\n"
+    line = record().model_dump_json() + "\n" + record().model_dump_json().replace('"format":2', '"format":99') + "\n"
     members = {
         "results/greta-13.1/smoke/figure.json": FIGURE.model_dump_json().encode(),
         "results/greta-13.1/smoke/records.jsonl": line.encode(),
     }
     pack = write_members(tmp_path / "run.tar.xz", members, {})
     with pytest.raises(
-        ResultsError, match=r"run.tar.xz/greta-13.1/smoke/records.jsonl:2: record format 99, .* that packed it"
+        ResultsError, match=r"run.tar.xz/greta-13.1/smoke/records.jsonl:2: record format 99, .* that wrote it"
     ):
         load_results(pack)

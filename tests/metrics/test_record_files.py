@@ -10,8 +10,8 @@ from cepbench.metrics.record_files import NEXT_SUFFIX, SAMPLES_SUFFIX, SamplesEr
 
 def record(*latency: float) -> Record:
     return Record(
-        cell="c", group="g", experiment="e", profile="smoke", algorithm="greta", point={}, measurement="time",
-        repetition=1, configuration={}, status=Status.OK, limit_seconds=1.0, limit_bytes=1,
+        cell="c", group="g", experiment="e", profile="smoke", algorithm="greta", point={},
+        round=1, configuration={}, status=Status.OK, limit_seconds=1.0, limit_bytes=1,
         samples=Samples(latency=list(latency)),
     )  # fmt: skip
 

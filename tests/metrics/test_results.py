@@ -3,7 +3,7 @@ import pytest
 from cepbench.metrics.figure import Axis, Figure, Panel
 from cepbench.metrics.record import Realised, Record, Status, Summary
 from cepbench.metrics.results import ResultsError, load_results, read
-from cepbench.metrics.values import measurement, value
+from cepbench.metrics.values import is_memory, value
 
 FIGURE = Figure(
     id="13.1",
@@ -25,8 +25,7 @@ def record(algorithm="greta", n=1, **changes):
         "profile": "smoke",
         "algorithm": algorithm,
         "point": {"n": n},
-        "measurement": "time",
-        "repetition": 0,
+        "round": 1,
         "configuration": {},
         "status": Status.OK,
         "limit_seconds": 1.0,
@@ -62,10 +61,14 @@ def test_figures_are_found_at_every_level_and_sorted_by_number(tmp_path):
     ("text", "message"),
     [
         ("{", "Invalid JSON"),
-        ('{"format": 1}', "Field required"),
+        ('{"format": 2}', "Field required"),
         (record().model_dump_json().replace('"ok"', '"fine"'), "status"),
         (record(experiment="other").model_dump_json(), "a cell of other"),
-        (record(format=99).model_dump_json(), "format 99"),
+        (
+            record().model_dump_json().replace('"format":2', '"format":99'),
+            "record format 99, expected 2; use the version",
+        ),
+        ('{"format": 1, "measurement": "time"}', "record format 1, expected 2; cepbench 1.0 reads it"),
     ],
 )
 def test_a_bad_cell_is_refused_in_one_line_that_names_it(tmp_path, text, message):
@@ -105,9 +108,9 @@ def test_values():
             "throughput",
         )
     ] == [0.5, 7.0, None, 3.0, 10.0, None]
-    assert [measurement(m) for m in ("latency_p50", "state_peak", "state_kinds.edges", "realised.rows")] == [
-        "time",
-        "memory",
-        "memory",
-        None,
+    assert [is_memory(m) for m in ("latency_p50", "state_peak", "state_kinds.edges", "realised.rows")] == [
+        False,
+        True,
+        True,
+        False,
     ]

@@ -14,11 +14,11 @@ def folders(tmp_path, figure, record, save):
     def slow(**changes):
         return record(**changes, summary=Summary(latency_p50=2.0, throughput=50.0))
 
-    before = [fast(), fast(repetition=1), fast(repetition=2), record("sase", status=Status.TIMEOUT)]
+    before = [fast(), fast(round=2), fast(round=3), record("sase", status=Status.TIMEOUT)]
     after = [
         slow(),
-        slow(repetition=1, digest="new"),
-        record(repetition=2, status=Status.ERROR),
+        slow(round=2, digest="new"),
+        record(round=3, status=Status.ERROR),
         record("cogra", summary=Summary(latency_p50=1.0)),
     ]
     save(tmp_path / "a", figure(), before)
@@ -27,20 +27,20 @@ def folders(tmp_path, figure, record, save):
 
 
 def test_ratios_statuses_and_digests(folders):
-    table = compare(*folders).set_index(["algorithm", "repetition"])
-    assert table.loc[("greta", 0), "latency_p50_ratio"] == 2.0
-    assert table.loc[("greta", 0), "throughput_ratio"] == 0.5
+    table = compare(*folders).set_index(["algorithm", "round"])
+    assert table.loc[("greta", 1), "latency_p50_ratio"] == 2.0
+    assert table.loc[("greta", 1), "throughput_ratio"] == 0.5
     assert list(table["status_changed"]) == [True, False, False, True, True]
-    assert table.loc[("greta", 1), "digest_changed"]
-    assert not table.loc[("greta", 0), "digest_changed"]
+    assert table.loc[("greta", 2), "digest_changed"]
+    assert not table.loc[("greta", 1), "digest_changed"]
     assert table["latency_p50_ratio"].isna().sum() == 3
-    assert table.loc[("cogra", 0), "status_a"] is None
+    assert table.loc[("cogra", 1), "status_a"] is None
 
 
 def test_the_description_says_what_changed(folders):
     text = describe(compare(*folders))
     assert "3 cells in both, 1 only in a, 1 only in b" in text
-    assert 'status ok -> error: greta-13.1 headline greta {"events": 1000} time 2' in text
+    assert 'status ok -> error: greta-13.1 headline greta {"events": 1000} round 3' in text
     assert "another answer: greta-13.1 headline greta" in text
     assert text.splitlines()[-3:] == [
         "greta-13.1 greta",
@@ -90,7 +90,7 @@ def test_six_runs_of_two_are_too_few(tmp_path, figure, record, save):
 
 def test_many_cells_have_the_interval_of_their_median(tmp_path, figure, record, save):
     def cells(*seconds):
-        return [record(repetition=n, summary=Summary(latency_p50=took)) for n, took in enumerate(seconds)]
+        return [record(round=n, summary=Summary(latency_p50=took)) for n, took in enumerate(seconds)]
 
     text = lines_of(tmp_path, figure, save, cells(*[1.0] * 6), cells(2.0, 3.0, 4.0, 4.0, 5.0, 6.0))
     assert "latency_p50 x4 1 s -> 4 s 6 cells worse: 2 to 6" in text
@@ -99,14 +99,14 @@ def test_many_cells_have_the_interval_of_their_median(tmp_path, figure, record, 
 
 
 def test_two_cells_are_as_sure_as_the_less_sure_one(tmp_path, figure, record, save):
-    before = [runs(record, "latency_p50", *[1.0] * 7, repetition=n) for n in (1, 2)]
-    after = [runs(record, "latency_p50", *[took] * 7, repetition=n) for n, took in ((1, 2.0), (2, 3.0))]
+    before = [runs(record, "latency_p50", *[1.0] * 7, round=n) for n in (1, 2)]
+    after = [runs(record, "latency_p50", *[took] * 7, round=n) for n, took in ((1, 2.0), (2, 3.0))]
     assert "x2.45 1 s -> 2.45 s 2 cells worse: 2 to 3" in lines_of(tmp_path, figure, save, before, after)
 
 
 def test_the_ratio_of_several_cells_is_that_of_the_values_beside_it(tmp_path, figure, record, save):
     def cells(*seconds):
-        return [record(repetition=n, summary=Summary(latency_p50=took)) for n, took in enumerate(seconds)]
+        return [record(round=n, summary=Summary(latency_p50=took)) for n, took in enumerate(seconds)]
 
     # Ratios 4, 0.5 and 2: the third cell is in the middle. The medians of both sides are 4 and 5.
     odd = lines_of(tmp_path, figure, save, cells(1.0, 10.0, 4.0), cells(4.0, 5.0, 8.0))
@@ -119,10 +119,7 @@ def test_the_ratio_of_several_cells_is_that_of_the_values_beside_it(tmp_path, fi
 @pytest.mark.parametrize("metric", ["process_peak", "state_peak"])
 def test_memory_of_one_run_has_no_verdict_over_however_many_cells(tmp_path, figure, record, save, metric):
     def cells(size, count):
-        return [
-            record(repetition=n, measurement="memory", summary=Summary(**{metric: size * (n + 1)}))
-            for n in range(count)
-        ]
+        return [record(round=n, memory=True, summary=Summary(**{metric: size * (n + 1)})) for n in range(count)]
 
     text = lines_of(tmp_path, figure, save, cells(3_000_000, 7), cells(36_000_000, 7))
     assert f"{metric} x12 12 MB -> 144 MB 7 cells no verdict: one run" in text
@@ -132,7 +129,7 @@ def test_memory_of_one_run_has_no_verdict_over_however_many_cells(tmp_path, figu
 
 def memory(record, metric, *values, **changes):
     summary = Summary(**{metric: sorted(values)[len(values) // 2]})
-    return record(summary=summary, runs={metric: [float(v) for v in values]}, measurement="memory", **changes)
+    return record(summary=summary, runs={metric: [float(v) for v in values]}, memory=True, **changes)
 
 
 def test_the_state_of_runs_that_all_have_the_same_is_exact(tmp_path, figure, record, save):
@@ -212,9 +209,8 @@ def test_quantiles_need_latencies_that_tell_them_apart(tmp_path, figure, record,
 
 def test_no_line_is_wider_than_120_columns(tmp_path, figure, record, save):
     values = {"latency_mean": 1234.5678, "throughput": 123456.789}
-    cells = [record(repetition=n, summary=Summary(**values)) for n in range(5)]
-    memory = [record(repetition=n, measurement="memory", summary=Summary(process_peak=123_456_789)) for n in range(5)]
-    save(tmp_path, figure(), [*cells, *memory])
+    both = Summary(**values, process_peak=123_456_789)
+    save(tmp_path, figure(), [record(round=n, memory=True, summary=both) for n in range(5)])
     assert max(map(len, describe(compare(tmp_path, tmp_path)).splitlines())) <= 120
 
 
@@ -249,14 +245,15 @@ def test_two_algorithms_of_one_folder(tmp_path, figure, record, save):
         compare(tmp_path, tmp_path, ("cet", "sase"))
 
 
-def test_times_of_memory_runs_are_not_compared(tmp_path, figure, record, save):
-    for folder, number in (("a", 1), ("b", 3)):
+def test_memory_whose_run_did_not_end_is_not_compared(tmp_path, figure, record, save):
+    for folder, number, status in (("a", 1, Status.OK), ("b", 3, Status.TIMEOUT)):
         summary = Summary(latency_p50=float(number), state_peak=100 * number)
-        save(tmp_path / folder, figure(), [record(measurement="memory", summary=summary)])
+        save(tmp_path / folder, figure(), [record(memory_status=status, summary=summary)])
     (row,) = compare(tmp_path / "a", tmp_path / "b").to_dict("records")
-    assert row["state_peak_ratio"] == 3.0
-    assert pd.isna(row["latency_p50_a"])
-    assert pd.isna(row["latency_p50_ratio"])
+    assert row["latency_p50_ratio"] == 3.0
+    assert pd.isna(row["state_peak_b"])
+    assert pd.isna(row["state_peak_ratio"])
+    assert (row["status_a"], row["status_b"], row["status_changed"]) == ("ok", "timeout", True)
 
 
 def test_equal_folders(folders):

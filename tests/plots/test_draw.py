@@ -111,8 +111,8 @@ def test_axis_labels_name_units_and_ticks_are_for_people(figure, sweep):
     assert [text.get_text() for text in latency.get_xticklabels()] == ["1 k", "10 k", "100 k", "1 M", "10 M"]
 
 
-def test_few_repetitions_are_points_and_many_have_an_interval(figure, record):
-    records = [record(repetition=i, summary=Summary(latency_p50=1.0 + i)) for i in range(7)]
+def test_few_rounds_are_points_and_many_have_an_interval(figure, record):
+    records = [record(round=i, summary=Summary(latency_p50=1.0 + i)) for i in range(7)]
     one = (figure().panels[0],)
     few = draw(figure(panels=one), records[:5]).axes[0]
     assert not few.containers
@@ -123,7 +123,7 @@ def test_few_repetitions_are_points_and_many_have_an_interval(figure, record):
 
 def test_an_interval_reaches_from_its_lower_to_its_upper_end(figure, record):
     values = (1.0, 2.0, 3.0, 4.0, 10.0, 20.0, 40.0)  # of seven values, the least and the greatest bound the median
-    records = [record(repetition=i, summary=Summary(latency_p50=value)) for i, value in enumerate(values)]
+    records = [record(round=i, summary=Summary(latency_p50=value)) for i, value in enumerate(values)]
     axes = draw(figure(panels=figure().panels[:1]), records).axes[0]
     assert lines(axes)["greta"].get_ydata().tolist() == [4.0]
     (bar,) = axes.containers[0].lines[2]

@@ -95,7 +95,7 @@ def test_a_repeated_cell_has_the_interval_of_its_runs(figure, record):
     alone = estimate(record(summary=Summary(latency_p50=3.5), runs=runs))
     assert (alone.median, alone.low, alone.high) == (3.5, 1.0, 6.0)
     # Of several cells, each counts once: they differ by more than the runs of one.
-    both = [record(summary=Summary(latency_p50=3.5), runs=runs, repetition=n) for n in (1, 2)]
+    both = [record(summary=Summary(latency_p50=3.5), runs=runs, round=n) for n in (1, 2)]
     assert estimate(*both).values == (3.5, 3.5)
 
 

@@ -62,7 +62,7 @@ def test_lines_of_a_comparison_are_ranked_at_each_point(figure, record):
 def test_a_lead_within_the_noise_is_none(figure, record):
     runs = {"greta": [2000.0, 3000.0, 5000.0], "cogra": [3000.0, 4000.0, 4500.0]}
     records = [
-        record(name, {"work": "SEQ"}, repetition=number, cell=f"{name}{number}", summary=Summary(throughput=speed))
+        record(name, {"work": "SEQ"}, round=number, cell=f"{name}{number}", summary=Summary(throughput=speed))
         for name, speeds in runs.items()
         for number, speed in enumerate(speeds)
     ]
@@ -90,9 +90,8 @@ def test_who_is_beaten_in_neither_time_nor_memory(figure, record):
     numbers = {"greta": (2000.0, 50), "cogra": (3000.0, 20), "hamlet": (4000.0, 40), "sase": (4000.0, 90)}
     records = []
     for name, (speed, size) in numbers.items():
-        records.append(record(name, {"work": "SEQ"}, cell=f"{name} t", summary=Summary(throughput=speed)))
-        memory = Summary(state_peak=size)
-        records.append(record(name, {"work": "SEQ"}, cell=f"{name} m", measurement="memory", summary=memory))
+        both = Summary(throughput=speed, state_peak=size)
+        records.append(record(name, {"work": "SEQ"}, memory=True, summary=both))
     page = "".join(rankings(figure(x=WORK, panels=(PANEL, state)), records))
     assert "Throughput against state" in page
     assert "Hamlet, COGRA</td></tr>" in page
@@ -109,10 +108,8 @@ def test_time_against_memory_is_drawn_at_each_point(figure, record):
     records = []
     for at in range(1, 6):
         for name, (seconds, size) in numbers.items():
-            point, both = {"queries": at}, {"service_total": seconds, "state_peak": size}
-            for kind, metric in (("time", "service_total"), ("memory", "state_peak")):
-                summary = Summary(**{metric: both[metric]})
-                records.append(record(name, point, cell=f"{name} {at} {kind}", measurement=kind, summary=summary))
+            both = Summary(service_total=seconds, state_peak=size)
+            records.append(record(name, {"queries": at}, memory=True, summary=both))
     made = figure(paper="", x=axis, panels=panels)
     found = trade(made, *panels, records)
     assert found is not None
@@ -129,12 +126,8 @@ def test_time_against_memory_is_drawn_at_each_point(figure, record):
 
 def test_algorithms_without_state_are_drawn_too(figure, record):
     panels = (Panel(metric="service_total", label="CPU time"), Panel(metric="state_peak", label="State", unit="B"))
-    kinds = (("time", Summary(service_total=1.0)), ("memory", Summary(state_peak=0)))
-    records = [
-        record(name, {"n": 1}, cell=f"{name} {kind}", measurement=kind, summary=summary)
-        for name in ("greta", "cogra")
-        for kind, summary in kinds
-    ]
+    both = Summary(service_total=1.0, state_peak=0)
+    records = [record(name, {"n": 1}, memory=True, summary=both) for name in ("greta", "cogra")]
     made = figure(paper="", x=Axis(name="n", label="n"), panels=panels)
     found = trade(made, *panels, records)
     assert found is not None

@@ -20,7 +20,7 @@ def only(figure, panel, records):
 def test_a_wrong_answer_is_never_a_time(figure, record):
     records = [
         record(status=Status.WRONG, reason="differs", summary=Summary(latency_p50=1e-9)),
-        record(repetition=1, summary=Summary(latency_p50=2.0)),
+        record(round=1, summary=Summary(latency_p50=2.0)),
     ]
     point = only(figure(), LATENCY, records)
     assert point.measured == (2.0,)
@@ -35,8 +35,8 @@ def test_errors_and_unsupported_queries_have_no_number(figure, record):
 
 
 def test_a_timeout_stands_at_the_limit_of_a_latency_and_counts_as_slower_than_everything(figure, record):
-    records = [record(repetition=i, summary=Summary(latency_p50=1.0 + i, throughput=5.0)) for i in range(2)]
-    records += [record(repetition=2 + i, status=Status.TIMEOUT) for i in range(3)]
+    records = [record(round=i, summary=Summary(latency_p50=1.0 + i, throughput=5.0)) for i in range(2)]
+    records += [record(round=2 + i, status=Status.TIMEOUT) for i in range(3)]
     point = only(figure(), LATENCY, records)
     assert not point.drawn
     assert point.estimate.median == inf
@@ -51,7 +51,7 @@ def test_a_panel_over_an_algorithm_draws_gains_at_the_same_point(figure, record)
     gain = Panel(metric="throughput", label="Gain", over="slow", algorithms=("fast",))
     records = [record(algorithm="fast", point={"n": n}, summary=Summary(throughput=100.0 * n)) for n in (1, 2, 3, 4)]
     records += [
-        record(algorithm="slow", point={"n": 1}, repetition=i, summary=Summary(throughput=v))
+        record(algorithm="slow", point={"n": 1}, round=i, summary=Summary(throughput=v))
         for i, v in enumerate((5.0, 20.0, 10.0))
     ]
     records += [record(algorithm="slow", point={"n": 2}, summary=Summary(throughput=50.0))]
@@ -73,7 +73,7 @@ def test_gains_of_failures_stand_at_no_limit(figure, record):
 
 
 def test_one_timeout_of_three_moves_the_median_but_does_not_hide_it(figure, record):
-    records = [record(repetition=i, summary=Summary(latency_p50=float(i))) for i in (1, 2)]
+    records = [record(round=i, summary=Summary(latency_p50=float(i))) for i in (1, 2)]
     point = only(figure(), LATENCY, [*records, record(status=Status.TIMEOUT)])
     assert point.drawn
     assert point.estimate.median == 2.0
@@ -103,29 +103,32 @@ def test_planning_that_did_not_end_has_the_limit_of_planning(figure, record, met
 
 
 def test_memory_exhaustion_counts_as_more_than_everything(figure, record):
-    records = [record(measurement="memory", repetition=i, summary=Summary(process_peak=7 + i)) for i in range(2)]
-    records += [record(measurement="memory", repetition=i, status=Status.OUT_OF_MEMORY) for i in (2, 3, 4)]
+    records = [record(memory=True, round=i, summary=Summary(process_peak=7 + i)) for i in range(2)]
+    records += [record(memory=True, round=i, status=Status.OUT_OF_MEMORY) for i in (2, 3, 4)]
     point = only(figure(), Panel(metric="process_peak", label="Memory", unit="B"), records)
     assert point.estimate.median == inf
     assert point.measured == (7.0, 8.0)
     assert (point.failures[0].limit, point.failures[0].count) == (4 << 30, 3)
-    slow = [record(summary=Summary(throughput=5.0)), record(repetition=1, status=Status.OUT_OF_MEMORY)]
+    slow = [record(summary=Summary(throughput=5.0)), record(round=1, status=Status.OUT_OF_MEMORY)]
     assert only(figure(), THROUGHPUT, [*slow, slow[1]]).estimate.median == -inf
 
 
 def test_memory_exhaustion_stands_at_the_limit_of_process_memory_only(figure, record):
-    failed = record(measurement="memory", status=Status.OUT_OF_MEMORY)
+    failed = record(memory=True, status=Status.OUT_OF_MEMORY)
     assert only(figure(), STATE, [failed]).failures[0].limit is None
     process = Panel(metric="process_peak", label="Memory", unit="B")
     assert only(figure(), process, [failed]).failures[0].limit == 4 << 30
 
 
-def test_time_is_read_from_time_runs_and_memory_from_memory_runs(figure, record):
-    summary = Summary(latency_p50=1.0, state_peak=7)
-    time, memory = record(summary=summary), record(measurement="memory", summary=summary)
-    assert curves(figure(), LATENCY, [memory]) == ()
-    assert curves(figure(), STATE, [time]) == ()
-    assert only(figure(), STATE, [time, memory]).measured == (7.0,)
+def test_each_metric_has_the_status_of_its_run(figure, record):
+    both = record(summary=Summary(latency_p50=1.0, state_peak=7), memory=True)
+    assert only(figure(), STATE, [both]).measured == (7.0,)
+    late = both.model_copy(update={"memory_status": Status.TIMEOUT})
+    assert only(figure(), LATENCY, [late]).failures == ()
+    assert [failure.status for failure in only(figure(), STATE, [late]).failures] == [Status.TIMEOUT]
+    wrong = both.model_copy(update={"status": Status.WRONG})
+    assert [failure.status for failure in only(figure(), STATE, [wrong]).failures] == [Status.WRONG]
+    assert curves(figure(), STATE, [both.model_copy(update={"memory_status": None})]) == ()
 
 
 def test_an_unsupported_query_is_told_of_in_every_panel(figure, record):

@@ -180,8 +180,7 @@ def test_details_are_columns_of_the_rows(tmp_path, figure, record, save):
 
 def test_differences_of_environments_are_pointed_out(tmp_path, figure, record, save):
     records = [
-        record(repetition=i, provenance={"commit": "abc" if i else "def", "versions": {"numpy": "2.0"}})
-        for i in range(3)
+        record(round=i, provenance={"commit": "abc" if i else "def", "versions": {"numpy": "2.0"}}) for i in range(3)
     ]
     assert differences(records) == {"commit": {"abc": 2, "def": 1}}
     assert common(records) == {"versions.numpy": "2.0"}
@@ -197,7 +196,7 @@ def test_agreement(record):
     answer = record("greta", digest="d")
     assert verdict(answer, record("cogra", digest="d")) is Agreement.AGREE
     assert verdict(answer, record("cogra", digest="e")) is Agreement.DISAGREE
-    assert verdict(answer, record("greta", repetition=1, digest="e")) is Agreement.DISAGREE
+    assert verdict(answer, record("greta", round=1, digest="e")) is Agreement.DISAGREE
     assert verdict(answer, record("cogra", status=Status.WRONG, digest=None)) is Agreement.DISAGREE
     assert verdict(answer, record("cogra", status=Status.TIMEOUT, digest=None)) is Agreement.ALONE
     assert verdict(record(status=Status.ERROR)) is Agreement.NONE
