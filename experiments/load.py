@@ -143,7 +143,7 @@ def _first(error: ValidationError) -> str:
     place, message, given = ".".join(parts), first["msg"].removeprefix("Value error, "), first.get("input")
     bound = first.get("ctx", {})
     if first["type"] == "extra_forbidden":
-        message = "unknown field" + (f"; {WORKLOADS[kind]}" if kind else "")
+        message = "unknown field" + (f"; {WORKLOADS[kind]}" if kind else RENAMED.get(place, ""))
     elif first["type"] == "missing":
         message = "missing"
     elif first["type"] in ("list_type", "tuple_type"):
@@ -157,6 +157,8 @@ def _first(error: ValidationError) -> str:
     return f"{place}: {message}{more}" if place else f"{message}{more}"
 
 
+RENAMED = {"repetitions": "; it is called workers"}
+"""Hints for fields of earlier versions."""
 _BOUNDS = {
     "greater_than_equal": ("ge", "at least"),
     "greater_than": ("gt", "more than"),

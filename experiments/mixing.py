@@ -1,4 +1,4 @@
-"""Refuses panels that would draw different workloads as if they were repetitions of one point."""
+"""Refuses panels that would draw different workloads as if they were workers of one point."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
     for axis, direction in reversed(experiment.monotone_axes.items()):
         ordered.sort(key=partial(_coordinate, axis), reverse=direction == "decreasing")
     result = []
-    for number in range(1, experiment.repetitions + 1):
+    for number in range(1, experiment.workers + 1):
         for point, specifications, given in ordered:
             names = [name for name in specifications if not _excluded(experiment, series_name(name), point)]
             random.Random(f"{experiment.id} {number} {point}").shuffle(names)
@@ -109,7 +109,7 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
         "arrival": _arrival(experiment, point),
         "limits": experiment.limits.model_dump(),
         "buckets": experiment.buckets,
-        "repeat": experiment.repeat,
+        "repeat": experiment.repeat / experiment.workers,
         **_slots(experiment, point),
         **({} if experiment.compile == "once" else {"compile": experiment.compile}),
         **({} if "memory" in experiment.measurements else {"memory": False}),
@@ -137,7 +137,7 @@ def _slots(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, int]:
 def unused_axes(experiment: Experiment) -> list[str]:
     """The axes that are named nowhere, so that all of their values are the same work.
 
-    An axis that is zipped with a named one names its values. The axis `run` may count repetitions.
+    An axis that is zipped with a named one names its values. The axis `run` may count runs.
     """
     named = axes_in(
         experiment.stream.model_dump(),

@@ -10,8 +10,9 @@ memory=${memory}]`). Claims, exclusions and sweeps use that name.
 so that equal cells ran on equal parts. `slots` (a number, or an axis) is the number of workers that run in parallel;
 the default is the number of cores.
 
-Each of the `repetitions` is a cell of its own, in fresh workers. Within a cell, a short run is repeated for up to
-`repeat` seconds (docs/measurement.md, Repeated runs); 0 means one run.
+Each of the `workers` is a round over the whole figure, in fresh processes; a round of a point is a cell of its own. A
+short run is repeated for up to `repeat` seconds in all workers together (docs/measurement.md, Repeated runs); 0 means
+one run in each.
 
 A figure has one sweep (`axes`, `zip`) or several; the points of several sweeps are united:
 
@@ -207,7 +208,7 @@ class Experiment(Strict):
     )
     arithmetic: Literal["modular", "float"] = "modular"
     arrival: Literal["burst"] | Open = "burst"
-    repetitions: int = Field(default=1, ge=1)
+    workers: int = Field(default=1, ge=1)
     repeat: float = Field(default=2, ge=0)
     compile: Literal["once", "anew"] = "once"  # anew: each cell also compiles all its kernels into an empty folder
     limits: Limits

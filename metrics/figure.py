@@ -140,7 +140,7 @@ class Evidence(Strict):
 class ClaimResult(Strict):
     """A claim of the paper, the expected and the measured number.
 
-    `low` and `high` are the interval of `measured` from its repetitions, or from its draws; if a limit stopped cells,
+    `low` and `high` are the interval of `measured` over its workers, runs or draws; if a limit stopped cells,
     the bounds of `measured`, None where it is unbounded.
     """
 

@@ -1,4 +1,4 @@
-"""A panel of lines over a numeric axis: the median with its interval, or single repetitions if they are few."""
+"""A panel of lines over a numeric axis: the median with its interval, or single values if they are few."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -125,7 +125,7 @@ def draw_curve(axes: Axes, curve: Curve, style: Style, line: Any, above: int) ->
 
 
 def draw_spread(axes: Axes, x: float, point: Point, color: str) -> None:
-    """Draws the interval of the median as a bar, or each repetition as a dot if they are too few for an interval."""
+    """Draws the interval of the median as a bar, or each value as a dot if they are too few for an interval."""
     if point.estimate is None:
         return
     low, high = point.estimate.low, point.estimate.high

@@ -1,7 +1,7 @@
 """The values of a panel: a curve per algorithm, and a median or the failures per x.
 
-In the median over repetitions, a timeout or exhausted memory counts as worse than every measured value, so that slow
-repetitions cannot improve a curve by failing (docs/measurement.md, Statuses). The numbers of wrong answers, unsupported
+In the median over workers, a timeout or exhausted memory counts as worse than every measured value, so that slow
+workers cannot improve a curve by failing (docs/measurement.md, Statuses). The numbers of wrong answers, unsupported
 queries and errors are not used.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from cepbench.metrics.figure import Axis, Figure, Panel
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import value_key
-from cepbench.metrics.statistics import Estimate, estimate
+from cepbench.metrics.statistics import WORKERS, Estimate, estimate, over_workers
 from cepbench.metrics.values import idle, repetitions, status_of, value
 
 HIGHER_IS_BETTER = frozenset(
@@ -24,7 +24,7 @@ EXCEEDED = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY})
 
 @dataclass(frozen=True)
 class Failure:
-    """Repetitions of one point with the same failure; `limit`, in the unit of the metric, is set if it bounds it."""
+    """Workers of one point with the same failure; `limit`, in the unit of the metric, is set if it bounds it."""
 
     status: Status
     count: int
@@ -33,10 +33,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Point:
-    """All repetitions of one algorithm at one x; `estimate` is None if no repetition has a value or bound.
+    """The values of one algorithm at one x, of its workers or of the runs of a single one.
 
-    Repetitions are cells, or the runs of a single cell. `idle` is the shortest time of an operator that does nothing.
-    `run` is False if the experiment runs other algorithms at this x, but not this one.
+    `estimate` is None if there is neither a value nor a bound. `idle` is the shortest time of an operator that does
+    nothing. `run` is False if the experiment runs other algorithms at this x, but not this one.
     """
 
     x: Any
@@ -75,7 +75,7 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
     """The curves of a panel in the order of the figure's algorithms, then of the series axis; points ordered by x.
 
     A curve has a point at each x at which its series has a cell. In a panel `over` an algorithm, points at which that
-    algorithm has no number are omitted. In a panel with `parts`, the value of a repetition is the sum of its parts.
+    algorithm has no number are omitted. In a panel with `parts`, the value of a worker is the sum of its parts.
     """
     everything = list(records)
     chosen = [record for record in everything if shown(figure, panel, record, facet)]
@@ -184,7 +184,8 @@ def _point(x: Any, records: Sequence[Record], metrics: Sequence[str], bases: dic
         if failed and status is not Status.OK:
             failures.append(Failure(status, len(failed), _limit(failed, status, metric) if bases is None else None))
     harness = [least for record in records if bases is None and (least := idle(record, metric)) is not None]
-    return Point(x, estimate(values) if values else None, tuple(failures), min(harness, default=None))
+    spread = over_workers if len({record.round for record in records}) >= WORKERS else estimate
+    return Point(x, spread(values) if values else None, tuple(failures), min(harness, default=None))
 
 
 def _runs(record: Record, metrics: Sequence[str]) -> list[float]:

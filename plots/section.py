@@ -8,6 +8,7 @@ from urllib.parse import quote
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
 from cepbench.metrics.record import Record, Status
 from cepbench.metrics.results import Results
+from cepbench.metrics.statistics import CONFIDENCE
 from cepbench.metrics.values import is_memory
 from cepbench.plots import harness, provenance, tables
 from cepbench.plots.agreement import Agreement, groups
@@ -25,7 +26,6 @@ ROWS_FILE = "cells.csv"
 """Beside the drawings: all cells of the figure as a table (docs/measurement.md, Export)."""
 MOST_LINES = 60
 """Of a workload on the page; the first ones show how hundreds of generated queries look."""
-CONFIDENCE_NOTE = "Bars are 95 % confidence intervals of the median from order statistics."
 
 
 def anchor(results: Results) -> str:
@@ -99,16 +99,19 @@ def _notes(figure: Figure, records: Sequence[Record], idle: bool) -> list[str]:
     facets = {record.point.get(figure.facet.name) if figure.facet else None for record in records}
     drawn = [curve for facet in facets for panel in figure.panels for curve in curves(figure, panel, records, facet)]
     points = [point for curve in drawn for point in curve.points]
+    coverages = [point.estimate.coverage for point in points if point.estimate and point.estimate.coverage]
+    single = "workers" if any(record.round > 1 for record in records) else "runs"
     notes = []
     if any(point.estimate and len(point.estimate.values) > 1 for point in points):
-        over = " and ".join(("repetitions", *(f"values of {axis}" for axis in figure.draws)))
+        over = " and ".join((single, *(f"values of {axis}" for axis in figure.draws)))
         notes.append(f"Each point is the median over {over}.")
     if idle:
         notes.append(harness.LINE)
-    if any(point.estimate and point.estimate.low is not None for point in points):
-        notes.append(CONFIDENCE_NOTE)
+    if coverages:
+        percent = int(100 * min(CONFIDENCE, *coverages) + 0.5)
+        notes.append(f"Bars are {percent} % confidence intervals of the median from order statistics.")
     elif any(len(point.measured) > 1 for point in points):
-        notes.append("Dots are the single repetitions, which are too few for an interval.")
+        notes.append(f"Dots are the single {single}, which are too few for an interval.")
     notes += published_notes(figure)
     failures = [failure for point in points for failure in point.failures]
     if any(failure.limit is not None for failure in failures):

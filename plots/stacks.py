@@ -35,7 +35,7 @@ def draw_stacks(
 
     `parts`: the curves of each part of `panel`; `totals`: the curves of their sums, for the same algorithms and points.
     The height of a part is its median, or 0 if it was not measured. Above the bar are the interval of the sum over
-    repetitions (or single repetitions) and the height as a number. `categories` as in `draw_bars`.
+    values (or single values) and the height as a number. `categories` as in `draw_bars`.
     """
     curves = parts[0]
     places = list(dict.fromkeys((*categories, *(point.x for curve in curves for point in curve.points))))
@@ -103,7 +103,7 @@ def _height(point: Point) -> float:
 
 
 def _end(point: Point) -> float:
-    """The upper end of the interval; without an interval, the largest repetition."""
+    """The upper end of the interval; without an interval, the largest value."""
     high = point.estimate.high if point.estimate is not None else None
     return high if high is not None and isfinite(high) else max(point.measured, default=0.0)
 

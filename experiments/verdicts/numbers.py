@@ -1,4 +1,4 @@
-"""Numbers with bounds, where cells reached a limit, and with the interval of repetitions."""
+"""Numbers with bounds, where cells reached a limit, and with the interval over workers or runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Number:
     """A number, with bounds instead of a value if cells reached a limit.
 
     - `low`, `high`: bounds of the median; equal unless cells reached a limit.
-    - `least`, `most`: the interval of the repetitions, which contains these bounds: by order statistics from six runs
-      on, their range otherwise.
+    - `least`, `most`: the interval over workers or runs, which contains these bounds: by order statistics from six on,
+      their range otherwise. The range of five is the interval of order statistics with a coverage of 94 %.
     """
 
     low: float
@@ -43,7 +43,7 @@ class Number:
 
 
 def pooled(lows: Sequence[float], highs: Sequence[float]) -> Number:
-    """The median over repetitions, each with a lower and an upper bound."""
+    """The median over workers or runs, each with a lower and an upper bound."""
     low, high = estimate(lows), estimate(highs)
     least = low.values[0] if low.low is None else low.low
     most = high.values[-1] if high.high is None else high.high

@@ -79,7 +79,7 @@ def swept(tmp_path: Path, told: list[str] | None = None, **changes: Any) -> tupl
 
 def test_a_cell_is_given_what_the_experiment_says(tmp_path: Path, measuring: Measuring) -> None:
     changes = {"axes": {"events": [100]}, "algorithms": ["counting"], "claims": None, "arithmetic": "float"}
-    swept(tmp_path, **changes, measurements=["memory", "time"], repetitions=2, arrival={"rate": 50, "batch": 10})
+    swept(tmp_path, **changes, measurements=["memory", "time"], workers=2, arrival={"rate": 50, "batch": 10})
     assert [(job.memory, job.round) for job in measuring.jobs] == [(True, 1), (False, 2)]
     assert {job.arrival for job in measuring.jobs} == {OpenRate(50, 10)}
     assert {job.arithmetic for job in measuring.jobs} == {"float"}
@@ -157,7 +157,7 @@ def test_later_rounds_leave_out_what_failed_in_the_first(
     tmp_path: Path, measuring: Measuring, status: Status, words: str
 ) -> None:
     measuring.ends["slow", 200] = Outcome(status, "so it is")
-    found, _ = swept(tmp_path, **BOTH, repetitions=3)
+    found, _ = swept(tmp_path, **BOTH, workers=3)
     slow = [r for r in read(found.folders[0]).records if (r.algorithm, r.point["events"]) == ("slow", 200)]
     assert [r.reason for r in slow] == ["so it is", *[f"not run: {words} in round 1"] * 2]
     assert [(r.status, r.memory_status) for r in slow] == [(status, status), (status, None), (status, None)]

@@ -28,7 +28,7 @@ OVERRIDES = (
     "zip.wait=[4]",
     "zip.events=[4000]",
     "algorithms=[cogra]",
-    "repetitions=2",
+    "workers=2",
     "repeat=0",
     "limits.seconds=60",
 )
@@ -75,7 +75,7 @@ def test_whatever_dies_every_cell_is_measured_once(tmp_path: Path, spark: Standa
     results = tmp_path / "results"
     results.mkdir()
     finish(
-        sweep(results / "warm", spark.url, "axes.groups=[20]", "repetitions=1"), results / "warm"
+        sweep(results / "warm", spark.url, "axes.groups=[20]", "workers=1"), results / "warm"
     )  # has kernels compiled
     rounds = 0
     while sum(done.values()) < KILLS:

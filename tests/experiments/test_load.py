@@ -22,8 +22,8 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
     smoke = load(path, "smoke")
     assert (smoke.limits.seconds, smoke.limits.memory, smoke.axes["events"]) == (5, 3 * 10**9, [7])
     assert load(path, "quick").axes["events"] == [100, 200]
-    changed = load(path, "smoke", ["axes.events=[8, 9]", "repetitions=3", "algorithms=[slow]"])
-    assert (changed.axes["events"], changed.repetitions, changed.algorithms) == ([8, 9], 3, ["slow"])
+    changed = load(path, "smoke", ["axes.events=[8, 9]", "workers=3", "algorithms=[slow]"])
+    assert (changed.axes["events"], changed.workers, changed.algorithms) == ([8, 9], 3, ["slow"])
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,8 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
     [
         ({"colour": "red"}, "colour: unknown field"),
         ({"departures": [{"what": "fewer events"}]}, "departures.0.reason: missing"),
-        ({"repetitions": 0}, "repetitions: expected at least 1, not 0"),
+        ({"repetitions": 2}, "repetitions: unknown field; it is called workers"),
+        ({"workers": 0}, "workers: expected at least 1, not 0"),
         ({"measurements": ["memory"]}, "measurements: time is always measured; give [time], or [time, memory]"),
         ({"limits": {"seconds": 5, "memory": "3 apples"}}, "limits.memory: expected a size such as 4096"),
         ({"limits": {"seconds": 5, "memory": "1 MB"}}, "limits.memory: expected at least 256 MiB, not 1 MB"),
@@ -127,7 +128,7 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
             "algorithms: 'slow' occurs twice; parameters with an axis do not distinguish it",
         ),
         ({"profiles": {"tiny": {}}}, "profiles: unknown profile 'tiny'; choose one of smoke, quick, headline, paper"),
-        ({"profiles": {"smoke": {"repetitions": -1}}}, "profiles.smoke: repetitions"),
+        ({"profiles": {"smoke": {"workers": -1}}}, "profiles.smoke: workers"),
         ({"id": "other-1.1"}, "id: expected the file's name 'small-1.1', not 'other-1.1'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Panels that would draw different workloads as repetitions are refused."""
+"""Panels that would draw different workloads as one point are refused."""
 
 from pathlib import Path
 from typing import Any

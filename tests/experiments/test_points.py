@@ -129,8 +129,9 @@ def test_axes_go_into_stream_and_workload_with_their_type(tmp_path):
 
 
 def test_every_algorithm_at_a_point_is_a_cell_in_each_round(tmp_path):
-    experiment = load(write(tmp_path, repetitions=2, measurements=["time", "memory"]))
+    experiment = load(write(tmp_path, workers=2, repeat=3, measurements=["time", "memory"]))
     found = cells(experiment, "quick")
+    assert {cell.configuration["repeat"] for cell in found} == {1.5}  # of each worker
     assert len(found) == len({cell.id for cell in found}) == 2 * 2 * 2  # points, algorithms, rounds
     assert len({cell.group for cell in found}) == 2
     assert [(cell.round, cell.memory) for cell in found] == [(1, True)] * 4 + [(2, False)] * 4

@@ -72,7 +72,7 @@ def test_a_range_of_variants_and_how_many_an_axis_takes(tmp_path: Path) -> None:
 
 def test_labels_stand_for_values_of_an_axis(tmp_path: Path) -> None:
     queries = {"pairs": "PATTERN SEQ(Stock, Trade) WITHIN ${within} s", "trends": "PATTERN Stock+ WITHIN ${within} s"}
-    path = write(tmp_path, "${query}", axes={"query": queries, "within": [5]}, repetitions=2)
+    path = write(tmp_path, "${query}", axes={"query": queries, "within": [5]}, workers=2)
     assert {(cell.name, cell.configuration["workload"]) for cell in planned(path)} == {
         ("cogra at query pairs, within 5", "PATTERN SEQ(Stock, Trade) WITHIN 5 s"),
         ("cogra at query trends, within 5", "PATTERN Stock+ WITHIN 5 s"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepbench.metrics.statistics import estimate, interval_rank, median, values_for
+from cepbench.metrics.statistics import estimate, interval_rank, median, over_workers, values_for
 
 
 def test_medians():
@@ -23,6 +23,13 @@ def test_an_interval_needs_six_values_for_95_percent():
     six = estimate([6, 5, 4, 3, 2, 1])
     assert (six.low, six.high, six.median) == (1, 6, 3.5)
     assert six.coverage == pytest.approx(1 - 2 / 64)
+
+
+def test_five_workers_have_an_interval_from_the_least_to_the_greatest():
+    five = over_workers([5, 4, 1, 3, 2])
+    assert (five.low, five.high, five.coverage) == (1, 5, 1 - 2 / 2**5)
+    assert over_workers([1, 2, 3, 4]).low is None
+    assert over_workers(range(14)) == estimate(range(14))
 
 
 def test_ranks_of_the_published_table():

@@ -199,3 +199,13 @@ def test_mixed_axes_are_sought_in_what_each_panel_shows(figure, record):
     seeds = [record(point={"events": 1, "groups": 7, "seed": seed}) for seed in (1, 2)]
     assert undrawn_axes(figure(panels=panels), [*records, *seeds]) == ("seed",)
     assert undrawn_axes(figure(panels=(LATENCY, *panels[1:])), records) == ("groups",)
+
+
+def test_five_workers_have_an_interval_and_five_runs_of_one_do_not(figure, record):
+    seconds = [3.0, 1.0, 5.0, 2.0, 4.0]
+    workers = [record(round=n, summary=Summary(latency_p50=took)) for n, took in enumerate(seconds, 1)]
+    estimate = only(figure(), LATENCY, workers).estimate
+    assert (estimate.median, estimate.low, estimate.high) == (3.0, 1.0, 5.0)
+    assert only(figure(), LATENCY, workers[:4]).estimate.low is None
+    single = record(summary=Summary(latency_p50=3.0), runs={"latency_p50": seconds})
+    assert only(figure(), LATENCY, [single]).estimate.low is None

@@ -131,7 +131,7 @@ def test_the_interval_of_a_stack_is_that_of_its_sum_in_each_run(figure, record):
     assert axes.get_ylim()[1] > 9
 
 
-def test_single_repetitions_of_a_stack_are_dots(figure, record):
+def test_single_workers_of_a_stack_are_dots(figure, record):
     seconds = ((1.0, 2.0), (2.0, 4.0))
     cells = [
         phases(record, "sharon", 5, construction=first, search=second).model_copy(update={"round": number})
