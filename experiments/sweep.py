@@ -267,6 +267,7 @@ class _Sweep:
         self._estimate = Estimate()
         self._paces: dict[tuple[str, ...], float] = {}  # the shortest `metrics.pace` so far, by hosts of the workers
         self._slots: dict[tuple[str, int | None], int] = {}  # by master, and by the slots that were asked for
+        self._stores: dict[str, Path] = {}  # the prepared stream of each group of cells
         self._bar: tqdm[Any] | None = None
         self.files: dict[str, CellFiles] = {}
         self._records: dict[str, dict[str, Record]] = {}
@@ -433,10 +434,12 @@ class _Sweep:
 
     def _job(self, cell: Cell, spark: Session, memory: bool) -> MeasuredRun:
         given = cell.configuration
-        stream = prepare_stream(given, self._results / STREAMS_FOLDER, spark)
+        if cell.group not in self._stores:
+            stream = prepare_stream(given, self._results / STREAMS_FOLDER, spark)
+            self._stores[cell.group] = stream.path.resolve()
         arrival = given["arrival"]
         return MeasuredRun(
-            store=stream.path.resolve(),
+            store=self._stores[cell.group],
             workload=given["workload"],
             algorithm=self._make(cell.specification),
             arithmetic=given["arithmetic"],

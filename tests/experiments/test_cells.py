@@ -9,6 +9,7 @@ import pytest
 from cepbench.algorithms.plugins import use
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments import sweep
+from cepbench.experiments.streams import prepare_stream
 from cepbench.experiments.sweep import Swept, listing, plan, run_planned
 from cepbench.metrics.record import Load, Record, Status
 from cepbench.metrics.results import read
@@ -17,7 +18,7 @@ from cepbench.pipeline.cluster import TooFewExecutors
 from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, SparkGone
 from cepbench.pipeline.measured_task import MeasuredRun
 from cepbench.pipeline.outcome import Outcome
-from cepbench.pipeline.store import read_stream
+from cepbench.pipeline.store import Stream, read_stream
 from tests.experiments.files import SMALL, write
 from tests.pipeline.doubles import Counting, make
 
@@ -117,6 +118,20 @@ def test_a_cell_has_one_record_of_its_times_and_its_memory(tmp_path: Path, measu
     assert {(record.status, record.memory_status) for record in cells.values()} == {(Status.OK, Status.OK)}
     assert all(record.seconds > 0 for record in cells.values())
     assert swept(tmp_path, **BOTH)[0].run == 0
+
+
+def test_the_stream_of_a_group_is_prepared_once(
+    tmp_path: Path, measuring: Measuring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: list[int] = []
+
+    def prepare(configuration: dict[str, Any], folder: Path, spark: None) -> Stream:
+        prepared.append(configuration["stream"]["parameters"]["events"])
+        return prepare_stream(configuration, folder, spark)
+
+    monkeypatch.setattr(sweep, "prepare_stream", prepare)
+    swept(tmp_path, workers=2)
+    assert (len(measuring.jobs), sorted(prepared)) == (8, [100, 200])
 
 
 def test_memory_is_not_measured_unless_the_experiment_says_so(tmp_path: Path, measuring: Measuring) -> None:

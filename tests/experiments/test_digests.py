@@ -70,3 +70,9 @@ def test_reasons_name_the_others_and_are_taken_back():
 def test_cells_without_an_answer_do_not_count():
     records = [record("a", POINT), record("b", POINT, Status.TIMEOUT), record("c", POINT, Status.ERROR)]
     assert judged(records) == []
+
+
+def test_a_memory_run_with_another_answer_stays_wrong() -> None:
+    answers = [record(name, POINT, digest="d") for name in ("greta", "cogra")]
+    wrong = record("sase", POINT, Status.WRONG, digest=None)
+    assert judged([*answers, wrong]) == []
