@@ -109,7 +109,7 @@ class CellFiles:
                 record = read_record(path)
             except (OSError, ValidationError, SamplesError):
                 continue
-            if record.ending[0] is not Status.ERROR:
+            if record.cell_status is not Status.ERROR:
                 found[record.cell] = record
         return found
 

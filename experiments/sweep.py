@@ -243,7 +243,7 @@ def run_planned(
                 finally:
                     measured(sweep.files[entry.experiment.id].folder)
                 count += ran
-                statuses.update(record.ending[0] for record in records.values())
+                statuses.update(record.cell_status for record in records.values())
     return Swept(tuple(sweep.files[entry.experiment.id].folder for entry in planned), statuses, count)
 
 
@@ -333,7 +333,7 @@ class _Sweep:
         stop.add(record)
         self._agree(cell.experiment, cell.group)
         self._waiting.remove(cell)
-        outcome = f"{cell.name}, round {cell.round}: {record.ending[0].value}"
+        outcome = f"{cell.name}, round {cell.round}: {record.cell_status.value}"
         left = f"{len(self._waiting)} cells left"
         self._finished(f"{cell.experiment} {outcome} in {words(record.seconds)}, {left}")
         if self._bar is not None:
@@ -501,7 +501,7 @@ def _quiet(records: Mapping[str, Record]) -> dict[str, Record]:
 
 def _summary(entry: Planned, records: Mapping[str, Record], ran: int, seconds: float) -> str:
     """`greta-13.1: 24 cells: 22 ok, 2 timeout (3 run in 40 s)`, and a line per kind of notice."""
-    counts = Counter(record.ending[0].value for record in records.values())
+    counts = Counter(record.cell_status.value for record in records.values())
     statuses = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     lines = [f"{entry.experiment.id}: {len(records)} cells: {statuses} ({ran} run in {words(seconds)})"]
     for kind, count in counted(records.values()).items():

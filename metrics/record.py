@@ -156,8 +156,11 @@ class Record(Strict):
         return given
 
     @property
-    def ending(self) -> tuple[Status, str]:
-        """Status and reason of the whole cell: those of the memory run if only that did not end ok."""
-        if self.status is Status.OK and self.memory_status not in (None, Status.OK):
-            return self.memory_status or Status.OK, f"memory: {self.memory_reason}"
-        return self.status, self.reason
+    def cell_status(self) -> Status:
+        """The status of the whole cell: that of the memory run if only that did not end ok."""
+        return self.memory_status or self.status if self.status is Status.OK else self.status
+
+    @property
+    def cell_reason(self) -> str:
+        """The reason of `cell_status`."""
+        return self.reason if self.cell_status is self.status else f"memory: {self.memory_reason}"

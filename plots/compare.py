@@ -268,7 +268,7 @@ def _key(record: Record) -> Key:
 
 def _row(key: Key, a: Record | None, b: Record | None) -> dict[str, Any]:
     row: dict[str, Any] = dict(zip(IDENTITY, key, strict=True))
-    row["status_a"], row["status_b"] = (None if r is None else str(r.ending[0]) for r in (a, b))
+    row["status_a"], row["status_b"] = (None if r is None else str(r.cell_status) for r in (a, b))
     row["status_changed"] = row["status_a"] != row["status_b"]
     digests = [None if r is None else r.digest for r in (a, b)]
     row["digest_changed"] = None if None in digests else digests[0] != digests[1]

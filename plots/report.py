@@ -250,7 +250,7 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
     if not everything:
         parts.append(tag("p", "There are no results yet: run an experiment first.", class_="warning"))
         return join(parts)
-    statuses = {status: sum(record.ending[0] is status for record in records) for status in Status}
+    statuses = {status: sum(record.cell_status is status for record in records) for status in Status}
     disagreeing = sum(group.agreement is Agreement.DISAGREE for group in inputs)
     agreeing = sum(group.agreement is Agreement.AGREE for group in inputs)
     tiles = [
@@ -295,7 +295,9 @@ def _row(results: Results, with_run: bool) -> list[Cell]:
         Cell(figure.title, kind="text"),
         Cell(figure.profile),
         *([Cell(results.source)] if with_run else []),
-        Cell(counted([(status_badge(s), sum(r.ending[0] is s for r in records)) for s in Status]), float(len(records))),
+        Cell(
+            counted([(status_badge(s), sum(r.cell_status is s for r in records)) for s in Status]), float(len(records))
+        ),
         Cell(counted([(badge(a, AGREEMENT_KIND[a]), answers.count(a)) for a in Agreement])),
         Cell(verdicts(figure.claims)),
     ]

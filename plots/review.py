@@ -177,7 +177,7 @@ def _what(row: Mapping[Any, Any]) -> str | None:
 
 
 def _statuses(found: Results) -> dict[str, int]:
-    counts = {str(status): sum(record.ending[0] is status for record in found.records) for status in Status}
+    counts = {str(status): sum(record.cell_status is status for record in found.records) for status in Status}
     return {status: count for status, count in counts.items() if count}
 
 

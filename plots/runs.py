@@ -23,7 +23,7 @@ def runs_table(everything: Sequence[Results]) -> Html | None:
 def _row(name: str, everything: Sequence[Results]) -> list[Cell]:
     records = [record for results in everything for record in results.records]
     times = sorted(record.started for record in records if record.started)
-    statuses = [(status_badge(status), sum(record.ending[0] is status for record in records)) for status in Status]
+    statuses = [(status_badge(status), sum(record.cell_status is status for record in records)) for status in Status]
     return [
         Cell(name),
         Cell("; ".join(dict.fromkeys(map(machine, records))), kind="text"),

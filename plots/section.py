@@ -74,7 +74,7 @@ def alternative(figure: Figure, records: Sequence[Record]) -> str:
     panels = "; ".join(f"{panel.letter} {panel.label}".strip() for panel in figure.panels)
     algorithms = ", ".join(label(name, figure.labels) for name in figure.algorithms)
     axes = ", ".join(dict.fromkeys(figure.x_of(panel).label for panel in figure.panels))
-    failed = sum(record.ending[0] is not Status.OK for record in records)
+    failed = sum(record.cell_status is not Status.OK for record in records)
     return (
         f"{panels} over {axes} for {algorithms}. {len(records)} cells, {failed} without a valid result. "
         "The numbers are in the rows of the figure."
@@ -195,10 +195,10 @@ def _cells(records: Sequence[Record]) -> list[Html]:
     statuses = [
         join([tag("span", tables.status_badge(status), f" {count}", class_="count"), " "])
         for status in Status
-        if (count := sum(record.ending[0] is status for record in records))
+        if (count := sum(record.cell_status is status for record in records))
     ]
     head = [tag("h3", "Cells"), tag("p", statuses)]
-    bad = [record for record in records if record.ending[0] is not Status.OK]
+    bad = [record for record in records if record.cell_status is not Status.OK]
     if not bad:
         return head
     return [*head, tag("details", tag("summary", "Cells without a result"), tables.failures(bad))]

@@ -90,8 +90,8 @@ def failures(records: Sequence[Record]) -> Html:
         [
             label(record.algorithm),
             *(_coordinate(record.point.get(axis)) for axis in axes),
-            Cell(status_badge(record.ending[0]), str(record.ending[0])),
-            Cell(record.ending[1], kind="text"),
+            Cell(status_badge(record.cell_status), str(record.cell_status)),
+            Cell(record.cell_reason, kind="text"),
         ]
         for record in records
     ]

@@ -173,7 +173,7 @@ def _row(results: Results) -> tuple[str, ...]:
         figure.profile,
         _minutes([results]),
         f"{memory} of {', '.join(map(_bytes, limits))}" if limits else memory,
-        _counted(str(record.ending[0]) for record in records),
+        _counted(str(record.cell_status) for record in records),
         _verdicts([results]),
     )
 

@@ -153,8 +153,9 @@ def test_who_is_cut_off_while_memory_is_measured_is_still_timed(tmp_path: Path, 
     measuring.memory["slow", 100] = Status.TIMEOUT
     found, cells = swept(tmp_path, **BOTH, monotone=True)
     assert [cells["slow", events].status for events in (100, 200)] == [Status.OK, Status.OK]
-    assert cells["slow", 100].ending == (Status.TIMEOUT, "memory: killed")
-    assert cells["slow", 200].ending == (Status.TIMEOUT, "memory: not run: timed out at events 100")
+    assert {cells["slow", events].cell_status for events in (100, 200)} == {Status.TIMEOUT}
+    assert cells["slow", 100].cell_reason == "memory: killed"
+    assert cells["slow", 200].cell_reason == "memory: not run: timed out at events 100"
     assert [job.memory for job in measuring.jobs if job.algorithm.name == "slow"] == [True, False]
     assert found.statuses == {Status.OK: 2, Status.TIMEOUT: 2}
 

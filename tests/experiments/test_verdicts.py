@@ -51,6 +51,17 @@ def test_a_direction_of_bytes_needs_no_tolerance() -> None:
     assert judge(cells, to="fast", metric="state_peak", direction="more").verdict is HOLDS
 
 
+def test_a_limit_of_the_memory_run_cuts_off_memory_and_not_times() -> None:
+    both = {"latency_max": 3.0, "state_peak": 3}
+    slow = record("slow", {"n": 1}, memory=Status.TIMEOUT, **both)
+    fast = record("fast", {"n": 1}, memory=Status.OK, latency_max=1.0, state_peak=1)
+    assert judge([slow, fast], to="fast", factor=3).verdict is HOLDS
+    memory = judge([slow, fast], to="fast", metric="state_peak", factor=3)
+    assert (memory.verdict, memory.reason) == (OPEN, "cut off by a limit")
+    alone = record("fast", {"n": 1}, latency_max=1.0)
+    assert judge([slow, alone], to="fast", metric="state_peak", factor=3).reason == "fast was not run"
+
+
 def test_the_interval_decides_not_the_median() -> None:
     cells = [ran("slow", 1, [3.0, 3.1, 3.2, 3.3, 4.2]), at("fast", 1, 1.0)]
     found = judge(cells, to="fast", factor=8)
