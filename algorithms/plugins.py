@@ -144,8 +144,8 @@ def _module(file: Path) -> ModuleType:
         if Path(str(module.__file__)) == file:
             return module
         if str(module.__file__) in _plugin_files():
-            taken = f"a plug-in of the same name is loaded from {module.__file__}"
-            raise WrongPlugin(f"{file}: {taken}; rename one of them")
+            reason = f"a plug-in of the same name is loaded from {module.__file__}"
+            raise WrongPlugin(f"{file}: {reason}; rename one of them")
         del sys.modules[name]  # the variable no longer has it
     if not file.is_file():
         raise WrongPlugin(f"{file}: no such file")

@@ -155,7 +155,7 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         if constant is not None and type_column != "type":
             raise click.UsageError("--type and --type-column exclude each other")
-        given = Reading(
+        reading = Reading(
             time_column,
             type_column,
             constant,
@@ -169,7 +169,7 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
             () if names is None else next(csv.reader([names])),
             encoding,
         )
-        command(*arguments, reading=given, **others)
+        command(*arguments, reading=reading, **others)
 
     return wrapped
 
@@ -206,8 +206,8 @@ def cluster(command: Callable[..., None]) -> Callable[..., None]:
     def wrapped(
         *arguments: Any, master: str | None, conf: tuple[tuple[str, str], ...], settings: Path | None, **others: Any
     ) -> None:
-        given = {} if settings is None else read_settings(settings)
-        command(*arguments, cluster=SparkCluster(master, {**given, **dict(conf)}), **others)
+        from_file = {} if settings is None else read_settings(settings)
+        command(*arguments, cluster=SparkCluster(master, {**from_file, **dict(conf)}), **others)
 
     return wrapped
 

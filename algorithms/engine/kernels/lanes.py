@@ -87,8 +87,8 @@ def over_keys(
     keys, offsets, events, until, ends = calls.keys, calls.offsets, calls.events, calls.until, calls.ends
     for j in range(at, len(keys)):
         key, begin, stop, before = keys[j], offsets[j], offsets[j + 1], written
-        given = KernelEvents(events.time[:stop], events.kind, events.ints, events.reals, events.flags, events.negated)
-        done, written, why = advance(done, until, given, fixed, arena, lane(lanes, key), rows, written)
+        part = KernelEvents(events.time[:stop], events.kind, events.ints, events.reals, events.flags, events.negated)
+        done, written, why = advance(done, until, part, fixed, arena, lane(lanes, key), rows, written)
         for row in range(before, written):
             calls.owner[row] = key
         if why != DONE:

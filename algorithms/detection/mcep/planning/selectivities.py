@@ -60,23 +60,23 @@ class Selectivities:
     Raises `CepbenchError` unless all are between 0 and 1.
     """
 
-    given: Mapping[Selection, float] = field(default_factory=dict)
+    values: Mapping[Selection, float] = field(default_factory=dict)
     events: int = 0
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        for condition, value in self.given.items():
+        for condition, value in self.values.items():
             if not 0 <= value <= 1:
                 raise CepbenchError(f"the selectivity of {condition} is {value}; it must be between 0 and 1")
 
     def of(self, condition: Selection) -> float:
         """The selectivity of some conditions."""
-        found = self.given.get(condition)
-        if found is not None or isinstance(condition, TypeFilters):
-            return 1.0 if found is None else found
-        found = self.given.get(condition.flipped)
-        if found is not None:
-            return found
+        value = self.values.get(condition)
+        if value is not None or isinstance(condition, TypeFilters):
+            return 1.0 if value is None else value
+        value = self.values.get(condition.flipped)
+        if value is not None:
+            return value
         return prod(map(self.of, condition.alone)) if len(condition.comparisons) > 1 else 1.0
 
 
@@ -94,7 +94,7 @@ class SampledStatistics:
 
     def variance(self, condition: Selection) -> float:
         """Upper bound of the variance of a measured selectivity; many pairs of few events have a high variance."""
-        value = self.selectivities.given[condition]
+        value = self.selectivities.values[condition]
         names = (condition.type,) if isinstance(condition, TypeFilters) else (condition.left, condition.right)
         return value * (1 - value) * sum(1 / max(1.0, min(self.count(name), self.events_per_type)) for name in names)
 
@@ -105,20 +105,20 @@ def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[Selection, ...]
     Plans need those on a type, and those between two types together (sel of Section 2); indices need those between two
     types separately. Pairs have the direction of their first occurrence.
     """
-    found: dict[Selection, None] = {}
+    conditions: dict[Selection, None] = {}
     for pattern in patterns:
         for element in pattern.elements:
             if element.filters:
-                found.setdefault(TypeFilters(element.type, element.filters))
+                conditions.setdefault(TypeFilters(element.type, element.filters))
         between: dict[tuple[int, int], set[Comparison]] = {}
         for one in pattern.conditions:
             between.setdefault((one.left, one.right), set()).add(one.comparison)
         for (left, right), comparisons in sorted(between.items()):
             pair = TypePair(pattern.elements[left].type, pattern.elements[right].type, frozenset(comparisons))
             for condition in dict.fromkeys([pair, *pair.alone]):
-                if condition.flipped not in found:
-                    found.setdefault(condition)
-    return tuple(found)
+                if condition.flipped not in conditions:
+                    conditions.setdefault(condition)
+    return tuple(conditions)
 
 
 def measured_selectivities(
@@ -134,7 +134,7 @@ def measured_selectivities(
     """
     begin = time.perf_counter()
     drawn: dict[str, NDArray[np.int64]] = {}
-    found: dict[Selection, float] = {}
+    selectivities: dict[Selection, float] = {}
 
     def rows_of(name: str) -> NDArray[np.int64]:
         if name not in drawn:
@@ -155,8 +155,8 @@ def measured_selectivities(
             same = left[:, None] == right[None, :]
             hits, total = int((holds & ~same).sum()), holds.size - int(same.sum())
         if total:
-            found[condition] = (hits + 1) / (total + 2)
-    return Selectivities(found, len(sample), time.perf_counter() - begin)
+            selectivities[condition] = (hits + 1) / (total + 2)
+    return Selectivities(selectivities, len(sample), time.perf_counter() - begin)
 
 
 def known_selectivities(patterns: Iterable[DetectionPattern], statistics: Statistics) -> Selectivities:

@@ -66,8 +66,8 @@ class PaneTables(NamedTuple):
 
 
 class Panes(NamedTuple):
-    """What does not change (`kernels.lanes`); `span` is the most windows that hold one event. `negates` has an item if
-    there are negations, so that this is known when a kernel is compiled.
+    """The constants of a lane (`kernels.lanes`); `span` is the most windows that hold one event. `negates` has an item
+    if there are negations, so that this is known when a kernel is compiled.
     """
 
     tables: PaneTables

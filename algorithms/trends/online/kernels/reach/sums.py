@@ -50,7 +50,7 @@ ALL = END
 
 
 class Typed(NamedTuple):
-    """What does not change; `span` is the number of windows that hold an event."""
+    """The constants of a lane; `span` is the number of windows that hold an event."""
 
     template: TypeTables
     shape: Shape

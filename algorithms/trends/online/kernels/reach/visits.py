@@ -49,7 +49,7 @@ from cepbench.queries.tables import Predicates
 
 
 class GraphProgram(NamedTuple):
-    """What does not change (`kernels.lanes`). List e of `predicates` is that of transition e.
+    """The constants of a lane (`kernels.lanes`). List e of `predicates` is that of transition e.
 
     `keeps` has an item if the events of some position are kept, so that this is known when a kernel is compiled: where
     none are, an event took up to 1.4 times as long without.

@@ -81,7 +81,7 @@ def test_what_is_unknown_holds() -> None:
     given = patterns("SEQ(A a, B b) WHERE a.x < b.x")
     found = measured_selectivities(given, batch(stream("A1/1 A2/2")))
     assert found.of(pair("A", "B", LESS)) == 1
-    assert not found.given
+    assert not found.values
 
 
 def test_conditions_are_listed_once() -> None:
