@@ -169,7 +169,7 @@ def _seconds(specification: str, texts: Sequence[str], events: EventBatch) -> fl
     )
     started = time.process_time()
     [job] = prepared.jobs
-    Loop(job, prepared.algorithm.operator(job.plan), into(AnswerBuilder(prepared.workload))).run([events])
+    Loop(job, prepared.algorithm.operator(job.plan)).run([events], into(AnswerBuilder(prepared.workload)))
     return time.process_time() - started
 
 

@@ -145,8 +145,8 @@ def evaluate_portion(
     """
     number, portion = task
     job, answer = prepared.jobs[number], AnswerBuilder(prepared.workload)
-    loop = Loop(job, portion_operator(job, prepared.algorithm, portion), into(answer))
-    events = loop.run(portion_batches(streams[number], portion, BATCH_ROWS, job.attributes))
+    loop = Loop(job, portion_operator(job, prepared.algorithm, portion))
+    events = loop.run(portion_batches(streams[number], portion, BATCH_ROWS, job.attributes), into(answer))
     return answer.parts, events, crossings_of(loop)
 
 

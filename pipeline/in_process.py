@@ -129,8 +129,8 @@ def answer_of(
     for job in prepared.jobs:
         read = 0
         for batches in _parts(source, job):
-            loop = Loop(job, prepared.algorithm.operator(job.plan), into(answer))
-            read += loop.run(batches, progress=partial(progress, total))
+            loop = Loop(job, prepared.algorithm.operator(job.plan))
+            read += loop.run(batches, into(answer), progress=partial(progress, total))
         if isinstance(source, Stream):
             source.check_read(read)
     return answer

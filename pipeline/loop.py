@@ -1,9 +1,9 @@
-"""The loop that runs operators: it passes batches of a stream, ordered by key, to an operator."""
+"""The loop of an operator: batches of a stream, ordered by key, become its calls."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
 import numpy as np
@@ -43,15 +43,8 @@ class Keys:
         return KeyedBatch(found, np.array(keys, np.int64), offsets, len(self), last)
 
 
-Call = Callable[[Operator, KeyedBatch | None], KeyedRows]
-"""How an operator is called: with a batch, or with None when the stream ends."""
 Emit = Callable[[Keys, KeyedRows], None]
 """Takes the rows of a call, with the keys so far."""
-
-
-def plainly(operator: Operator, batch: KeyedBatch | None) -> KeyedRows:
-    """Calls the operator."""
-    return operator.finish() if batch is None else operator.process(batch)
 
 
 def into(answer: AnswerBuilder) -> Emit:
@@ -60,60 +53,64 @@ def into(answer: AnswerBuilder) -> Emit:
 
 
 class Loop:
-    """Passes the batches of a stream, in time order, to a fresh operator of a job.
+    """Turns the batches of a stream, in time order, into the calls of a fresh operator of a job.
 
-    - `call` calls the operator, for instance under a clock; `emit` takes the rows of a call, if there are any.
-    - With `look`, windows are closed in a separate call, and `look` is called before and after it.
+    `calls` and `operator` are for an owner who calls the operator itself, for instance under a clock; `run` calls it.
     """
 
-    def __init__(
-        self, job: Job, operator: Operator, emit: Emit, call: Call = plainly, look: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, job: Job, operator: Operator) -> None:
         self.operator = operator
         self.keys = Keys(job.partition)
-        self._emit, self._call, self._look, self._closing = emit, call, look, job.workload.closing
+        self._closing = job.workload.closing
         self._closed = 0  # windows that end by this time are closed
 
     def run(
-        self, batches: Iterable[EventBatch], *, pickled: bool = False, progress: Callable[[int], None] | None = None
+        self,
+        batches: Iterable[EventBatch],
+        emit: Emit,
+        *,
+        pickled: bool = False,
+        progress: Callable[[int], None] | None = None,
     ) -> int:
         """Processes all batches, and ends the stream; returns the number of events.
 
-        With `pickled`, the operator is replaced by a pickled copy after each batch. `progress` gets the number of
-        events of each batch.
+        `emit` takes the rows of a call, if there are any. With `pickled`, the operator is replaced by a pickled copy
+        after each batch. `progress` gets the number of events of each batch.
         """
         events = 0
         for batch, following in pairwise(chain(batches, [None])):
             assert batch is not None
-            self.process(batch, last=following is None and not pickled)
+            self.process(batch, emit, last=following is None and not pickled)
             if pickled:
                 self.operator = pickle.loads(pickle.dumps(self.operator))
             if progress is not None:
                 progress(len(batch))
             events += len(batch)
-        self.finish()
+        self.finish(emit)
         return events
 
-    def process(self, events: EventBatch, last: bool = False) -> None:
+    def process(self, events: EventBatch, emit: Emit, last: bool = False) -> None:
         """Processes the next batch; it may be the last one."""
+        for batch in self.calls(events, last):
+            if rows := self.operator.process(batch):
+                emit(self.keys, rows)
+
+    def finish(self, emit: Emit) -> None:
+        """Ends the stream."""
+        if rows := self.operator.finish():
+            emit(self.keys, rows)
+
+    def calls(self, events: EventBatch, last: bool = False, apart: bool = False) -> Iterator[KeyedBatch]:
+        """The batches of the calls that process the next batch of the stream, none if there is nothing to do.
+
+        With `apart`, windows are closed in a separate call.
+        """
         watermark = events.watermark
         closing = watermark is not None and any(w.ends_between(self._closed, watermark) for w in self._closing)
-        apart = self._look is not None and closing
+        apart = apart and closing
         if len(events) or (closing and not apart) or last:
-            self._run(self.keys.batch(events.slice(0, len(events), None if apart else watermark), last))
-        if self._look is not None:
-            self._look()
-            if apart:
-                self._run(self.keys.batch(events.slice(len(events), len(events), watermark)))
-                self._look()
+            yield self.keys.batch(events.slice(0, len(events), None if apart else watermark), last)
+        if apart:
+            yield self.keys.batch(events.slice(len(events), len(events), watermark))
         if watermark is not None:
             self._closed = max(self._closed, watermark)
-
-    def finish(self) -> None:
-        """Ends the stream."""
-        self._run(None)
-
-    def _run(self, batch: KeyedBatch | None) -> None:
-        rows = self._call(self.operator, batch)
-        if rows:
-            self._emit(self.keys, rows)

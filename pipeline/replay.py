@@ -1,11 +1,10 @@
-"""Replays one bucket of a stream against operators, with only `process` and `finish` under the clock."""
+"""Replays one bucket of a stream against operators, with only `process` and `finish` under the clock (`timed`)."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from math import isnan
 
 import numpy as np
@@ -22,7 +21,7 @@ from cepbench.pipeline.arrivals import ArrivalModel, Step
 from cepbench.pipeline.hashing import word
 from cepbench.pipeline.jobs import Job
 from cepbench.pipeline.keys import RawKey
-from cepbench.pipeline.loop import Emit, Keys, Loop, plainly
+from cepbench.pipeline.loop import Emit, Keys, Loop
 from cepbench.pipeline.slicing import Crossings, crossings_of
 from cepbench.queries.compile import Workload
 
@@ -35,7 +34,7 @@ class Measured:
     - `latency`: seconds per result row, that is, per window of a query and group with matches on this worker.
     - `due`: the due time of each of these rows; `answers`: the number of rows of each arrival batch.
     - `rows`: identifies the row of each latency, on request.
-    - `state_bytes`: after every step and at the end, on request; `peak` is the largest state.
+    - `state_bytes`: after every call, on request; `peak` is the largest state.
     - `details`: the combined reports of the operators.
     - `crossings`: by job, partial rows of windows that cross the edges of a time slice.
     """
@@ -64,8 +63,8 @@ def replay(
 ) -> Measured:
     """Passes the events of a bucket to the fresh operator of each job, on the schedule of `arrival`.
 
-    `emit` takes the rows, outside the clock. With `states`, operators report their state after every step, before
-    windows are closed, which is then a separate call. With `identify`, rows are identified, since other workers may
+    `emit` takes the rows, outside the clock. With `states`, operators report their state after every call, and
+    windows are closed in a separate one. With `identify`, rows are identified, since other workers may
     have parts of them. Raises the errors of the operators.
     """
     worker = _Worker(arrival, jobs, emit, states, identify)
@@ -74,9 +73,16 @@ def replay(
     return worker.finish()
 
 
+def timed(operator: Operator, batch: KeyedBatch | None) -> tuple[KeyedRows, int]:
+    """The measured call: its rows and nanoseconds. Without a batch, the stream ends."""
+    began = time.perf_counter_ns()
+    rows = operator.finish() if batch is None else operator.process(batch)
+    return rows, time.perf_counter_ns() - began
+
+
 @dataclass
 class _Worker:
-    """Wraps a clock around the calls of the loops of all jobs; the fields are the parameters of `replay`."""
+    """Adds up the times of the calls of all jobs by arrival batch; the fields are the parameters of `replay`."""
 
     arrival: ArrivalModel
     jobs: Sequence[tuple[Job, Operator]]
@@ -85,33 +91,28 @@ class _Worker:
     identify: bool
 
     def __post_init__(self) -> None:
-        look = self._look if self.states else None
-        self._loops = [
-            Loop(job, operator, partial(self._take_rows, job.workload), partial(self._timed, number), look)
-            for number, (job, operator) in enumerate(self.jobs)
-        ]
+        self._loops = [Loop(job, operator) for job, operator in self.jobs]
         self._sizes = [StateSize()] * len(self.jobs)
         self._nanoseconds = 0  # of the current arrival batch
         self._due: dict[tuple[int, RawKey, int], float] = {}  # rows of the current arrival batch
         self._arrivals: list[float] = []
-        self._step: Step | None = None
         self._measured = Measured()
 
     def take(self, step: Step) -> None:
         """Processes one step, and ends its arrival batch if it is the last one."""
-        self._step = step
+        self._last_step = step
         self._measured.events += len(step.events)
-        for loop in self._loops:
-            loop.process(step.events)
+        for number, loop in enumerate(self._loops):
+            for batch in loop.calls(step.events, apart=self.states):
+                self._call(number, batch, step)
         if step.arrival is not None:
             self._arrived(step.arrival, step.last)
 
     def finish(self) -> Measured:
         """Ends the stream; its cost belongs to the last arrival batch."""
-        if self._step is not None:
-            for loop in self._loops:
-                loop.finish()
-            self._look()
+        if self._arrivals:
+            for number in range(len(self._loops)):
+                self._call(number, None, self._last_step)
             measured = self._measured
             measured.service[-1] += self._nanoseconds / 1e9
             measured.answers[-1] += self._take_due(self._arrivals[-1])
@@ -122,29 +123,30 @@ class _Worker:
             measured.latency = row_latency(np.repeat(done, measured.answers), np.array(measured.due)).tolist()
         return self._measured
 
-    def _timed(self, number: int, operator: Operator, batch: KeyedBatch | None) -> KeyedRows:
-        started = time.perf_counter_ns()
-        rows = plainly(operator, batch)
-        self._nanoseconds += time.perf_counter_ns() - started
+    def _call(self, number: int, batch: KeyedBatch | None, step: Step) -> None:
+        """One call of a job, whose rows are due by the schedule of the step."""
+        loop = self._loops[number]
+        rows, nanoseconds = timed(loop.operator, batch)
+        self._nanoseconds += nanoseconds
         if self.states:
-            self._sizes[number] = operator.state()
-        return rows
+            self._sizes[number] = loop.operator.state()
+            self._note_state()
+        if rows:
+            self._take_rows(self.jobs[number][0].workload, loop.keys, rows, step)
 
-    def _take_rows(self, workload: Workload, keys: Keys, rows: KeyedRows) -> None:
+    def _take_rows(self, workload: Workload, keys: Keys, rows: KeyedRows, step: Step) -> None:
         self.emit(keys, rows)
         for query, found in rows.items():
             of_keys, windows = found.key, found.rows.window
             if isinstance(found.rows, MatchRows):
                 of_keys, windows = np.unique(np.stack([of_keys, windows]), axis=1)
             compiled = workload[query]
-            due, width = self._due_of(compiled.row_window, windows), len(compiled.query.group_by)
+            due, width = self._due_of(compiled.row_window, windows, step), len(compiled.query.group_by)
             for key, k, when in zip(of_keys.tolist(), windows.tolist(), due, strict=True):
                 self._due[query, keys.stored[key][:width], k] = when
 
-    def _due_of(self, window: Window | None, windows: NDArray[np.int64]) -> list[float]:
+    def _due_of(self, window: Window | None, windows: NDArray[np.int64], step: Step) -> list[float]:
         """The due times of the rows of these windows: NaN means the arrival of their batch."""
-        step = self._step
-        assert step is not None
         if window is None or window.counts_events:
             return [float("nan")] * len(windows)
         ends: NDArray[np.int64] = windows * window.slide + window.within
@@ -167,9 +169,7 @@ class _Worker:
             self._measured.rows += [word(repr(row)) for row in rows]
         return len(rows)
 
-    def _look(self) -> None:
-        if not self.states:
-            return
+    def _note_state(self) -> None:
         size = sum(self._sizes, StateSize())
         self._measured.state_bytes.append(size.bytes)
         if size.bytes >= self._measured.peak.bytes:

@@ -92,7 +92,7 @@ def answer_of(
     answer = AnswerBuilder(prepared.workload)
     given = [_promising(batch, batches[n:]) for n, batch in enumerate(batches, start=1)] if promise else batches
     for job in prepared.jobs:
-        Loop(job, algorithm.operator(job.plan), into(answer)).run(given, pickled=pickled)
+        Loop(job, algorithm.operator(job.plan)).run(given, into(answer), pickled=pickled)
     return answer
 
 

@@ -104,12 +104,14 @@ def by_executors(algorithm: Algorithm, job: Job, pieces: Sequence[EventBatch]) -
 def by_operator(
     operator: Operator, job: Job, pieces: Sequence[EventBatch], *, pickled: bool = False, look: bool = False
 ) -> tuple[AnswerBuilder, list[StateSize]]:
-    """The answer of an operator, and its state after each batch."""
+    """The answer of an operator, and its state after each call."""
     answer, states = AnswerBuilder(job.workload), list[StateSize]()
-    loop = Loop(job, operator, into(answer), look=(lambda: states.append(loop.operator.state())) if look else None)
+    loop, emit = Loop(job, operator), into(answer)
     for piece in pieces:
-        loop.process(piece)
+        for call in loop.calls(piece, apart=look):
+            emit(loop.keys, loop.operator.process(call))
+            states.append(loop.operator.state())
         if pickled:
             loop.operator = pickle.loads(pickle.dumps(loop.operator))
-    loop.finish()
+    loop.finish(emit)
     return answer, states

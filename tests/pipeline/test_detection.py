@@ -52,10 +52,10 @@ def calls(text: str, events: EventBatch) -> dict[str, int]:
             counted["rows"] += sum(map(len, rows.values()))
             return rows
 
-    loop = Loop(job, PerKey(Counting, job.workload), into(answer))
+    loop = Loop(job, PerKey(Counting, job.workload))
     for n in range(len(events)):
         until = int(events.time[n + 1]) if n + 1 < len(events) else None
-        loop.process(events.slice(n, n + 1, until))
+        loop.process(events.slice(n, n + 1, until), into(answer))
     assert answer.rows == counted["rows"]
     return dict(counted)
 

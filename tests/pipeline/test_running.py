@@ -5,17 +5,18 @@ import weakref
 import numpy as np
 import pytest
 
-from cepbench.algorithms.base import Executor, KeyedBatch, Operator, PerKey, Plan, StateSize
+from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.base import Executor, PerKey, Plan, StateSize
 from cepbench.algorithms.construction.sase.algorithm import Sase
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.rows import KeyedRows, Rows
+from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline import in_process
 from cepbench.pipeline.in_process import answer_of
 from cepbench.pipeline.jobs import prepare
 from cepbench.pipeline.keys import ordered, whole_parts
-from cepbench.pipeline.loop import Loop
+from cepbench.pipeline.loop import Loop, into
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import run
 from cepbench.verification.random_cases import split as cut
@@ -50,13 +51,13 @@ def test_substreams_of_the_last_batch_are_finished_one_after_another() -> None:
     query = parse_query("RETURN g, COUNT(*) PATTERN A GROUP-BY g")
     [job] = prepare([query], make("greta"), keyed("0").schema, "modular", Statistics()).jobs
     operator = PerKey(Tracing, job.workload)
-    loop = Loop(job, operator, lambda keys, rows: None)
-    loop.process(keyed("120"))
-    loop.process(keyed("3141"), last=True)
+    loop, emit = Loop(job, operator), into(AnswerBuilder(job.workload))
+    loop.process(keyed("120"), emit)
+    loop.process(keyed("3141"), emit, last=True)
     assert log[3:] == ["+3", "-3", "+1+1", "-1", "+4", "-4", "-0", "-2"]
     assert len(loop.keys) == 5
     assert not operator.executors
-    loop.finish()
+    loop.finish(emit)
     assert len(log) == 3 + 8
 
 
@@ -113,14 +114,7 @@ def test_only_substreams_of_earlier_batches_live_side_by_side(cuts: tuple[int, .
 def test_a_batch_without_events_is_passed_on_if_a_window_ends() -> None:
     query = parse_query("RETURN COUNT(*) PATTERN A WITHIN 10 s")
     events = keyed("0")
-    calls: list[int | None] = []
-
-    def call(operator: Operator, keyed: KeyedBatch | None) -> KeyedRows:
-        calls.append(keyed.watermark if keyed else None)
-        return {}
-
     [job] = prepare([query], make("greta"), events.schema, "modular", Statistics()).jobs
-    loop = Loop(job, make("greta").operator(job.plan), lambda keys, rows: None, call)
-    for watermark in (9, 12, 15, 19, 20, 29, 31):
-        loop.process(events.slice(0, 0, watermark))
-    assert calls == [12, 20, 31]
+    loop = Loop(job, make("greta").operator(job.plan))
+    batches = (events.slice(0, 0, watermark) for watermark in (9, 12, 15, 19, 20, 29, 31))
+    assert [call.watermark for batch in batches for call in loop.calls(batch)] == [12, 20, 31]

@@ -118,8 +118,8 @@ def answer_by_slices(case: Case) -> pd.DataFrame:
         for begin, end in pairwise([0, *edges_of(Random(str(case)), events), END]):
             pieces = split(events, case.cuts)
             inside = [piece.slice(*np.searchsorted(piece.time, [begin, end]).tolist()) for piece in pieces]
-            loop = Loop(job, portion_operator(job, algorithm, Portion(0, TimeSlice(begin, end))), into(answer))
-            loop.run(inside, pickled=case.pickled)
+            loop = Loop(job, portion_operator(job, algorithm, Portion(0, TimeSlice(begin, end))))
+            loop.run(inside, into(answer), pickled=case.pickled)
             crossings.append((number, 0, crossings_of(loop)))
     join_slices(prepared, crossings, answer)
     return answer.frame()
