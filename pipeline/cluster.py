@@ -18,12 +18,11 @@ class TooFewExecutors(CepbenchError):
     """Spark has fewer executors, or cores, than requested."""
 
 
-LOST_SECONDS, BEACON_PORT = "spark.cepbench.lostSeconds", "spark.cepbench.beacon.port"
+LOST_SECONDS = "spark.cepbench.lostSeconds"
 EXECUTOR_CORES, EXECUTORS, MOST_CORES = "spark.executor.cores", "spark.executor.instances", "spark.cores.max"
 _COUNT = int, lambda value: value >= 1, "a whole number of at least 1"
 NUMBERS: Mapping[str, tuple[type[float], Callable[[float], bool], str]] = {
     LOST_SECONDS: (float, lambda value: 0 < value < float("inf"), "a number of more than 0"),
-    BEACON_PORT: (int, lambda value: 0 <= value <= 65535, "a whole number of at least 0 and at most 65535"),
     EXECUTOR_CORES: _COUNT,
     EXECUTORS: _COUNT,
     MOST_CORES: _COUNT,

@@ -1,7 +1,7 @@
 """Limits of time and memory: work in a fork of this process, and memory of this process itself.
 
-A fork waits for its release, and is killed when it exceeds its time limit. It has the state of this process when it was
-created: what this process left on its heap since then is not in the fork.
+A fork is killed when it exceeds its time limit, and limits its own address space. It needs Linux, and a process without
+threads of Arrow, DuckDB or a JVM, whose locks a fork would inherit.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import errno
 import os
 import resource
 import signal
+import socket
+import stat
 import threading
 import time
 import traceback
@@ -17,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -24,20 +27,30 @@ import psutil
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.events.errors import CepbenchError
 from cepbench.events.units import in_bytes
+from cepbench.metrics.memory import whole
 from cepbench.metrics.record import Status
 from cepbench.pipeline.lifetime import die_with
-from cepbench.pipeline.pulse import machine_bytes
 
-BEGUN, STOPPED, NOTE, DONE = range(4)
-"""What a fork sends: its clock began or stopped, a note, or its result."""
+BEGUN, STOPPED, NOTE, PEAK, DONE = range(5)
+"""What a fork sends: its clock began or stopped, a note, that it wants to know its peak of memory, or its result."""
 PREPARATION_SECONDS = 600.0
 """Seconds that a fork may take between its measured parts."""
+LOOK_SECONDS = 1.0
+"""Seconds between two looks at a fork."""
+SAMPLE_SECONDS = 0.01
+"""Seconds between two looks at the memory of a fork that asked for its peak."""
+GAP_SECONDS = 5.0
+"""A process that looks this much later than it wanted was stopped, and its fork perhaps with it."""
 MOST = 0.8
 """The share of the machine's memory that a process may use by default."""
 
 
 class ForkTooLong(Exception):
     """A fork was killed since a measured part exceeded the limit."""
+
+
+class ForkLost(Exception):
+    """This process was stopped while it waited for a fork, so that times mean nothing."""
 
 
 class ForkDied(Exception):
@@ -57,6 +70,15 @@ class ForkDied(Exception):
 def address_space() -> int:
     """The address space of this process in bytes, which its forks inherit: their limits must include it."""
     return int(psutil.Process().memory_info().vms)
+
+
+def machine_bytes() -> int:
+    """The memory of this machine, or of the container that this process is in."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):  # no container, or a container without a limit ("max")
+            total = min(total, int(Path(path).read_text(encoding="ascii")))
+    return total
 
 
 def size_of(memory: int | str | None) -> int | None:
@@ -127,17 +149,24 @@ class Clock:
         """Adds to the notes of the fork, which remain if it is killed."""
         self._pipe.send((NOTE, value))
 
+    def peak(self) -> int:
+        """The peak of the private bytes since the last call, which the parent samples from the first call on."""
+        self._pipe.send((PEAK, None))
+        return int(self._pipe.recv())
+
 
 class Fork:
     """Forks on entering; leaving kills the fork if it still runs. It ends with this process in any case.
 
-    `work` runs in the fork when `result` releases it, and returns something that can be pickled.
+    `work` runs in the fork, and returns something that can be pickled. It may use `memory` bytes of address space
+    beyond those of this process; the limit cannot be raised again.
     """
 
-    def __init__(self, work: Callable[[Clock], Any]) -> None:
+    def __init__(self, work: Callable[[Clock], Any], memory: int | None = None) -> None:
         self.notes: list[Any] = []
-        self._work = work
+        self._work, self._memory = work, memory
         self._process = 0
+        self._peak: int | None = None
 
     def __enter__(self) -> Fork:
         self._pipe, other = Pipe()
@@ -145,12 +174,10 @@ class Fork:
         self._process = os.fork()
         if self._process == 0:
             try:
-                self._pipe.close()  # or it would never see its end
                 die_with(parent)
-                with suppress(EOFError):  # the other process has closed its end
-                    other.recv()
-                    other.send((DONE, self._work(Clock(other))))
-                    other.recv()
+                _leave_sockets(other.fileno())
+                _limit_memory(self._memory)
+                other.send((DONE, self._work(Clock(other))))
             except BaseException:  # an exception of the work, or a result that cannot be pickled
                 traceback.print_exc()
             finally:
@@ -159,16 +186,20 @@ class Fork:
         return self
 
     def result(self, seconds: float, together: bool = False) -> Any:
-        """Releases the fork and returns the result of its work. The fork stays until the end of the context.
+        """The result of the work.
 
-        Raises `ForkTooLong` if a part takes more than `seconds`, or all of them `together` do, and `ForkDied`.
+        Raises `ForkTooLong` if a part takes more than `seconds`, or all of them `together` do, `ForkDied`, and
+        `ForkLost` if this process was stopped meanwhile.
         """
-        with suppress(OSError):  # it is dead already
-            self._pipe.send(None)
         until, timed, left = time.monotonic() + PREPARATION_SECONDS, False, seconds
         try:
-            while self._pipe.poll(max(0.0, until - time.monotonic())):
+            while self._speaks(until):
                 sign, value = self._pipe.recv()
+                if sign == PEAK:
+                    held = whole(self._process)
+                    self._pipe.send(max(held, self._peak or 0))
+                    self._peak = held
+                    continue
                 if sign == DONE:
                     return value
                 if sign == NOTE:
@@ -183,6 +214,24 @@ class Fork:
         self._end()
         raise ForkTooLong if timed else ForkDied(f"not ready after {PREPARATION_SECONDS:g} s")
 
+    def _speaks(self, until: float) -> bool:
+        """Waits for the fork until then. Raises `ForkLost`."""
+        while True:
+            began = time.monotonic()
+            wait = max(0.0, min(until - began, LOOK_SECONDS if self._peak is None else SAMPLE_SECONDS))
+            speaks = self._pipe.poll(wait)
+            late = time.monotonic() - began - wait
+            if late > GAP_SECONDS:
+                self._end()
+                raise ForkLost(f"a worker on {socket.gethostname()} was stopped for {late:.0f} s")
+            if speaks:
+                return True
+            if time.monotonic() >= until:
+                return False
+            if self._peak is not None:
+                with suppress(OSError):  # it has just ended
+                    self._peak = max(self._peak, whole(self._process))
+
     def __exit__(self, *_: object) -> None:
         self._end()
         self._pipe.close()
@@ -195,3 +244,24 @@ class Fork:
         _, _, used = os.wait4(self._process, 0)
         self._process = 0
         return used.ru_maxrss * 1024
+
+
+def _leave_sockets(kept: int) -> None:
+    """Replaces the sockets of the parent: nobody would notice its end while a fork holds them."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # the one that listed them
+            if int(name) != kept and stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+                os.dup2(nothing, int(name))
+    os.close(nothing)
+
+
+def _limit_memory(size: int | None) -> None:
+    """Limits the address space, and makes this process the first one to be killed where the machine lacks memory."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    if size is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limit = address_space() + size
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

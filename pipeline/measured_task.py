@@ -6,18 +6,15 @@ The driver has read, compiled and planned the workload (`ready`), so that all wo
 from __future__ import annotations
 
 import gc
-import os
 import pickle
 import resource
 import socket
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
-import psutil
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
@@ -31,12 +28,10 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
 from cepbench.metrics.load import LoadWatch
-from cepbench.metrics.memory import PeakMemory
 from cepbench.metrics.record import Load, Status
 from cepbench.metrics.statistics import median
 from cepbench.pipeline.arrivals import Burst, OpenRate
-from cepbench.pipeline.beacon import Address, Signal, pulsing
-from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong
+from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkLost, ForkTooLong, address_space
 from cepbench.pipeline.jobs import Prepared, check_supported, plan
 from cepbench.pipeline.loop import into
 from cepbench.pipeline.parts import DamagedStore
@@ -60,7 +55,6 @@ MEMORY_SECONDS = 0.2
 """Maximum seconds of these runs together, unless a single one takes longer."""
 KEPT_EVENTS = 500_000
 """A timed worker reads streams with at most this many events once, and not in each of its runs."""
-DIED = "the Python worker died"
 WHOLE_STREAM = -1
 """In place of a bucket: all buckets merged, for workloads that no bucketing fits."""
 
@@ -69,10 +63,9 @@ WHOLE_STREAM = -1
 class MeasuredRun:
     """The task of a cell.
 
-    `arrival` None is burst. `memory` measures states and process memory, too (for `measure_cell`; below it, instead of
-    times). `round` is the number of the fresh parent process among those of a cell. `limit_bytes` is the address
-    space of each worker, a process: it cannot be raised again. Short runs and plans are repeated for `repeat` seconds
-    (docs/measurement.md, Repeated runs); 0 means once.
+    `arrival` None is burst; `memory` measures states and process memory, too, after times. `limit_bytes` is the memory
+    of each worker, a process, beyond that at its start. Short runs and plans are repeated for `repeat` seconds
+    (docs/measurement.md, Repeated runs); 0 means once. Each `round` of a figure has fresh parents of its workers.
     """
 
     store: Path
@@ -112,7 +105,7 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
         planned = repeated(
             lambda: plan(workload, job.algorithm, known),
             lambda prepared: prepared.plan_seconds,
-            0 if job.memory else job.repeat,
+            job.repeat,
         )
     prepared = planned[-1]
     stream.check_needed(prepared.workload.needs)
@@ -138,7 +131,8 @@ class Report:
       event.
     - `process_peaks`: for each run that measured memory, bytes (PSS) above those of operators that do nothing.
     - `damage`: the error of a damaged store.
-    - `memory`: of a fork that measured memory afterwards; None if it was not measured.
+    - `memory`: of the fork that measured memory afterwards; None if it was not measured.
+    - `lost`: this measurement means nothing, since its machine was stopped. `loads`: whether it loaded kernels.
     """
 
     bucket: int
@@ -153,6 +147,8 @@ class Report:
     load: Load | None = None
     damage: DamagedStore | None = None
     memory: Report | None = None
+    lost: bool = False
+    loads: bool = False
     host: str = ""
     attempt: int = 0
     limit_bytes: int | None = None
@@ -172,81 +168,67 @@ class _AnotherAnswer(Exception):
 
 @dataclass(frozen=True)
 class MeasuredTask:
-    """The task of one bucket, or of a time slice of it.
+    """The task of one bucket, or of a time slice of it: one fork measures times, and a second one memory.
 
-    Operators that do nothing replay the bucket first, in the same worker after the same warm-up: the difference of the
-    two peaks of memory is the size of the algorithm, and the time is that of the harness. A run that had to load a
-    kernel, which the warm-up did not need, is repeated: no time that counts includes compilation. Short runs are
-    repeated, each on fresh operators, and must give the same answer.
+    This process only waits for its forks, for at most `seconds` of each measured part, and returns what became of them.
+    It may be used for many tasks: kernels that a fork had to load are loaded here afterwards, for the next fork.
 
-    With `memory_seconds`, times are measured first, and then memory, with that limit for each run: in a fork that was
-    created before, so that its memory contains nothing of the timed runs, and after all other workers have stopped
-    their clocks.
+    In a fork, operators that do nothing replay the bucket first, after the same warm-up: the difference of the two
+    peaks of memory is the size of the algorithm, and the time is that of the harness. A run that had to load a kernel,
+    which the warm-up did not need, is repeated: no time that counts includes compilation. Short runs are repeated, each
+    on fresh operators, and must give the same answer.
 
-    Workers share the pages of the process from which they were forked. A worker that begins or ends changes the shares
-    of the others by tens of megabytes. So workers that run `together` neither begin nor end while one of them measures
-    memory.
+    `times`, `memory`: whether to measure them; without times, memory alone.
     """
 
     ready: Ready
-    beacon: Address | None = None
-    memory_seconds: float | None = None
-    together: bool = False
+    seconds: float
+    times: bool = True
+    memory: bool = False
 
     def __call__(self, portion: Portion) -> Report:
         """Never raises: an error is the report's status and reason."""
-        beside = MeasuredTask(replace(self.ready, job=replace(self.ready.job, memory=True)))
-        work = partial(beside.reported, portion)
-        try:
-            with (
-                nullcontext() if self.memory_seconds is None else Fork(work) as fork,
-                pulsing(self.beacon),
-                closing(Signal(self.beacon, os.getpid())) as signal,
-            ):
-                if self.together and fork is None:
-                    signal.meet()
-                report = self.reported(portion, signal)
-                if fork is not None and signal.meet():
-                    report.memory = self._memory(portion, fork)
-                if self.together:
-                    signal.meet()
-                return report
-        except OSError as error:  # no connection
-            return Report(portion.bucket, Status.ERROR, f"{type(error).__name__}: {first_line(error)}")
-
-    def _memory(self, portion: Portion, fork: Fork) -> Report:
-        """The report of the fork."""
-        seconds, bucket = self.memory_seconds, portion.bucket
-        assert seconds is not None
-        try:
-            report: Report = fork.result(seconds)
-        except ForkTooLong:
-            return Report(bucket, Status.TIMEOUT, killed_after(seconds))
-        except ForkDied as error:
-            return Report(bucket, *error.outcome())
+        report = self._forked(portion, memory=not self.times)
+        if self.times and self.memory and report.status is Status.OK:
+            report.memory = self._forked(portion, memory=True)
         return report
 
-    def reported(self, portion: Portion, clock: Signal | Clock) -> Report:
-        """Measures in this process; `clock` marks the parts for which the time limit applies."""
-        bucket, began = portion.bucket, time.time()
+    def _forked(self, portion: Portion, memory: bool) -> Report:
+        """The report of a fork."""
+        bucket, limit = portion.bucket, self.ready.job.limit_bytes
+        gc.collect()
+        gc.freeze()  # the first collection of a fork would copy the pages of all objects
+        with Fork(partial(self.reported, portion, memory), limit) as fork:
+            try:
+                report: Report = fork.result(self.seconds)
+            except ForkTooLong:
+                return Report(bucket, Status.TIMEOUT, killed_after(self.seconds))
+            except ForkLost as error:
+                return Report(bucket, Status.ERROR, str(error), lost=True)
+            except ForkDied as error:
+                return Report(bucket, *error.outcome(limit))
+        if report.loads and not self.ready.job.algorithm.starts:
+            self._warm_up()
+        return report
+
+    def reported(self, portion: Portion, memory: bool, clock: Clock) -> Report:
+        """Measures times or memory in this process; `clock` marks the parts for which the time limit applies."""
+        began = time.time()
         try:
-            report = self._run(portion, clock)
+            report = self._run(portion, memory, clock)
             report.began, report.ended = began, time.time()
             return report
         except Exception as error:
             damage = error if isinstance(error, DamagedStore) else None
-            return Report(bucket, *failed(error, "the worker's memory limit"), damage=damage)
+            return Report(portion.bucket, *failed(error, "the worker's memory limit"), damage=damage)
 
-    def _run(self, portion: Portion, clock: Signal | Clock) -> Report:
-        job, prepared = self.ready.job, self.ready.prepared
-        if job.limit_bytes is not None:
-            resource.setrlimit(resource.RLIMIT_AS, (job.limit_bytes, job.limit_bytes))
+    def _run(self, portion: Portion, memory: bool, clock: Clock) -> Report:
+        job = self.ready.job
         limit, context = resource.getrlimit(resource.RLIMIT_AS)[0], TaskContext.get()
-        if not job.memory and context is not None:
-            keep_memory()  # applies to the whole process, which ends with the task
-        started = time.perf_counter()
-        for part in prepared.jobs:
-            warm_up(job.algorithm, part.plan)
+        if not memory:
+            keep_memory()  # applies to the whole process, which ends with this report
+        started, kernels = time.perf_counter(), loaded()
+        self._warm_up()
         report = Report(
             portion.bucket,
             Status.OK,
@@ -254,14 +236,14 @@ class MeasuredTask:
             host=socket.gethostname(),
             attempt=0 if context is None else context.attemptNumber(),
             limit_bytes=None if limit == resource.RLIM_INFINITY else limit,
-            base_bytes=psutil.Process().memory_info().vms,
+            base_bytes=address_space(),
         )
 
-        replays = _Replays(self.ready, portion, clock)
+        replays = _Replays(self.ready, portion, memory, clock)
         gc.collect()
         gc.freeze()
         with uncollected():
-            if job.memory:
+            if memory:
                 report.runs, report.process_peaks = replays.memory_runs()
             else:
                 idle = repeated(replays.idle, _seconds, min(IDLE_SECONDS, job.repeat))
@@ -271,14 +253,19 @@ class MeasuredTask:
                 report.load = watch.load
         report.rows = None if replays.answer is None else replays.answer.packed()
         report.crossings = replays.crossings
+        report.loads = loaded() > kernels
         return report
+
+    def _warm_up(self) -> None:
+        for part in self.ready.prepared.jobs:
+            warm_up(self.ready.job.algorithm, part.plan)
 
 
 class _Replays:
     """Replays one portion repeatedly; `answer` and `crossings` are those of all runs."""
 
-    def __init__(self, ready: Ready, portion: Portion, clock: AbstractContextManager[object]) -> None:
-        self._ready, self._portion, self._clock = ready, portion, clock
+    def __init__(self, ready: Ready, portion: Portion, memory: bool, clock: Clock) -> None:
+        self._ready, self._portion, self._memory, self._clock = ready, portion, memory, clock
         self._nothing = [operator.idle() for operator in self._operators()]
         self._arrival = ready.job.arrival or burst_of(ready.prepared.workload)
         self._digest: str | None = None
@@ -299,28 +286,28 @@ class _Replays:
         runs: list[Measured] = []
         peaks: list[int] = []
         seconds = min(MEMORY_SECONDS, self._ready.job.repeat)
-        with PeakMemory() as memory:
-            self.idle(states=True)
-            floor = memory.taken()
-            began = time.perf_counter()
-            while True:
-                runs.append(self.run(memory))
-                peaks.append(max(0, memory.taken() - floor))
-                elapsed = time.perf_counter() - began
-                if len(runs) == MEMORY_RUNS or elapsed + elapsed / len(runs) > seconds:
-                    return runs, peaks
+        self._clock.peak()
+        self.idle(states=True)
+        floor = self._clock.peak()
+        began = time.perf_counter()
+        while True:
+            runs.append(self.run(states=True))
+            peaks.append(max(0, self._clock.peak() - floor))
+            elapsed = time.perf_counter() - began
+            if len(runs) == MEMORY_RUNS or elapsed + elapsed / len(runs) > seconds:
+                return runs, peaks
 
-    def run(self, memory: PeakMemory | None = None) -> Measured:
-        """One run on fresh operators, under the time limit; `memory` measures it. Raises `_AnotherAnswer`."""
+    def run(self, states: bool = False) -> Measured:
+        """One run on fresh operators, under the time limit; with `states`, for memory. Raises `_AnotherAnswer`."""
         prepared = self._ready.prepared
         for _ in range(TRIES):
             gc.collect()  # frees the operators of the previous run
             answer, before = AnswerBuilder(prepared.workload), loaded()
-            if memory is not None:
+            if states:
                 release_memory()
-                memory.taken()
+                self._clock.peak()
             with self._clock:
-                measured = self._replay(self._operators(), answer, memory is not None, prepared.splits_groups)
+                measured = self._replay(self._operators(), answer, states, prepared.splits_groups)
             if loaded() == before:
                 break
         self._compare(answer, measured)
@@ -362,7 +349,7 @@ class _Replays:
             batches = stream_batches(stream, attributes=needed)
         else:
             batches = portion_batches(stream, portion, attributes=needed)
-        if self._ready.job.memory or stream.events > KEPT_EVENTS:
+        if self._memory or stream.events > KEPT_EVENTS:
             return batches
         self._kept = list(batches)
         return self._kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
@@ -22,6 +22,7 @@ from cepbench.pipeline.realised import realised
 from cepbench.pipeline.replay import Measured
 from cepbench.pipeline.slicing import join_slices
 
+ANOTHER_ANSWER = "the run that measured memory gave another answer"
 SHARE = 0.8
 """The share of the sustainable rate at which the latency under load is reported."""
 
@@ -31,13 +32,14 @@ class Outcome:
     """The status and the measurements of a cell.
 
     `lost` has the reasons why earlier attempts failed; `plan_limit_seconds` is the limit that planning exceeded;
-    `memory_status` and `memory_reason` are those of the memory run, None if there was none to be;
     `unanswered` says that the algorithm only planned, and `cut_off` that matches were left out: such answers have no
-    digest.
+    digest. `memory_status` is None if memory was not measured; if times were not, it is their status.
     """
 
     status: Status
     reason: str = ""
+    memory_status: Status | None = None
+    memory_reason: str = ""
     lost: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     digest: str | None = None
@@ -50,15 +52,35 @@ class Outcome:
     plan_limit_seconds: float | None = None
     unanswered: bool = False
     cut_off: bool = False
-    memory_status: Status | None = None
-    memory_reason: str = ""
 
 
 def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
-    """The measurements of all workers, at `most` that many concurrently; the first failure decides.
+    """The measurements of all workers, of which `most` run concurrently; the first failure decides.
 
     Raises `DamagedStore` if a worker found changed files.
     """
+    times = _outcome(made, reports, most, memory=False)
+    if not made.job.memory:
+        return times
+    if times.status is not Status.OK:
+        return replace(times, memory_status=times.status, memory_reason=times.reason)
+    memory = _outcome(made, [report.memory for report in reports if report.memory is not None], most, memory=True)
+    if memory.status is not Status.OK:
+        return replace(times, memory_status=memory.status, memory_reason=memory.reason)
+    if memory.digest != times.digest:
+        return replace(times, status=Status.WRONG, reason=ANOTHER_ANSWER, digest=None)  # which agrees with no other
+    sizes = {name: getattr(memory.summary, name) for name in ("state_peak", "state_kinds", "process_peak")}
+    return replace(
+        times,
+        memory_status=Status.OK,
+        samples=times.samples.model_copy(update={"state_bytes": memory.samples.state_bytes}),
+        runs={**times.runs, **memory.runs},
+        summary=times.summary.model_copy(update=sizes),
+    )
+
+
+def _outcome(made: Ready, reports: Sequence[Report], most: int, memory: bool) -> Outcome:
+    """The times of all workers, or their memory."""
     for report in sorted(reports, key=lambda report: report.damage is None):
         if report.damage is not None:
             raise report.damage
@@ -80,9 +102,7 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
     )
     if substreams:
         found = found.model_copy(update={"substreams": substreams})
-    fields, samples, runs = (
-        _memory(made, reports) if made.job.memory else _times(made, reports, most, found.windows, join)
-    )
+    fields, samples, runs = _memory(reports) if memory else _times(made, reports, most, found.windows, join)
     return Outcome(
         Status.OK,
         hosts=tuple(sorted({report.host for report in reports})),
@@ -115,7 +135,7 @@ Fields = tuple[dict[str, object], Samples, dict[str, list[float]]]
 """Fields of the summary, samples, and the numbers of repeated runs."""
 
 
-def _memory(made: Ready, reports: Sequence[Report]) -> Fields:
+def _memory(reports: Sequence[Report]) -> Fields:
     """The results of runs that measured memory: as many as every worker has."""
     runs = _runs(reports)
     peaks = [sum((worker.peak for worker in workers), StateSize()) for workers in runs]
@@ -123,8 +143,6 @@ def _memory(made: Ready, reports: Sequence[Report]) -> Fields:
     processes = [sum(report.process_peaks[number] for report in reports) for number in range(len(runs))]
     middle = _middle(states)
     fields = {
-        **_planned(made, merged(worker.details for worker in runs[middle])),
-        "runs": len(runs),
         "state_peak": states[middle],
         "state_kinds": dict(peaks[middle].kinds),
         "process_peak": processes[_middle(processes)],

@@ -12,8 +12,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from cepbench.pipeline.worker_daemon import ARCHIVE
-
+ARCHIVE = "cepbench.zip"
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = (".py", ".lark", ".sase", ".yaml")
 EPOCH = (1980, 1, 1, 0, 0, 0)

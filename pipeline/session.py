@@ -5,6 +5,7 @@ Settings of an administrator (`spark-defaults.conf`) hold unless set here; those
 
 import atexit
 import os
+import re
 import shutil
 import socket
 import sys
@@ -23,7 +24,6 @@ from pyspark.sql import SparkSession
 
 from cepbench.algorithms.plugins import VARIABLE
 from cepbench.events.errors import CepbenchError
-from cepbench.pipeline import worker_daemon
 from cepbench.pipeline.cluster import (
     EXECUTOR_CORES,
     EXECUTORS,
@@ -42,6 +42,8 @@ WAIT_SECONDS = 60.0
 """Seconds to wait for the requested executors."""
 STEADY_SECONDS = 2.0
 """Without a requested number, seconds without a new executor after which all are there."""
+TRIES = 4
+"""Attempts at a task, as on a cluster."""
 SHORT_JOBS = "-XX:TieredStopAtLevel=1"
 """Java without its second compiler, which took 0.3 s of processor time per cell beside timed workers."""
 
@@ -55,14 +57,12 @@ _sessions: dict[SparkContext, SparkSession] = {}
 """The latest session, by its context."""
 
 
-def session(
-    cluster: SparkCluster | str | None = None, *, reuse_workers: bool = True, worker_memory: int | None = None
-) -> SparkSession:
+def session(cluster: SparkCluster | str | None = None, *, worker_memory: int | None = None) -> SparkSession:
     """The session with these options and its executors. Replaces our session if it has other options or has stopped.
 
     - `cluster`: or a master URL.
-    - `reuse_workers`: False gives every task a fresh Python process, and a new Java the options for short jobs.
-    - `worker_memory`: bytes of a Python worker, for which YARN and Kubernetes make their containers large enough.
+    - `worker_memory`: bytes of a Python worker that measures cells: YARN and Kubernetes make their containers large
+      enough, and a new Java has the options for short jobs.
 
     Raises `CepbenchError` if Java is missing or too old, the master does not answer, Spark does not start, or too few
     executors register.
@@ -71,7 +71,6 @@ def session(
     master = cluster.url
     options = {
         **_settings(master),
-        "spark.python.worker.reuse": str(reuse_workers).lower(),
         **_container(master, worker_memory, cluster.settings),
         **cluster.settings,
     }
@@ -87,7 +86,7 @@ def session(
         stop()
     check_java()
     _check_reachable(master)
-    spark = _start(master, {**options, OPTIONS: identity})
+    spark = _start(master, {**options, OPTIONS: identity}, worker_memory is not None)
     if not is_local(master):
         _wait_for_executors(spark, master)
     _sessions.clear()
@@ -157,13 +156,13 @@ def _settings(master: str) -> dict[str, str]:
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.driver.maxResultSize": "0",
+        "spark.dynamicAllocation.enabled": "false",  # slots would go away between cells
+        "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "1",  # by default, Spark waits for ten minutes
         "spark.speculation": "false",  # a second copy of a task would disturb the measurement
     }
     if is_local(master):
-        settings["spark.python.daemon.module"] = worker_daemon.MODULE
         settings["spark.sql.shuffle.partitions"] = str(2 * (os.cpu_count() or 1))
     else:
-        settings["spark.python.daemon.module"] = worker_daemon.MODULE_ON_EXECUTORS
         if plugins := os.environ.get(VARIABLE):
             settings[f"spark.executorEnv.{VARIABLE}"] = plugins  # files that all machines share
         settings["spark.network.timeout"] = "60s"  # a machine without a report for this long is lost
@@ -228,17 +227,17 @@ def _java_options(short_jobs: bool) -> str:
     return " ".join([SHORT_JOBS] * short_jobs + ([] if given is None else [given]) + [logging])  # the last wins
 
 
-def _start(master: str, options: Mapping[str, str]) -> SparkSession:
+def _start(master: str, options: Mapping[str, str], short_jobs: bool) -> SparkSession:
     # Workers run the driver's Python on this machine; on others, the administrator's choice.
     if _on_loopback(master):
         os.environ["SPARK_LOCAL_IP"] = LOOPBACK
         os.environ["PYSPARK_PYTHON"] = sys.executable
-    conf = SparkConf(loadDefaults=False).setMaster(master).setAll(list(options.items()))
+    conf = SparkConf(loadDefaults=False).setMaster(_repeating(master)).setAll(list(options.items()))
     errors = _scratch() / "java.log"
     before = list(sys.path)
     try:
         if SparkContext._gateway is None:
-            java = _java_options(options["spark.python.worker.reuse"] == "false")
+            java = _java_options(short_jobs)
             with errors.open("wb") as log, in_environment("SPARK_SUBMIT_OPTS", java):
                 # In a session of its own: a signal to the group of this process, as `timeout` sends it, would end the
                 # JVM before this process can stop it, and a thread of PySpark would print a traceback.
@@ -248,12 +247,17 @@ def _start(master: str, options: Mapping[str, str]) -> SparkSession:
         context = SparkContext(conf=conf)
         if not is_local(master):
             context.addPyFile(str(write_packages(_scratch())))
-            context.addFile(worker_daemon.__file__)
         return SparkSession(context)
     except Exception as error:  # Py4J and pyspark raise many kinds of errors; all mean that Spark did not start
         raise CepbenchError(f"Spark does not start on master {master}: {_reason(error, errors)}") from None
     finally:
         sys.path[:] = before  # addPyFile would let the driver import from the zip file
+
+
+def _repeating(master: str) -> str:
+    """A local master that repeats the task of a lost worker, as a cluster does; at `local[N]`, it would end the job."""
+    found = re.fullmatch(r"local(?:\[(\*|\d+)\])?", master)
+    return master if found is None else f"local[{found[1] or 1},{TRIES}]"
 
 
 def _reason(error: Exception, errors: Path) -> str:

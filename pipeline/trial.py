@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import resource
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.metrics.record import Status
 from cepbench.metrics.statistics import median
-from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong, address_space
+from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkLost, ForkTooLong
 from cepbench.pipeline.jobs import Prepared, plan
 from cepbench.pipeline.loop import into
 from cepbench.pipeline.measured_task import burst_of, failed
@@ -141,12 +140,10 @@ def tried(
     the growth of the time so far. Planning and loading kernels count, compiling them does not; unless the trial
     `compiles`, it ends at a kernel that is not on disk.
     """
-    limit = memory + address_space()
 
     def work(clock: Clock) -> tuple[Status | None, str]:
         """Notes seconds of setup and planning and whether kernels were compiled, and then the prefixes."""
         try:
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
             began = time.perf_counter()
             compiled: list[str] = []
 
@@ -187,10 +184,10 @@ def tried(
         return Status.OK, ""
 
     status: Status | None
-    with Fork(work) as fork:
+    with Fork(work, memory) as fork:
         try:
             status, reason = fork.result(seconds, together=True)
-        except ForkTooLong:
+        except (ForkTooLong, ForkLost):
             status, reason = Status.TIMEOUT, f"killed after {seconds:.3g} s"
         except ForkDied as error:
             status, reason = error.outcome(memory)

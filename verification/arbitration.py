@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.oracle import CannotTally, answer, plain_events, tally
 from cepbench.algorithms.plugins import described
 from cepbench.events.batch import EventBatch
-from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkTooLong, address_space
+from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkLost, ForkTooLong
 from cepbench.queries.model import Query
 from cepbench.verification.agreement import LIMIT, case_difference
 from cepbench.verification.evaluators import answer_of
@@ -39,10 +38,8 @@ def arbitrated(
 
     This happens in a fork, which may use `memory` bytes: the oracle is slow, and an algorithm may not end.
     """
-    limit = memory + address_space()
 
     def work(clock: Clock) -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         with clock, suppress(Exception):  # too many matches for the oracle, or too little memory
             size = SMALLEST
             while True:
@@ -53,7 +50,7 @@ def arbitrated(
                     return
                 size *= 2
 
-    with Fork(work) as fork, suppress(ForkTooLong, ForkDied):
+    with Fork(work, memory) as fork, suppress(ForkTooLong, ForkDied, ForkLost):
         fork.result(SECONDS, together=True)
     return fork.notes[-1] if fork.notes else Arbitration()
 

@@ -41,14 +41,11 @@ from cepbench.pipeline.session import session
 from cepbench.pipeline.tasks import default_buckets, failure
 from cepbench.queries.model import Aggregates
 
-TRIES = 4
-"""Attempts at a task whose worker died, if all workers are on this machine; a cluster has its own setting."""
 LOG_BATCHES = 10
 """Number of batches that Spark keeps in its log."""
 POLL_SECONDS = 0.1
 LONGEST = 1 << 61
 """Maximum delay of the watermark, so that sums of it and a time fit into 64 bits."""
-DAEMON = "spark.python.daemon.module"
 
 
 def stream(
@@ -123,7 +120,7 @@ def stream(
     >>> stream(query, "cogra", "folder:in", "folder:rows", "checkpoint", "10s")  # doctest: +SKIP
     """
     queries, made = parse_supported(workload_text, algorithm)
-    cluster = _patient(master)
+    cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
     origin, target = source_of(source, cluster.settings), sink_of(sink, cluster.settings)
     place, reading = Path(checkpoint).resolve(), reading_of(reading)
     if reading.where is not None or reading.distinct:
@@ -325,18 +322,6 @@ def _layout(source: Source, reading: Reading, until_idle: float | None) -> FileL
             raise InputError(f"{source}: {source.nothing} within {until_idle:g} s")
         time.sleep(POLL_SECONDS)
     return layout
-
-
-def _patient(master: SparkCluster | str | None) -> SparkCluster:
-    """The cluster, with tasks that run again after their worker died: by default Spark does not do so on one machine.
-
-    There, workers come from the daemon of PySpark: ours, which loads all algorithms first, is for short jobs.
-    """
-    cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
-    found = re.fullmatch(r"local(?:\[(\d+|\*)\])?", cluster.url)
-    if found is None:
-        return cluster
-    return SparkCluster(f"local[{found[1] or 1},{TRIES}]", {DAEMON: "pyspark.daemon", **cluster.settings})
 
 
 def _notices(prepared: Prepared) -> list[str]:

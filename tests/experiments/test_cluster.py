@@ -1,14 +1,21 @@
 """A figure on a real standalone cluster on loopback."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyspark.cloudpickle import register_pickle_by_value, unregister_pickle_by_value
 
 from cepbench.experiments.sweep import plan, run_planned
+from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
 from cepbench.metrics.results import read
 from cepbench.pipeline.cluster import SparkCluster
+from cepbench.pipeline.generation import generate
+from cepbench.pipeline.measured import measure_cell, measuring_session
+from cepbench.pipeline.measured_task import MeasuredRun
 from cepbench.pipeline.session import stop
+from tests.pipeline import doubles
 from tests.pipeline.test_distributed import cluster  # noqa: F401
 from tests.standalone import Standalone
 
@@ -32,10 +39,26 @@ def test_a_figure_on_a_cluster(tmp_path, cluster, monkeypatch):  # noqa: F811
     assert swept.statuses == {Status.OK: 2}
     there = read(swept.folders[0]).records
     assert {r.provenance["spark"]["spark.master"] for r in there} == {cluster}
-    assert all(r.summary.process_peak is not None for r in there)
+    assert all(r.summary.process_peak is not None for r in there if r.memory_status is not None)
     here = read(run_planned(planned, tmp_path / "local", "local[2]", progress=False).folders[0]).records
     assert [r.digest for r in there] == [r.digest for r in here]
     assert [r.realised for r in there] == [r.realised for r in here]
+
+
+@pytest.mark.cluster
+def test_limits_kill_on_a_cluster(tmp_path, cluster, monkeypatch):  # noqa: F811
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    register_pickle_by_value(doubles)  # type: ignore[no-untyped-call]
+    spark = measuring_session(cluster, 10**9)
+    generator = from_spec("uniform", {"events": 400, "types": 1, "rate": 1})
+    store = generate(generator, tmp_path / "uniform", spark=None, buckets=1).path
+    job = MeasuredRun(store, "RETURN COUNT(*) PATTERN A+ WITHIN 100 s", doubles.Stuck(), limit_bytes=10**9)
+    outcome = measure_cell(job, 3, spark)
+    assert (outcome.status, outcome.reason) == (Status.TIMEOUT, "killed after 3 s of measured time")
+    outcome = measure_cell(replace(job, algorithm=doubles.Growing()), 60, spark)
+    assert outcome.status is Status.OUT_OF_MEMORY, outcome.reason
+    assert measure_cell(replace(job, algorithm=doubles.Counting()), 60, spark).status is Status.OK
+    unregister_pickle_by_value(doubles)  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.cluster
@@ -54,6 +77,7 @@ def test_eight_slots_of_one_executor_have_a_gigabyte_each_and_share_a_secret(tmp
     [folder] = swept.folders
     for record in read(folder).records:
         assert record.status is Status.OK, record.reason
-        assert record.summary.worker_limit_bytes == 10**9
+        base = record.summary.worker_base_bytes
+        assert base < record.summary.worker_limit_bytes < base + 10**9
         assert record.provenance["spark"]["spark.executor.cores"] == "8"
         assert record.summary.slots > 1

@@ -3,8 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from typing import ClassVar
 
 import numba
@@ -14,7 +12,6 @@ from cepbench.algorithms.base import Algorithm, Executor, Plan, StateSize
 from cepbench.algorithms.engine.kernels.compilation import kernel
 from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.events.batch import EventBatch
-from cepbench.pipeline.beacon import Address, Signal
 from cepbench.pipeline.warmup import EVENTS
 from cepbench.queries.model import Query
 
@@ -22,13 +19,6 @@ from cepbench.queries.model import Query
 def real(events: EventBatch) -> bool:
     """Whether these are events of a cell; the streams of the warm-up are shorter."""
     return len(events) > 0 and bool(events.position[-1] > EVENTS)
-
-
-@contextmanager
-def running(address: Address | None, process: int) -> Iterator[None]:
-    """A worker that measures once."""
-    with closing(Signal(address, process)) as signal, signal:
-        yield
 
 
 class Counter(Executor):
@@ -123,6 +113,23 @@ class Hungry(Counting):
 
     def executor(self, plan: Plan) -> Executor:
         return _Hungry(plan)
+
+
+class _Growing(Counter):
+    def process(self, events: EventBatch) -> Rows:
+        blocks = []
+        while real(events):
+            blocks.append(np.ones(10**6))
+        return super().process(events)
+
+
+class Growing(Counting):
+    """Takes eight megabytes after eight megabytes."""
+
+    name: ClassVar[str] = "growing"
+
+    def executor(self, plan: Plan) -> Executor:
+        return _Growing(plan)
 
 
 class _Holding(Counter):

@@ -46,7 +46,6 @@ def test_slots_of_a_cluster() -> None:
         ("spark.cepbench.lostSeconds", "0", "a number of more than 0"),
         ("spark.cepbench.lostSeconds", "-1", "a number of more than 0"),
         ("spark.cepbench.lostSeconds", "nan", "a number of more than 0"),
-        ("spark.cepbench.beacon.port", "70000", "a whole number of at least 0 and at most 65535"),
         ("spark.executor.cores", "x", "a whole number of at least 1"),
         ("spark.executor.cores", "0", "a whole number of at least 1"),
         ("spark.executor.instances", "1.5", "a whole number of at least 1"),
@@ -68,10 +67,8 @@ def test_numbers_are_checked_before_anything_runs(
 def test_numbers_that_are_allowed() -> None:
     settings = {
         "spark.cepbench.lostSeconds": "0.5",
-        "spark.cepbench.beacon.port": "0",
         "spark.executor.cores": "1",
         "spark.cores.max": "8",
     }
     assert SparkCluster("yarn", settings).settings == settings
-    assert number("spark.cepbench.beacon.port", "65535", 0) == 65535
     assert number("spark.cepbench.lostSeconds", None, 60.0) == 60.0

@@ -1,6 +1,7 @@
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -29,27 +30,9 @@ def test_a_fork_is_what_this_process_was_when_it_was_made() -> None:
     with Fork(work) as fork:
         held.append(2)
         process, seen = fork.result(60)
-        assert psutil.pid_exists(process)
     assert process != os.getpid()
     assert seen == [1]
     assert not psutil.pid_exists(process)
-
-
-def test_it_stays_until_the_context_is_left() -> None:
-    """Its end would change what others measure, whose pages it shares."""
-    with Fork(lambda clock: os.getpid()) as fork:
-        process = psutil.Process(fork.result(60))
-        time.sleep(0.2)
-        assert process.status() != psutil.STATUS_ZOMBIE
-    assert not process.is_running()
-
-
-def test_it_waits_to_be_let_go(tmp_path: Path) -> None:
-    with Fork(lambda clock: (tmp_path / "begun").touch()) as fork:
-        time.sleep(0.1)
-        assert not list(tmp_path.iterdir())
-        fork.result(60)
-    assert [path.name for path in tmp_path.iterdir()] == ["begun"]
 
 
 def test_a_large_result() -> None:
@@ -67,6 +50,17 @@ def test_the_limit_counts_for_each_part_and_not_between_them() -> None:
 
     with Fork(work) as fork:
         assert fork.result(0.5) == 3
+
+
+def test_preparation_is_not_limited() -> None:
+    def work(clock: Clock) -> int:
+        with clock:
+            pass
+        time.sleep(0.6)
+        return 1
+
+    with Fork(work) as fork:
+        assert fork.result(0.2) == 1
 
 
 def test_too_long_a_part_is_killed_inside_of_compiled_code() -> None:
@@ -101,11 +95,64 @@ def test_a_failure_is_a_death() -> None:
         fork.result(60)
 
 
-def test_a_fork_that_nobody_lets_go_is_gone_with_its_context() -> None:
+def test_a_fork_that_nobody_waits_for_is_gone_with_its_context() -> None:
     before = _children()
-    with Fork(lambda clock: None):
+    with Fork(lambda clock: time.sleep(600)):
         assert len(_children() - before) == 1
     assert _children() == before
+
+
+def test_memory_beyond_that_of_this_process_is_limited() -> None:
+    def work(clock: Clock) -> str:
+        held = bytearray(10**8)
+        try:
+            bytearray(10**9)
+        except MemoryError:
+            return f"{len(held)} bytes and no more"
+        return "no limit"
+
+    with Fork(work, memory=5 * 10**8) as fork:
+        assert fork.result(60) == "100000000 bytes and no more"
+
+
+def test_a_fork_holds_no_socket_of_this_process() -> None:
+    ours, theirs = socket.socketpair()
+    with Fork(lambda clock: time.sleep(600)):
+        ours.close()
+        theirs.settimeout(10)
+        assert theirs.recv(1) == b""  # the end, though the fork runs
+    theirs.close()
+
+
+STOPPED = """
+import time
+from cepbench.pipeline import fork
+
+def work(clock):
+    with clock:
+        print("begun", flush=True)
+        time.sleep(600)
+
+fork.GAP_SECONDS = 1.0
+with fork.Fork(work) as running:
+    try:
+        running.result(3)
+    except (fork.ForkLost, fork.ForkTooLong) as error:
+        print(type(error).__name__, error, flush=True)
+"""
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(4.0, "ForkLost a worker on "), (0.0, "ForkTooLong")])
+def test_a_parent_that_was_stopped_is_lost_and_not_late(seconds: float, shown: str) -> None:
+    with subprocess.Popen([sys.executable, "-c", STOPPED], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "begun\n"
+        if seconds:
+            time.sleep(0.5)  # so that it waits
+            parent.send_signal(signal.SIGSTOP)
+            time.sleep(seconds)
+            parent.send_signal(signal.SIGCONT)
+        assert parent.stdout.readline().startswith(shown)
 
 
 ENDLESS = """
@@ -188,3 +235,17 @@ def test_limits_that_overlap_leave_none() -> None:
 def test_other_errors_pass_a_limit_of_memory() -> None:
     with pytest.raises(FileNotFoundError), memory_limit():
         Path("no such file").read_bytes()
+
+
+def test_a_peak_is_seen_after_it_is_gone() -> None:
+    def work(clock: Clock) -> list[int]:
+        peaks = [clock.peak()]
+        block = bytearray(b"x") * 2 * 10**8
+        time.sleep(0.3)
+        del block
+        return [*peaks, clock.peak(), clock.peak()]
+
+    with Fork(work) as fork:
+        before, highest, after = fork.result(60)
+    assert 1.9 * 10**8 < highest - before < 2.5 * 10**8
+    assert after - before < 10**8  # each peak is reported once

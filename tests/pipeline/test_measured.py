@@ -1,6 +1,7 @@
 import dataclasses
 import os
 import socket
+import threading
 import time
 
 import psutil
@@ -12,15 +13,17 @@ from cepbench.events.errors import CepbenchError
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Status
 from cepbench.pipeline.arrivals import OpenRate
+from cepbench.pipeline.cluster import SparkCluster
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.in_process import answer_of
-from cepbench.pipeline.measured import measure, measure_both, measuring_session
+from cepbench.pipeline.measured import measure_cell, measuring_session
 from cepbench.pipeline.measured_task import MeasuredRun
 from tests.pipeline.doubles import (
     Broken,
     Counting,
     Dying,
     Endless,
+    Growing,
     Holding,
     Hungry,
     Mortal,
@@ -51,7 +54,7 @@ def job(store, algorithm: Algorithm, **more) -> MeasuredRun:
 
 
 def test_a_cell_that_goes_well(spark, store):
-    outcome = measure(spark, job(store, Counting()), seconds=60)
+    outcome = measure_cell(job(store, Counting()), 60, spark)
     assert (outcome.status, outcome.reason) == (Status.OK, "")
     assert outcome.digest
     assert outcome.realised is not None
@@ -76,7 +79,7 @@ def test_a_cell_that_goes_well(spark, store):
 @pytest.mark.parametrize("returns", ["MATCHES", "COMPLETE MATCHES"])
 def test_matches_are_summarised(spark, store, returns):
     query = f"RETURN {returns} PATTERN A+ GROUP-BY key WITHIN 20 s"
-    outcome = measure(spark, job(store, Sase(), workload=query), seconds=60)
+    outcome = measure_cell(job(store, Sase(), workload=query), 60, spark)
     assert (outcome.status, outcome.reason) == (Status.OK, "")
     answer = answer_of(query, store, "sase")
     assert outcome.digest == answer.digest()
@@ -87,7 +90,7 @@ def test_matches_are_summarised(spark, store, returns):
 
 
 def test_open_rate_gives_a_bracket_of_the_capacity(spark, store):
-    outcome = measure(spark, job(store, Slow(), arrival=OpenRate(rate=100, batch=40)), seconds=60)
+    outcome = measure_cell(job(store, Slow(), arrival=OpenRate(rate=100, batch=40)), 60, spark)
     assert outcome.status is Status.OK, outcome.reason
     low, high = outcome.summary.sustainable_low, outcome.summary.sustainable_high
     assert low is not None
@@ -97,41 +100,44 @@ def test_open_rate_gives_a_bracket_of_the_capacity(spark, store):
 
 
 def test_the_answer_does_not_depend_on_the_arrival_model(spark, store):
-    burst = measure(spark, job(store, Counting()), seconds=60)
-    opened = measure(spark, job(store, Counting(), arrival=OpenRate(rate=100, batch=7)), seconds=60)
+    burst = measure_cell(job(store, Counting()), 60, spark)
+    opened = measure_cell(job(store, Counting(), arrival=OpenRate(rate=100, batch=7)), 60, spark)
     assert burst.digest == opened.digest
-    assert measure(spark, job(store, Counting(1)), seconds=60).digest != burst.digest
+    assert measure_cell(job(store, Counting(1)), 60, spark).digest != burst.digest
 
 
 def test_a_worker_stuck_in_compiled_code_is_killed_at_the_limit(spark, store):
     started = time.monotonic()
-    outcome = measure(spark, job(store, Stuck()), seconds=2)
+    outcome = measure_cell(job(store, Stuck()), 2, spark)
     assert outcome.status is Status.TIMEOUT
     assert "2 s" in outcome.reason
     assert time.monotonic() - started < 60
     assert not _spinning()
-    assert measure(spark, job(store, Counting()), seconds=60).status is Status.OK
+    assert measure_cell(job(store, Counting()), 60, spark).status is Status.OK
 
 
 def test_memory_beyond_the_limit(spark, store):
-    outcome = measure(spark, job(store, Hungry(), limit_bytes=3 * 10**9), seconds=60)
+    outcome = measure_cell(job(store, Hungry(), limit_bytes=3 * 10**9), 60, spark)
     assert outcome.status is Status.OUT_OF_MEMORY
     assert "Unable to allocate" in outcome.reason
     assert "\n" not in outcome.reason
+    outcome = measure_cell(job(store, Growing(), limit_bytes=10**9), 60, spark)
+    assert outcome.status is Status.OUT_OF_MEMORY, outcome.reason
 
 
 def test_the_limit_is_that_of_each_worker_and_reported(spark, store):
     # Spark would divide a limit of its own by the cores of an executor.
-    outcome = measure(spark, job(store, Counting(), limit_bytes=2 * 10**9), seconds=60)
-    assert (outcome.status, outcome.summary.worker_limit_bytes) == (Status.OK, 2 * 10**9)
-    assert 10**8 < outcome.summary.worker_base_bytes < 10**9
-    without = measure(spark, job(store, Counting()), seconds=60)
+    outcome = measure_cell(job(store, Counting(), limit_bytes=2 * 10**9), 60, spark)
+    assert outcome.status is Status.OK
+    assert outcome.summary.worker_limit_bytes - 2 * 10**9 == pytest.approx(outcome.summary.worker_base_bytes, rel=0.5)
+    assert outcome.summary.worker_base_bytes > 10**8
+    without = measure_cell(job(store, Counting()), 60, spark)
     assert (without.status, without.summary.worker_limit_bytes) == (Status.OK, None)
 
 
 @pytest.mark.full
 def test_memory_is_that_above_an_idle_worker(spark, store):
-    outcome = measure(spark, job(store, Holding(), memory=True), seconds=60)
+    outcome = measure_cell(job(store, Holding(), memory=True), 60, spark)
     assert outcome.status is Status.OK, outcome.reason
     peak = outcome.summary.process_peak
     assert peak is not None
@@ -139,67 +145,115 @@ def test_memory_is_that_above_an_idle_worker(spark, store):
     # A window has 100 events; each worker has its peak in a window of its own.
     assert 100 <= outcome.summary.state_kinds["events"] <= 130
     assert outcome.summary.state_peak == outcome.summary.state_kinds["events"] * 8
-    assert outcome.samples.latency == []
 
 
 def test_times_and_memory_of_one_job(spark, store):
-    times, memory = measure_both(spark, job(store, Counting(), limit_bytes=2 * 10**9), seconds=60)
-    assert memory is not None
-    assert (times.status, times.reason, memory.status, memory.reason) == (Status.OK, "", Status.OK, "")
-    alone = measure(spark, job(store, Counting(), memory=True), seconds=60)
-    assert times.digest == memory.digest == alone.digest
-    assert times.realised == memory.realised == alone.realised
-    assert (times.summary.state_peak, times.summary.process_peak) == (None, None)
-    assert memory.summary.state_peak == alone.summary.state_peak
-    assert memory.samples.state_bytes == alone.samples.state_bytes
-    assert memory.summary.worker_limit_bytes == 2 * 10**9
-    assert memory.summary.service_total is None
-    assert memory.samples.service == []
-    assert memory.load is None
-    assert times.summary.service_total is not None
+    outcome = measure_cell(job(store, Counting(), limit_bytes=2 * 10**9, memory=True), 60, spark)
+    assert (outcome.status, outcome.reason, outcome.memory_status) == (Status.OK, "", Status.OK)
+    assert outcome.summary.service_total is not None
+    assert len(outcome.samples.service) == 12
+    assert len(outcome.samples.state_bytes) > 12
+    assert outcome.summary.state_peak > 0
+    times = measure_cell(job(store, Counting(), limit_bytes=2 * 10**9), 60, spark)
+    assert (times.digest, times.realised) == (outcome.digest, outcome.realised)
+    assert (times.memory_status, times.summary.state_peak, times.summary.process_peak) == (None, None, None)
+
+
+def test_without_spark_the_same_is_measured(store, spark):
+    here, there = (measure_cell(job(store, Counting(), memory=True), 60, session) for session in (None, spark))
+    assert here.status is here.memory_status is Status.OK
+    assert (here.digest, here.realised, here.summary.state_kinds) == (
+        there.digest,
+        there.realised,
+        there.summary.state_kinds,
+    )
 
 
 def test_memory_that_takes_too_long_or_dies_leaves_the_times(spark, store):
-    times, memory = measure_both(spark, job(store, Endless()), seconds=2)
-    assert times.status is Status.OK
-    assert memory is not None
-    assert (memory.status, memory.reason) == (Status.TIMEOUT, "killed after 2 s of measured time")
+    outcome = measure_cell(job(store, Endless(), memory=True), 2, spark)
+    assert (outcome.status, outcome.memory_status) == (Status.OK, Status.TIMEOUT)
+    assert outcome.memory_reason == "killed after 2 s of measured time"
     assert not _spinning()
-    times, memory = measure_both(spark, job(store, Mortal()), seconds=60)
-    assert times.status is Status.OK
-    assert memory is not None
-    assert (memory.status, memory.reason) == (Status.ERROR, "the Python worker died")
+    outcome = measure_cell(job(store, Mortal(), memory=True), 60, spark)
+    assert (outcome.status, outcome.memory_status) == (Status.OK, Status.ERROR)
+    assert outcome.memory_reason == "the Python worker died"
 
 
-def test_memory_is_left_where_times_are_cut_off(spark, store):
-    times, memory = measure_both(spark, job(store, Stuck()), seconds=2)
-    assert (times.status, memory) == (Status.TIMEOUT, None)
+def test_memory_is_not_measured_where_times_are_cut_off(spark, store):
+    outcome = measure_cell(job(store, Stuck(), memory=True), 2, spark)
+    assert (outcome.status, outcome.memory_status) == (Status.TIMEOUT, Status.TIMEOUT)
     assert not _spinning()
-    picky, memory = measure_both(spark, job(store, Picky()), seconds=60)
-    assert (picky.status, picky) == (Status.UNSUPPORTED, memory)
+    assert measure_cell(job(store, Picky(), memory=True), 60, spark).status is Status.UNSUPPORTED
 
 
-def test_workers_that_cannot_all_run_at_once_do_not_wait_for_each_other(spark, tmp_path):
+def test_more_buckets_than_slots_are_measured_one_after_another(spark, tmp_path):
     generator = from_spec("uniform", {"events": EVENTS, "types": 1, "groups": 9, "rate": 1})
     many = generate(generator, tmp_path / "many", spark=None, key=("key",), buckets=4).path
-    times, memory = measure_both(spark, job(many, Counting()), seconds=60)
-    assert (times.status, memory) == (Status.OK, None)
+    outcome = measure_cell(job(many, Counting(), memory=True), 60, spark)
+    assert (outcome.status, outcome.memory_status, outcome.summary.slots) == (Status.OK, Status.OK, 2)
+
+
+def test_a_killed_parent_is_repeated(spark, store):
+    def kill() -> None:
+        until = time.monotonic() + 60
+        while not killed and time.monotonic() < until:
+            time.sleep(0.2)
+            python = [child for child in psutil.Process().children(recursive=True) if "python" in child.name()]
+            killed.extend({fork.ppid() for fork in python if _depth(fork, python) == 3})
+        for process in killed:
+            psutil.Process(process).kill()
+
+    killed: list[int] = []
+    killer = threading.Thread(target=kill)
+    killer.start()
+    outcome = measure_cell(job(store, Slow(), repeat=4), 60, spark)
+    killer.join()
+    assert killed
+    assert outcome.status is Status.OK, outcome.reason
+    assert outcome.realised.events == EVENTS
+
+
+def test_each_round_has_fresh_parents(spark, store):
+    before = _workers()
+    measure_cell(job(store, Counting(), round=2), 60, spark)
+    second = _workers() - before
+    measure_cell(job(store, Counting(), round=2), 60, spark)
+    assert second
+    assert _workers() - before == second
+    measure_cell(job(store, Counting(), round=3), 60, spark)
+    assert _workers() - before - second
+
+
+def test_dynamic_allocation_is_refused():
+    with pytest.raises(CepbenchError, match=r"^spark.dynamicAllocation.enabled: measured cells need slots that stay"):
+        measuring_session(SparkCluster("yarn", {"spark.dynamicAllocation.enabled": "true"}), 10**9)
 
 
 def test_other_ends(spark, store):
-    picky = measure(spark, job(store, Picky()), seconds=60)
+    picky = measure_cell(job(store, Picky()), 60, spark)
     assert (picky.status, picky.reason) == (Status.UNSUPPORTED, "picky cannot evaluate query q1: it is picky")
-    broken = measure(spark, job(store, Broken()), seconds=60)
+    broken = measure_cell(job(store, Broken()), 60, spark)
     assert (broken.status, broken.reason) == (Status.ERROR, "ZeroDivisionError: one by nothing")
-    dying = measure(spark, job(store, Dying()), seconds=60)
+    dying = measure_cell(job(store, Dying()), 60, spark)
     assert (dying.status, dying.reason) == (Status.ERROR, "the Python worker died")
 
 
 def test_what_cannot_be_used_at_all_is_refused(spark, store):
     with pytest.raises(CepbenchError, match="no attribute 'price'"):
-        measure(spark, job(store, Counting(), workload="RETURN MAX(A.price) PATTERN A+ WITHIN 1 min"), seconds=60)
+        measure_cell(job(store, Counting(), workload="RETURN MAX(A.price) PATTERN A+ WITHIN 1 min"), 60, spark)
     with pytest.raises(CepbenchError, match="not an event store"):
-        measure(spark, job(store / "nowhere", Counting()), seconds=60)
+        measure_cell(job(store / "nowhere", Counting()), 60, spark)
+
+
+def _depth(process: psutil.Process, python: list[psutil.Process]) -> int:
+    """1 for Spark's daemon, 2 for its workers, 3 for their forks."""
+    parents = [child for child in python if child.pid == process.ppid()]
+    return 1 + _depth(parents[0], python) if parents else 1
+
+
+def _workers() -> set[int]:
+    """Spark's Python processes."""
+    return {child.pid for child in psutil.Process().children(recursive=True) if "python" in child.name()}
 
 
 def _spinning() -> list[int]:

@@ -21,10 +21,12 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
+from cepbench.metrics.memory import private
 from cepbench.metrics.record import Status
 from cepbench.pipeline import measured_task
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.distributed import evaluate_portion
+from cepbench.pipeline.fork import Clock
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.measured_task import (
@@ -53,6 +55,25 @@ def store(tmp_path: Path) -> Path:
     return generate(generator, tmp_path / "uniform", spark=None, buckets=1).path
 
 
+class Here(Clock):
+    """The clock of work in this process, without limits."""
+
+    def __init__(self) -> None: ...
+
+    def __enter__(self) -> "Here":
+        return self
+
+    def stop(self) -> None: ...
+
+    def peak(self) -> int:
+        return private()
+
+
+def measured(made: Ready, bucket: int = 0, memory: bool = False) -> Report:
+    """The report of a fork of times or memory, in this process."""
+    return MeasuredTask(made, 60).reported(Portion(bucket), memory, Here())
+
+
 def answer(made: Ready, report: Report) -> AnswerBuilder:
     assert report.rows is not None, report.reason
     found = AnswerBuilder(made.prepared.workload)
@@ -62,9 +83,9 @@ def answer(made: Ready, report: Report) -> AnswerBuilder:
 
 def test_a_run_that_loads_a_kernel_is_done_again(store: Path) -> None:
     made = ready(MeasuredRun(store, QUERY, Counting()))
-    expected = MeasuredTask(made)(Portion(0))
+    expected = measured(made)
     assert not unforeseen.signatures  # type: ignore[attr-defined]
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Unforeseen())))(Portion(0))
+    report = measured(ready(MeasuredRun(store, QUERY, Unforeseen())))
     assert UnforeseenCounter.runs == 2
     assert report.status is Status.OK, report.reason
     assert answer(made, report).digest() == answer(made, expected).digest()
@@ -127,7 +148,7 @@ def test_rows_of_a_window_are_those_of_each_query_and_group(tmp_path: Path) -> N
     generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
     stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
     made = ready(MeasuredRun(stream.path, f"{KEYED}\n\n{SUMMED}\n\n{QUERY}", CountingTogether()))
-    report = MeasuredTask(made)(Portion(WHOLE_STREAM))
+    report = measured(made, WHOLE_STREAM)
     found = answer(made, report).frame()
     # Three windows: a row per key, one that sums them up, and one of the query that does not split the stream.
     assert found["query"].value_counts().to_dict() == {"q1": 6, "q2": 3, "q3": 3}
@@ -138,7 +159,7 @@ def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
     generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
     stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
     made = ready(MeasuredRun(stream.path, f"{KEYED}\n\n{QUERY}", Counting()))
-    report = MeasuredTask(made)(Portion(WHOLE_STREAM))
+    report = measured(made, WHOLE_STREAM)
     found = answer(made, report).frame()
     # The double counts events: one a second, so 100 in each window, and the same in both groups together.
     assert found[found["query"] == "q2"]["COUNT(*)"].tolist() == [100, 100, 100]
@@ -150,7 +171,7 @@ def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
 
 def test_events_arrive_at_the_rate_of_the_job(store: Path) -> None:
     made = ready(MeasuredRun(store, QUERY, Counting(), arrival=OpenRate(rate=1000, batch=75)))
-    report = MeasuredTask(made)(Portion(0))
+    report = measured(made)
     assert report.measured.last == [74, 149, 224, 299]
 
 
@@ -175,28 +196,27 @@ class Failing(Counting):
     ],
 )
 def test_what_goes_wrong_is_reported(store: Path, error: BaseException, status: Status, reason: str) -> None:
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Failing(error))))(Portion(0))
+    report = measured(ready(MeasuredRun(store, QUERY, Failing(error))))
     assert (report.status, report.reason, report.rows) == (status, reason, None)
 
 
 def test_memory_is_that_above_what_the_worker_has_anyway(store: Path) -> None:
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Counting(), memory=True)))(Portion(0))
+    report = measured(ready(MeasuredRun(store, QUERY, Counting())), memory=True)
     assert report.status is Status.OK, report.reason
     # A window has 100 events of 8 bytes; the process itself has a hundred megabytes and more.
     assert report.measured.peak.bytes == max(report.measured.state_bytes) == 800
     [peak] = report.process_peaks
     assert 0 <= peak < 30 * 10**6
-    assert MeasuredTask(ready(MeasuredRun(store, QUERY, Counting())))(Portion(0)).process_peaks == []
+    assert measured(ready(MeasuredRun(store, QUERY, Counting()))).process_peaks == []
 
 
 def test_memory_in_a_fork_knows_nothing_of_timed_runs(store: Path) -> None:
-    task = MeasuredTask(ready(MeasuredRun(store, QUERY, Leaking())), memory_seconds=60)
-    report = task(Portion(0))
+    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Leaking())), 60, memory=True)(Portion(0))
     assert (report.status, report.reason) == (Status.OK, "")
     assert report.memory is not None
     assert (report.memory.status, report.memory.reason) == (Status.OK, "")
-    # Nothing but the first run of a process takes 200 MB, and that of this process does not count for the fork.
-    assert Leaking.held
+    # Nothing but the first run of a process takes 200 MB, and that of the timed fork does not count for this one.
+    assert not Leaking.held
     [peak] = report.memory.process_peaks
     assert 180 * 10**6 < peak < 230 * 10**6
     assert report.memory.measured.peak.bytes == 800
@@ -206,21 +226,21 @@ def test_memory_in_a_fork_knows_nothing_of_timed_runs(store: Path) -> None:
 
 def test_memory_of_short_runs_is_looked_at_again_and_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured_task, "MEMORY_SECONDS", 30.0)
-    job = MeasuredRun(store, QUERY, Counting(), memory=True, repeat=30.0)
-    report = MeasuredTask(ready(job))(Portion(0))
+    job = MeasuredRun(store, QUERY, Counting(), repeat=30.0)
+    report = measured(ready(job), memory=True)
     assert report.status is Status.OK, report.reason
     assert len(report.runs) == len(report.process_peaks) == MEMORY_RUNS
     assert {run.peak.bytes for run in report.runs} == {800}
     assert answer(ready(job), report).rows == 3  # the answer of one run
     monkeypatch.setattr(measured_task, "MEMORY_SECONDS", 1e-9)
-    assert len(MeasuredTask(ready(job))(Portion(0)).process_peaks) == 1
+    assert len(measured(ready(job), memory=True).process_peaks) == 1
 
 
 def test_memory_of_runs_that_differ_is_wrong(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured_task, "MEMORY_SECONDS", 30.0)
     monkeypatch.setattr(Changing, "made", 0)
-    job = MeasuredRun(store, QUERY, Changing(), memory=True, repeat=30.0)
-    assert MeasuredTask(ready(job))(Portion(0)).status is Status.WRONG
+    job = MeasuredRun(store, QUERY, Changing(), repeat=30.0)
+    assert measured(ready(job), memory=True).status is Status.WRONG
 
 
 def test_runs_that_are_timed_share_one_read_of_a_small_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,10 +253,10 @@ def test_runs_that_are_timed_share_one_read_of_a_small_store(store: Path, monkey
 
     monkeypatch.setattr(measured_task, "portion_batches", counted)
     made = ready(MeasuredRun(store, QUERY, Counting(), repeat=0.5))
-    once = MeasuredTask(made)(Portion(0))
+    once = measured(made)
     assert (len(reads), len(once.runs) >= 5, once.measured.events) == (1, True, 300)
     monkeypatch.setattr(measured_task, "KEPT_EVENTS", 299)
-    again = MeasuredTask(made)(Portion(0))
+    again = measured(made)
     assert len(reads) > len(again.runs)
     assert answer(made, again).digest() == answer(made, once).digest()
 
@@ -271,14 +291,14 @@ class Changing(Counting):
 def test_short_runs_are_repeated_on_fresh_executors(store: Path) -> None:
     job = MeasuredRun(store, QUERY, Counting(), repeat=0.5)
     made = ready(job)
-    report = MeasuredTask(made)(Portion(0))
+    report = measured(made)
     assert report.status is Status.OK, report.reason
     assert 5 <= len(report.runs) <= MOST
     assert {len(run.service) for run in report.runs} == {3}
     assert {run.events for run in report.runs} == {300}
     assert answer(made, report).rows == 3  # the answer of one run
     assert [len(run.latency) for run in report.runs] == [3] * len(report.runs)
-    assert len(MeasuredTask(ready(replace(job, repeat=0)))(Portion(0)).runs) == 1
+    assert len(measured(ready(replace(job, repeat=0))).runs) == 1
 
 
 def test_nothing_is_collected_while_a_plan_is_timed(store: Path) -> None:
@@ -296,7 +316,7 @@ def test_nothing_is_collected_while_a_plan_is_timed(store: Path) -> None:
 
 
 def test_repeated_runs_must_agree(store: Path) -> None:
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Changing(), repeat=0.5)))(Portion(0))
+    report = measured(ready(MeasuredRun(store, QUERY, Changing(), repeat=0.5)))
     assert (report.status, report.rows) == (Status.WRONG, None)
     assert report.reason == "two runs on the same events gave different answers"
 
@@ -317,19 +337,19 @@ class LazyCounter(Counter):
 
 
 def test_the_harness_is_measured_without_the_algorithm(store: Path) -> None:
-    report = MeasuredTask(ready(MeasuredRun(store, QUERY, Lazy())))(Portion(0))
+    report = measured(ready(MeasuredRun(store, QUERY, Lazy())))
     assert report.idle is not None
     assert 0 < report.idle < 0.1 < sum(report.measured.service)
     assert report.load is not None
-    assert MeasuredTask(ready(MeasuredRun(store, QUERY, Counting(), memory=True)))(Portion(0)).idle is None
+    assert measured(ready(MeasuredRun(store, QUERY, Counting())), memory=True).idle is None
 
 
 def test_strings_travel_neither_with_tasks_nor_with_rows(tmp_path: Path) -> None:
     frame = pd.DataFrame({"time": range(2000), "type": "A", "s": [f"only-once-{i}" for i in range(2000)]})
     stream, _ = import_events(frame, tmp_path / "store", spark=None)
     made = ready(MeasuredRun(stream.path, QUERY, Counting()))
-    assert b"only-once" in pickle.dumps(MeasuredTask(made))
-    assert b"only-once" not in pickle.dumps(MeasuredTask(made)(Portion(0)))
+    assert b"only-once" in pickle.dumps(MeasuredTask(made, 60))
+    assert b"only-once" not in pickle.dumps(measured(made))
     task = partial(evaluate_portion, made.prepared, (stream,))
     assert b"only-once" in pickle.dumps(task)
     assert b"only-once" not in pickle.dumps(task((0, Portion(0))))

@@ -1,72 +1,30 @@
 """What becomes of the reports of a cell's workers: summaries, statuses and limits, without Spark."""
 
-import json
-import socket
-import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from cepbench.algorithms.base import NotEnoughMemory, Plan, PlanningTooLong, StateSize, UnsupportedQuery
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.record import Load, Status
 from cepbench.pipeline.arrivals import OpenRate
-from cepbench.pipeline.beacon import pulsing
 from cepbench.pipeline.generation import generate
-from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, measure
+from cepbench.pipeline.measured import measure_cell
 from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, Report, ready
-from cepbench.pipeline.outcome import Outcome
+from cepbench.pipeline.outcome import Outcome, outcome_of
 from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.store import Stream
 from cepbench.queries.compile import Workload
-from tests.pipeline.doubles import Counting, running
+from tests.pipeline.doubles import Counting
+from tests.pipeline.test_measured_task import Here
 
 EVENTS = 240
 QUERY = "RETURN key, COUNT(*) PATTERN A+ GROUP-BY key WITHIN 100 s"
-NOBODY = 2**31 - 1
-LARGEST_FIRST = [Portion(1), Portion(0)]
-"""A process that does not exist."""
-
-
-class Workers:
-    """In place of a Spark session: `collect` stands for the workers of the one job, and may wait for `cancelled`."""
-
-    def __init__(self, collect: Callable[[MeasuredTask], Sequence[Report]]) -> None:
-        self.sparkContext = self
-        self.defaultParallelism = 2
-        self._jsc = SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=lambda: False))
-        self.cancelled = threading.Event()
-        self.items: list[Portion] = []
-        self._collect = collect
-
-    def getConf(self) -> dict[str, str]:
-        return {"spark.driver.host": "127.0.0.1"}
-
-    def setJobGroup(self, group: str, description: str, interruptOnCancel: bool) -> None: ...
-
-    def setLocalProperty(self, name: str, value: None) -> None: ...
-
-    def cancelJobGroup(self, group: str) -> None:
-        self.cancelled.set()
-
-    def parallelize(self, items: list[Portion], slices: int) -> "Workers":
-        self.items = items
-        return self
-
-    def map(self, task: MeasuredTask) -> "Workers":
-        self._task = task
-        return self
-
-    def collect(self) -> Sequence[Report]:
-        return self._collect(self._task)
 
 
 @pytest.fixture
@@ -80,14 +38,18 @@ def store(tmp_path: Path) -> Stream:
 @pytest.fixture
 def reports(store: Stream) -> list[Report]:
     """Of the two workers; what they measured is put in by hand."""
-    task = MeasuredTask(ready(MeasuredRun(store.path, QUERY, Counting())))
-    found = [task(Portion(bucket)) for bucket in range(2)]
-    assert [report.reason for report in found] == ["", ""]
-    return found
+    return measured(MeasuredRun(store.path, QUERY, Counting()))
 
 
-def run(workers: Workers, job: MeasuredRun, seconds: float = 60) -> Outcome:
-    return measure(cast(SparkSession, workers), job, seconds)
+def measured(job: MeasuredRun) -> list[Report]:
+    task = MeasuredTask(ready(job), 60)
+    reports = [task.reported(Portion(bucket), False, Here()) for bucket in range(2)]
+    assert [report.reason for report in reports] == ["", ""]
+    return reports
+
+
+def run(reports: Sequence[Report], job: MeasuredRun) -> Outcome:
+    return outcome_of(ready(job), reports, 2)
 
 
 def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
@@ -97,11 +59,8 @@ def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
     (one.began, one.ended), (two.began, two.ended) = (0.0, 10.0), (1.0, 9.0)
     one.compile_seconds, two.compile_seconds = 2.0, 3.0
     one.measured.details, two.measured.details = {"edges": 1.0, "pool_peak": 4.0}, {"edges": 2.0, "pool_peak": 3.0}
-    workers = Workers(lambda task: reports)
-    outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()))
+    outcome = run(reports, MeasuredRun(store.path, QUERY, Counting()))
     assert (outcome.status, outcome.reason) == (Status.OK, "")
-    assert sorted(range(2), key=lambda bucket: -store.bucket_events[bucket]) == [1, 0]
-    assert workers.items == LARGEST_FIRST
     assert outcome.samples.service == [1.0, 2.0, 3.0, 4.0, 1.0]
     assert outcome.samples.latency == [5.0, 1.0, 2.0, 4.0]
     found = outcome.summary
@@ -128,7 +87,7 @@ def test_repeated_runs_are_summarised_by_their_median(store: Stream, reports: li
         measured.details = {"edges": 4.0, "search_seconds": seconds}
     one.idle, two.idle = 0.25, 0.5
     one.load, two.load = Load(average=3.0, waited=0.25), Load(average=2.0, waited=0.5)
-    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting()))
+    outcome = run(reports, MeasuredRun(store.path, QUERY, Counting()))
     found = outcome.summary
     assert (found.runs, found.service_total, found.makespan) == (3, 7.0, 4.0)
     assert (found.latency_max, found.latency_mean) == (4.0, 3.0)  # per run: 4, 2, 5 and 3, 1.5, 3.5
@@ -148,7 +107,7 @@ def test_repeated_runs_are_summarised_by_their_median(store: Stream, reports: li
 def test_six_runs_have_an_interval(store: Stream, reports: list[Report]) -> None:
     for report, total in zip(reports, (0.0, 1.0), strict=True):
         report.runs = [replace(report.measured, service=[total * took]) for took in (3.0, 1.0, 2.0, 6.0, 5.0, 4.0)]
-    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting()))
+    outcome = run(reports, MeasuredRun(store.path, QUERY, Counting()))
     assert (outcome.summary.runs, outcome.summary.service_total) == (6, 3.5)
     assert (outcome.summary.service_low, outcome.summary.service_high) == (1.0, 6.0)
 
@@ -173,12 +132,11 @@ def test_a_workload_is_planned_once_whatever_its_buckets_and_groups(
     monkeypatch.setattr("cepbench.pipeline.jobs.time", SimpleNamespace(perf_counter=lambda: clock[0]))
     planning = Planning(clock)
     summed = "RETURN COUNT(*) PATTERN A+ WHERE [key] WITHIN 100 s"
-    workers = Workers(lambda task: [task(portion) for portion in workers.items])
     # The double warms up with plans of its own, so what counts is what was planned before.
     made = ready(MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning))
     assert (planning.planned, made.prepared.plan_seconds) == ([2], 0.5)
-    outcome = run(workers, MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning))
-    assert (outcome.status, outcome.reason, workers.items) == (Status.OK, "", LARGEST_FIRST)
+    outcome = measure_cell(MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning), 60)
+    assert (outcome.status, outcome.reason) == (Status.OK, "")
     assert outcome.summary.details == {"candidates": 5.0}
     assert outcome.summary.plan_seconds == 0.5
 
@@ -191,7 +149,6 @@ def test_quick_planning_is_repeated(store: Stream, monkeypatch: pytest.MonkeyPat
     assert len(planning.planned) == 7  # six that count
     assert made.plan_seconds == (0.5,) * 6
     assert made.plan_details == ({"candidates": 5.0},) * 6
-    assert len(ready(MeasuredRun(store.path, QUERY, planning, repeat=1.0, memory=True)).plan_seconds) == 1
 
 
 @pytest.mark.parametrize(
@@ -208,7 +165,7 @@ def test_what_an_optimiser_cannot_do_is_reported(store: Stream, error: Exception
         def plan(self, workload: Workload, statistics: Statistics) -> Plan:
             raise error
 
-    outcome = run(Workers(lambda task: []), MeasuredRun(store.path, QUERY, Lost()))
+    outcome = measure_cell(MeasuredRun(store.path, QUERY, Lost()), 60)
     assert outcome.status is status
     assert outcome.reason in ("no", "a lot", "the optimizer needs more memory than there is", "more than 7 s")
     assert outcome.plan_limit_seconds == (7.0 if status is Status.TIMEOUT else None)
@@ -220,7 +177,7 @@ def test_who_only_plans_is_known(store: Stream, reports: list[Report], unanswere
         def plan(self, workload: Workload, statistics: Statistics) -> Plan:
             return Plan(workload, unanswered=unanswered)
 
-    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Planned()))
+    outcome = run(reports, MeasuredRun(store.path, QUERY, Planned()))
     assert (outcome.status, outcome.unanswered) == (Status.OK, unanswered)
 
 
@@ -230,31 +187,58 @@ def test_an_answer_that_is_cut_off_is_compared_with_none(store: Stream, reports:
         def plan(self, workload: Workload, statistics: Statistics) -> Plan:
             return Plan(workload, cut_off=cut_off)
 
-    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Some()))
+    outcome = run(reports, MeasuredRun(store.path, QUERY, Some()))
     assert (outcome.status, outcome.cut_off, outcome.digest is None) == (Status.OK, cut_off, cut_off)
 
 
+def memory_of(reports: Sequence[Report]) -> list[Report]:
+    """Reports of memory, beside those of times."""
+    for report in reports:
+        report.memory = deepcopy(report)
+    return [report.memory for report in reports if report.memory is not None]
+
+
 def test_memory_of_all_workers(store: Stream, reports: list[Report]) -> None:
-    one, two = reports
+    one, two = memory_of(reports)
     one.measured.peak, two.measured.peak = StateSize(100, {"events": 3, "edges": 5}), StateSize(30, {"events": 2})
     one.measured.state_bytes, two.measured.state_bytes = [100, 8], [30]
     one.process_peaks, two.process_peaks = [7], [4]
-    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting(), memory=True))
+    outcome = run(reports, MeasuredRun(store.path, QUERY, Counting(), memory=True))
     assert (outcome.summary.state_peak, outcome.summary.process_peak) == (130, 11)
     assert outcome.summary.state_kinds == {"events": 5, "edges": 5}
     assert outcome.samples.state_bytes == [100, 8, 30]
-    assert (outcome.samples.service, outcome.summary.service_total, outcome.summary.latency_max) == ([], None, None)
+    assert (outcome.status, outcome.memory_status) == (Status.OK, Status.OK)
+    assert outcome.summary.service_total is not None
 
 
 def test_memory_is_the_median_of_the_runs_that_looked_at_it(store: Stream, reports: list[Report]) -> None:
-    one, two = reports
+    one, two = memory_of(reports)
     one.runs = [replace(one.measured, peak=StateSize(size, {"events": size}), state_bytes=[size]) for size in (5, 9, 7)]
     two.runs = [replace(two.measured, peak=StateSize(size, {"events": 1}), state_bytes=[size]) for size in (1, 1, 1, 9)]
     one.process_peaks, two.process_peaks = [30, 10, 20], [1, 2, 3, 99]
-    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting(), memory=True))
-    assert (outcome.summary.state_peak, outcome.summary.process_peak, outcome.summary.runs) == (8, 23, 3)
+    outcome = run(reports, MeasuredRun(store.path, QUERY, Counting(), memory=True))
+    assert (outcome.summary.state_peak, outcome.summary.process_peak, outcome.summary.runs) == (8, 23, 1)
     assert outcome.runs == {"state_peak": [6.0, 10.0, 8.0], "process_peak": [31.0, 12.0, 23.0]}
     assert (outcome.summary.state_kinds, outcome.samples.state_bytes) == ({"events": 8}, [7, 1])
+
+
+def test_memory_that_failed_leaves_the_times(store: Stream, reports: list[Report]) -> None:
+    job = MeasuredRun(store.path, QUERY, Counting(), memory=True)
+    for report in reports:
+        report.memory = Report(report.bucket, Status.TIMEOUT, "killed")
+    outcome = run(reports, job)
+    assert (outcome.status, outcome.memory_status, outcome.memory_reason) == (Status.OK, Status.TIMEOUT, "killed")
+    reports[0] = Report(0, Status.OUT_OF_MEMORY, "too large")
+    outcome = run(reports, job)
+    assert (outcome.status, outcome.memory_status) == (Status.OUT_OF_MEMORY, Status.OUT_OF_MEMORY)
+
+
+def test_memory_of_another_answer_is_wrong(store: Stream, reports: list[Report]) -> None:
+    task = MeasuredTask(ready(MeasuredRun(store.path, QUERY, Counting(1))), 60)
+    for report in reports:
+        report.memory = task.reported(Portion(report.bucket), True, Here())
+    outcome = run(reports, MeasuredRun(store.path, QUERY, Counting(), memory=True))
+    assert (outcome.status, outcome.reason) == (Status.WRONG, "the run that measured memory gave another answer")
 
 
 def test_the_slowest_worker_bounds_the_rate(store: Stream, reports: list[Report]) -> None:
@@ -263,7 +247,7 @@ def test_the_slowest_worker_bounds_the_rate(store: Stream, reports: list[Report]
         report.measured.last = list(range(9, EVENTS, 10))
         report.measured.service = [seconds] * 24
         report.measured.answers, report.measured.due = [0] * 23 + [1], [EVENTS / 100]
-    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting(), arrival=OpenRate(100, 10)))
+    outcome = run(reports, MeasuredRun(store.path, QUERY, Counting(), arrival=OpenRate(100, 10)))
     low, high = outcome.summary.sustainable_low, outcome.summary.sustainable_high
     assert low is not None
     assert high is not None
@@ -275,131 +259,18 @@ def test_the_slowest_worker_bounds_the_rate(store: Stream, reports: list[Report]
 
 def test_one_worker_that_failed_is_the_end_of_its_cell(store: Stream, reports: list[Report]) -> None:
     reports[1] = Report(1, Status.OUT_OF_MEMORY, "too large")
-    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, QUERY, Counting()))
+    outcome = run(reports, MeasuredRun(store.path, QUERY, Counting()))
     assert (outcome.status, outcome.reason, outcome.digest) == (Status.OUT_OF_MEMORY, "too large", None)
-
-
-@pytest.mark.parametrize(
-    ("reason", "status", "reported"),
-    [
-        ("MemoryError: no room", Status.OUT_OF_MEMORY, "MemoryError: no room"),
-        ("Python worker exited unexpectedly (crashed)", Status.ERROR, "the Python worker died"),
-        ("java.io.EOFException", Status.ERROR, "the Python worker died"),
-        ("disk is full", Status.ERROR, "disk is full"),
-    ],
-)
-def test_a_job_that_failed(store: Stream, reason: str, status: Status, reported: str) -> None:
-    def fail(task: MeasuredTask) -> list[Report]:
-        raise PySparkException(reason)
-
-    outcome = run(Workers(fail), MeasuredRun(store.path, QUERY, Counting()))
-    assert (outcome.status, outcome.reason) == (status, reported)
-
-
-def test_a_worker_beyond_the_limit_is_cancelled(store: Stream) -> None:
-    def endless(task: MeasuredTask) -> list[Report]:
-        with running(task.beacon, NOBODY):
-            assert workers.cancelled.wait(60)
-        raise PySparkException("cancelled; MemoryError: a consequence")
-
-    workers = Workers(endless)
-    outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()), seconds=0.2)
-    assert (outcome.status, outcome.reason) == (Status.TIMEOUT, "killed after 0.2 s of measured time")
-
-
-def test_preparation_is_not_limited(store: Stream, reports: list[Report]) -> None:
-    def slow_to_begin(task: MeasuredTask) -> list[Report]:
-        assert not workers.cancelled.wait(1)
-        with running(task.beacon, NOBODY):
-            pass
-        assert not workers.cancelled.wait(1)
-        return reports
-
-    workers = Workers(slow_to_begin)
-    assert run(workers, MeasuredRun(store.path, QUERY, Counting()), seconds=0.5).status is Status.OK
 
 
 def test_a_row_of_several_workers_is_as_late_as_its_last_part(store: Stream) -> None:
     summed = "RETURN COUNT(*) PATTERN A+ WHERE [key] WITHIN 100 s"
-    task = MeasuredTask(ready(MeasuredRun(store.path, summed, Counting())))
-    reports = [task(Portion(bucket)) for bucket in range(2)]
+    reports = measured(MeasuredRun(store.path, summed, Counting()))
     assert [len(report.measured.rows) for report in reports] == [3, 3]
     assert reports[0].measured.rows == reports[1].measured.rows
     reports[0].measured.latency, reports[1].measured.latency = [1.0, 5.0, 2.0], [4.0, 3.0, 2.5]
-    outcome = run(Workers(lambda task: reports), MeasuredRun(store.path, summed, Counting()))
+    outcome = run(reports, MeasuredRun(store.path, summed, Counting()))
     assert sorted(outcome.samples.latency) == [2.5, 4.0, 5.0]
-    keyed = run(
-        Workers(lambda task: [task(Portion(bucket)) for bucket in (0, 1)]), MeasuredRun(store.path, QUERY, Counting())
-    )
+    job = MeasuredRun(store.path, QUERY, Counting())
+    keyed = run(measured(job), job)
     assert len(keyed.samples.latency) == 12  # no two workers have parts of one group
-
-
-def test_a_worker_that_was_lost_voids_the_measurement(store: Stream, reports: list[Report]) -> None:
-    again = [replace(reports[0], attempt=1, host="elsewhere"), reports[1]]
-    runs = iter([again, reports])
-    said: list[str] = []
-    job, workers = MeasuredRun(store.path, QUERY, Counting()), Workers(lambda task: next(runs))
-    outcome = measure(cast(SparkSession, workers), job, 60, said.append)
-    assert outcome.status is Status.OK
-    assert said == ["measuring again (2 of 3): a worker was lost, and its part ran again on elsewhere"]
-    assert outcome.lost == ("a worker was lost, and its part ran again on elsewhere",)
-    endless = run(Workers(lambda task: again), MeasuredRun(store.path, QUERY, Counting()))
-    assert (endless.status, len(endless.lost), endless.digest) == (Status.ERROR, ATTEMPTS, None)
-    assert "workers were lost 3 times; at last: a worker was lost" in endless.reason
-
-
-def test_a_silent_worker_is_lost_and_not_slow(store: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepbench.pipeline.measured.LOST_SECONDS", 2.0)
-    monkeypatch.setattr("cepbench.pipeline.measured.FRESH_SECONDS", 0.5)
-    monkeypatch.setattr("cepbench.pipeline.measured.ATTEMPTS", 1)
-
-    def stopped(task: MeasuredTask) -> list[Report]:
-        address = task.beacon
-        assert address is not None
-        hello = {"token": address.token, "process": NOBODY, "host": socket.gethostname()}
-        with socket.create_connection((address.host, address.port)) as heartbeat, running(address, NOBODY):
-            heartbeat.sendall(json.dumps({**hello, "machine": 1}).encode() + b"\n")
-            assert workers.cancelled.wait(30)  # no more reports, and nothing is closed: the machine is gone
-        raise PySparkException("cancelled")
-
-    workers = Workers(stopped)
-    outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()), seconds=1.2)
-    assert outcome.status is Status.ERROR
-    assert "did not report for 2 s" in outcome.reason
-
-
-def test_a_job_without_executors_ends(store: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepbench.pipeline.measured.LOST_SECONDS", 0.5)
-    monkeypatch.setattr("cepbench.pipeline.measured.ATTEMPTS", 1)
-    monkeypatch.setattr("cepbench.pipeline.measured.executor_count", lambda spark: 0)
-
-    def pending(task: MeasuredTask) -> list[Report]:
-        assert workers.cancelled.wait(30)
-        raise PySparkException("cancelled")
-
-    workers = Workers(pending)
-    outcome = run(workers, MeasuredRun(store.path, QUERY, Counting()))
-    assert (outcome.status, outcome.lost) == (Status.ERROR, ("no executor was left for 0.5 s",))
-
-
-def test_a_large_worker_that_dies_ran_out_of_memory(store: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepbench.pipeline.pulse.machine_bytes", lambda: 2 * 2**20)  # less than any Python
-
-    def died(task: MeasuredTask) -> list[Report]:
-        with pulsing(task.beacon):
-            time.sleep(0.5)
-        raise PySparkException("Python worker exited unexpectedly (crashed)")
-
-    outcome = run(Workers(died), MeasuredRun(store.path, QUERY, Counting()))
-    assert outcome.status is Status.OUT_OF_MEMORY
-    assert f"the worker on {socket.gethostname()} died at" in outcome.reason
-
-
-def test_a_session_that_spark_stopped_is_distinguished(store: Stream) -> None:
-    def fail(task: MeasuredTask) -> list[Report]:
-        raise PySparkException("Job aborted: SparkContext was shut down")
-
-    workers = Workers(fail)
-    workers._jsc = SimpleNamespace(sc=lambda: SimpleNamespace(isStopped=lambda: True))
-    with pytest.raises(ContextStopped, match="Spark stopped its session"):
-        run(workers, MeasuredRun(store.path, QUERY, Counting()))

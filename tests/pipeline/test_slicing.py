@@ -66,7 +66,7 @@ def test_time_stamps_are_not_cut(tmp_path: Path, times: Sequence[int]) -> None:
 
 def reported(store: Path, workload: str, algorithm: str, **settings: object) -> tuple[list[Report], Outcome]:
     made = ready(MeasuredRun(store, workload, make(algorithm), **settings))  # type: ignore[arg-type]
-    reports = [MeasuredTask(made)(portion) for portion in portions_of(made)]
+    reports = [MeasuredTask(made, 60)(portion) for portion in portions_of(made)]
     assert {report.status for report in reports} == {Status.OK}, [report.reason for report in reports]
     return reports, outcome_of(made, reports, 2)
 
@@ -108,7 +108,7 @@ def test_joining_is_part_of_the_makespan(keyed: Stream, monkeypatch: pytest.Monk
     """With a clock that goes on by a second at each look at it."""
     workload = "q: RETURN key, COUNT(*) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 900 s SLIDE 300 s"
     made = ready(MeasuredRun(keyed.path, workload, make(BY_TIME)))
-    reports = [MeasuredTask(made)(portion) for portion in portions_of(made)]
+    reports = [MeasuredTask(made, 60)(portion) for portion in portions_of(made)]
     with monkeypatch.context() as patched:
         patched.setattr("cepbench.pipeline.outcome.time.perf_counter", iter(range(100)).__next__)
         summary = outcome_of(made, reports, len(reports)).summary
