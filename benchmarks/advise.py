@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from cepbench import advise, bench
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 
 QUERIES = (
     ("seq", "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 60 s SLIDE 20 s"),

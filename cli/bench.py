@@ -134,7 +134,7 @@ def bench(
     status is 1 if an answer is wrong, an algorithm failed, or none ended within the limits.
     """
     from cepbench.experiments import bench as benches
-    from cepbench.metrics.record import Status
+    from cepbench.metrics.status import Status
 
     with compilation_shown():
         found = benches.bench(
@@ -176,7 +176,7 @@ def advise(
     algorithm failed, or none can be recommended.
     """
     from cepbench.experiments import advise as advice
-    from cepbench.metrics.record import Status
+    from cepbench.metrics.status import Status
 
     with compilation_shown():
         found = advice.advise(

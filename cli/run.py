@@ -67,7 +67,7 @@ def run(
         return
 
     from cepbench.experiments import sweep
-    from cepbench.metrics.record import Status
+    from cepbench.metrics.status import Status
 
     if buckets is not None:
         overrides = (*overrides, f"buckets={buckets}")

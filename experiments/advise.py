@@ -22,7 +22,7 @@ from cepbench.experiments.bench import MEMORY, check_memory, check_seconds, divi
 from cepbench.experiments.growth import Prediction, predicted
 from cepbench.metrics.advice import Advice, Candidate
 from cepbench.metrics.ranking import APART
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from cepbench.pipeline.arrivals import intervals
 from cepbench.pipeline.in_process import whole_stream
 from cepbench.pipeline.keys import key_codes

@@ -23,8 +23,9 @@ from cepbench.experiments.schema import FORM
 from cepbench.experiments.streams import common_key
 from cepbench.metrics.files import write
 from cepbench.metrics.ranking import PROCESSES, Entry, Ranking, ranked
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.statistics import median
+from cepbench.metrics.status import Status
 from cepbench.pipeline.cluster import SparkCluster
 from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.in_process import check_store_reading

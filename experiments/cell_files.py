@@ -14,8 +14,9 @@ from cepbench.events.paths import local_path
 from cepbench.experiments.errors import SweepError
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, SUPERSEDED, Declared, Figure
 from cepbench.metrics.files import TEMPORARY, write
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.record_files import NEXT_SUFFIX, SAMPLES_SUFFIX, SamplesError, read_record, write_record
+from cepbench.metrics.status import Status
 
 LOCK_FILE = ".lock"
 DECLARED_FILE = "declared.json"

@@ -14,8 +14,9 @@ from typing import Any
 
 from cepbench.experiments.points import Cell, identified
 from cepbench.experiments.schema import Experiment
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.results import value_key
+from cepbench.metrics.status import Status
 
 _CUT = {Status.TIMEOUT: "timed out", Status.OUT_OF_MEMORY: "ran out of memory"}
 _FINAL = {**_CUT, Status.UNSUPPORTED: "unsupported"}

@@ -34,8 +34,9 @@ from cepbench.experiments.store_data import check_axes
 from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
 from cepbench.metrics.figure import Declared
 from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of, of_record
-from cepbench.metrics.record import Load, Record, Status
+from cepbench.metrics.record import Load, Record
 from cepbench.metrics.results import in_words
+from cepbench.metrics.status import Status
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
 from cepbench.pipeline.cold import compiled_anew

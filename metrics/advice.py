@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cepbench.metrics.ranking import finite
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 
 if TYPE_CHECKING:
     import pandas as pd

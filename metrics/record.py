@@ -1,24 +1,14 @@
 """The record of one measured cell: the only input of plots, claims and the report."""
 
-from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from cepbench.metrics.status import Status
+
 FORMAT = 2
 READERS = {1: "cepbench 1.0 reads it"}
 """Earlier formats; in format 1, the times of a cell and its memory were two records."""
-
-
-class Status(StrEnum):
-    """How a cell ended (docs/measurement.md, Statuses). All but OK keep their reason and are drawn as such."""
-
-    OK = "ok"
-    TIMEOUT = "timeout"
-    OUT_OF_MEMORY = "out-of-memory"
-    UNSUPPORTED = "unsupported"
-    WRONG = "wrong"
-    ERROR = "error"
 
 
 class Strict(BaseModel):

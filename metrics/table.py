@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cepbench.metrics.record import Realised, Record, Status, Summary
+from cepbench.metrics.record import Realised, Record, Summary
 from cepbench.metrics.results import Results, load_results, load_runs
+from cepbench.metrics.status import Status
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,7 +1,8 @@
 """The number of a record that a panel or a claim reads, by the metric's name."""
 
 from cepbench.metrics.details import DETAILS
-from cepbench.metrics.record import Realised, Record, Status, Summary
+from cepbench.metrics.record import Realised, Record, Summary
+from cepbench.metrics.status import Status
 
 MEMORY_METRICS = frozenset({"state_peak", "process_peak"})
 STATE_KINDS = "state_kinds."

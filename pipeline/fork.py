@@ -28,7 +28,7 @@ from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.events.errors import CepbenchError
 from cepbench.events.units import in_bytes
 from cepbench.metrics.memory import whole
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from cepbench.pipeline.lifetime import die_with
 
 BEGUN, STOPPED, NOTE, PEAK, DONE = range(5)

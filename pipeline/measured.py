@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong, UnsupportedQuery
 from cepbench.events.errors import CepbenchError
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from cepbench.pipeline.cluster import LOST_SECONDS as LOST_SETTING
 from cepbench.pipeline.cluster import SparkCluster, number
 from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkLost, ForkTooLong

@@ -28,8 +28,9 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
 from cepbench.metrics.load import LoadWatch
-from cepbench.metrics.record import Load, Status
+from cepbench.metrics.record import Load
 from cepbench.metrics.statistics import median
+from cepbench.metrics.status import Status
 from cepbench.pipeline.arrivals import Burst, OpenRate
 from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkLost, ForkTooLong, address_space
 from cepbench.pipeline.jobs import Prepared, check_supported, plan

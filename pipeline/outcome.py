@@ -14,8 +14,9 @@ from cepbench.algorithms.base import StateSize
 from cepbench.metrics.details import DETAILS, by_name, detailed, merged
 from cepbench.metrics.latency import at_rate, of_rows, pooled
 from cepbench.metrics.load import worst
-from cepbench.metrics.record import Load, Realised, Samples, Status, Summary
+from cepbench.metrics.record import Load, Realised, Samples, Summary
 from cepbench.metrics.statistics import estimate, median
+from cepbench.metrics.status import Status
 from cepbench.metrics.throughput import Bracket, Replay, Span, slot_times, sustainable, throughput
 from cepbench.pipeline.measured_task import Ready, Report
 from cepbench.pipeline.realised import realised

@@ -15,8 +15,8 @@ from cepbench.algorithms.engine.kernels.compilation import watched
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
-from cepbench.metrics.record import Status
 from cepbench.metrics.statistics import median
+from cepbench.metrics.status import Status
 from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkLost, ForkTooLong
 from cepbench.pipeline.jobs import Prepared, plan
 from cepbench.pipeline.loop import into

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
+from cepbench.metrics.status import Status
 
 
 class Agreement(StrEnum):

@@ -19,7 +19,7 @@ from matplotlib.path import Path
 from matplotlib.transforms import ScaledTranslation
 
 from cepbench.metrics.figure import Panel
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from cepbench.plots.axes import fix_ticks
 from cepbench.plots.points import HIGHER_IS_BETTER
 from cepbench.plots.style import Style

@@ -17,9 +17,10 @@ from typing import Any
 import pandas as pd
 
 from cepbench.metrics.configuration import differences
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.results import ResultsError, load_results
 from cepbench.metrics.statistics import CONFIDENCE, estimate, interval_rank, values_for
+from cepbench.metrics.status import Status
 from cepbench.metrics.values import MEMORY_METRICS, repetitions, status_of, value
 from cepbench.plots.points import HIGHER_IS_BETTER
 from cepbench.plots.units import human

@@ -19,8 +19,9 @@ from matplotlib.ticker import NullLocator
 
 from cepbench.metrics.figure import Figure, Panel, Scale
 from cepbench.metrics.files import write
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
+from cepbench.metrics.status import Status
 from cepbench.metrics.values import status_of
 from cepbench.plots.axes import category, fix_ticks
 from cepbench.plots.bars import HATCHES, draw_bars

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cepbench.metrics.notices import Notice, counted, noise, noisiest
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.results import in_words
+from cepbench.metrics.status import Status
 from cepbench.plots.html import Html, join, tag
 
 LARGE = 0.1

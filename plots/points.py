@@ -11,9 +11,10 @@ from math import inf, isfinite
 from typing import Any
 
 from cepbench.metrics.figure import Axis, Figure, Panel
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.results import value_key
 from cepbench.metrics.statistics import WORKERS, Estimate, estimate, over_workers
+from cepbench.metrics.status import Status
 from cepbench.metrics.values import idle, repetitions, status_of, value
 
 HIGHER_IS_BETTER = frozenset(

@@ -11,8 +11,9 @@ from cepbench.metrics.capabilities import Capabilities
 from cepbench.metrics.figure import FIGURE_FILE, Figure
 from cepbench.metrics.files import write
 from cepbench.metrics.pack import SUFFIX
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results, figure_order, load_runs, read
+from cepbench.metrics.status import Status
 from cepbench.metrics.table import frame
 from cepbench.plots import changes, validity
 from cepbench.plots.agreement import Agreement, groups

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from cepbench.metrics.figure import ClaimResult, Figure
-from cepbench.metrics.record import Status
 from cepbench.metrics.results import Results, ResultsError, load_results
+from cepbench.metrics.status import Status
 from cepbench.plots.compare import cells_of, side_by_side
 
 ABSENT = "absent"

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from cepbench.metrics.kept import SHORT
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
+from cepbench.metrics.status import Status
 from cepbench.metrics.table import machine
 from cepbench.plots.claims import verdicts
 from cepbench.plots.html import Cell, Html, table

@@ -6,9 +6,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
 from cepbench.metrics.statistics import CONFIDENCE
+from cepbench.metrics.status import Status
 from cepbench.metrics.values import is_memory
 from cepbench.plots import harness, provenance, tables
 from cepbench.plots.agreement import Agreement, groups

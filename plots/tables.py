@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cepbench.metrics.figure import Departure, Figure
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
+from cepbench.metrics.status import Status
 from cepbench.plots.agreement import Agreement, Group
 from cepbench.plots.axes import category
 from cepbench.plots.censored import LABELS

@@ -9,8 +9,9 @@ import pytest
 from cepbench.experiments.load import experiments, load
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.packing import write_pack
-from cepbench.metrics.record import Status, Summary
+from cepbench.metrics.record import Summary
 from cepbench.metrics.results import Results
+from cepbench.metrics.status import Status
 from tests.plots.conftest import ONE, make_figure, make_record
 
 ROOT = Path(__file__).parents[1]

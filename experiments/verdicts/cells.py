@@ -12,7 +12,8 @@ from typing import Any
 
 from cepbench.experiments.verdicts.numbers import Number, pooled
 from cepbench.metrics.details import DETAILS
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
+from cepbench.metrics.status import Status
 from cepbench.metrics.values import REALISED, repetitions, status_of, value
 
 CUT = (Status.TIMEOUT, Status.OUT_OF_MEMORY)

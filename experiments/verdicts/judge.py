@@ -17,7 +17,8 @@ from cepbench.experiments.verdicts.cells import CUT, VOID, incomplete, named
 from cepbench.experiments.verdicts.numbers import Number
 from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
 from cepbench.metrics.figure import EXPONENT, ClaimResult, Declared, Evidence, Verdict
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
+from cepbench.metrics.status import Status
 from cepbench.metrics.values import unit
 
 FACTOR = 2.0

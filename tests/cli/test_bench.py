@@ -7,7 +7,7 @@ import pytest
 
 from cepbench.cli.bench import _ranking
 from cepbench.metrics.ranking import Entry, Ranking, ranked
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 
 GUIDE = Path(__file__).parents[2] / "docs" / "adding-an-algorithm.md"
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from cepbench.metrics.figure import Axis, Figure, Panel
-from cepbench.metrics.record import Record, Status, Summary
+from cepbench.metrics.record import Record, Summary
+from cepbench.metrics.status import Status
 from cepbench.metrics.table import load_frame
 from tests.cli.conftest import Cepbench
 

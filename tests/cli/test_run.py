@@ -10,7 +10,7 @@ from cepbench.events.errors import CepbenchError
 from cepbench.experiments.provenance import commit
 from cepbench.experiments.sweep import Swept
 from cepbench.metrics.files import Unwritable
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from tests.plots.conftest import make_figure, make_record, write_results
 
 EXPERIMENT = """

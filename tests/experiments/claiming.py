@@ -8,7 +8,8 @@ from pydantic import TypeAdapter
 from cepbench.experiments.claims import Claim
 from cepbench.experiments.verdicts.judge import verdict
 from cepbench.metrics.figure import ClaimResult
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
+from cepbench.metrics.status import Status
 from tests.experiments.records import record
 
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from cepbench.metrics.record import Realised, Record, Samples, Status, Summary
+from cepbench.metrics.record import Realised, Record, Samples, Summary
+from cepbench.metrics.status import Status
 
 
 def record(

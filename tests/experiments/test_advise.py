@@ -20,7 +20,7 @@ from cepbench.experiments.advise import (
 )
 from cepbench.experiments.bench import bench
 from cepbench.metrics.advice import Candidate
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from cepbench.pipeline.trial import NOT_TRIED, Prefix, Trial
 
 QUERY = "RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 s"

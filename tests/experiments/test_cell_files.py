@@ -8,8 +8,9 @@ import pytest
 from cepbench.experiments.cell_files import CellFiles, locked
 from cepbench.experiments.errors import SweepError
 from cepbench.metrics.figure import Axis, Declared, Figure
-from cepbench.metrics.record import FORMAT, Samples, Status
+from cepbench.metrics.record import FORMAT, Samples
 from cepbench.metrics.results import load_results
+from cepbench.metrics.status import Status
 from tests.experiments.records import record
 
 

@@ -11,8 +11,9 @@ from cepbench.events.errors import CepbenchError
 from cepbench.experiments import sweep
 from cepbench.experiments.streams import prepare_stream
 from cepbench.experiments.sweep import Swept, listing, plan, run_planned
-from cepbench.metrics.record import Load, Record, Status
+from cepbench.metrics.record import Load, Record
 from cepbench.metrics.results import read
+from cepbench.metrics.status import Status
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.cluster import TooFewExecutors
 from cepbench.pipeline.measured import ATTEMPTS, ContextStopped, SparkGone

@@ -8,8 +8,8 @@ from pyspark.cloudpickle import register_pickle_by_value, unregister_pickle_by_v
 
 from cepbench.experiments.sweep import plan, run_planned
 from cepbench.generators.registry import from_spec
-from cepbench.metrics.record import Status
 from cepbench.metrics.results import read
+from cepbench.metrics.status import Status
 from cepbench.pipeline.cluster import SparkCluster
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.measured import measure_cell, measuring_session

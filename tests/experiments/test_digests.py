@@ -1,5 +1,5 @@
 from cepbench.experiments.digests import judged
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from tests.experiments.records import record
 
 POINT = {"n": 1}

@@ -3,7 +3,8 @@ from dataclasses import replace
 from cepbench.experiments.early_stop import EarlyStop
 from cepbench.experiments.load import load
 from cepbench.experiments.points import cells, identified
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
+from cepbench.metrics.status import Status
 from tests.experiments.files import write
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from cepbench.experiments.sweep import plan, run_planned
-from cepbench.metrics.record import Record, Status
+from cepbench.metrics.record import Record
 from cepbench.metrics.record_files import read_record
 from cepbench.metrics.results import read
+from cepbench.metrics.status import Status
 from cepbench.pipeline.session import stop
 from tests.standalone import Standalone, go_on
 

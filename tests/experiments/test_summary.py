@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from cepbench.experiments.sweep import _summary, plan
-from cepbench.metrics.record import Load, Status
+from cepbench.metrics.record import Load
+from cepbench.metrics.status import Status
 from tests.experiments.files import write
 from tests.experiments.records import record
 from tests.pipeline.doubles import make

@@ -14,8 +14,8 @@ from cepbench.events.errors import CepbenchError
 from cepbench.experiments import sweep as sweep_module
 from cepbench.experiments.sweep import listing, plan, run_planned
 from cepbench.metrics.figure import Verdict
-from cepbench.metrics.record import Status
 from cepbench.metrics.results import read
+from cepbench.metrics.status import Status
 from tests.experiments.files import SMALL, write
 from tests.pipeline.doubles import make
 

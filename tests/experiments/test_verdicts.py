@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cepbench.metrics.figure import Verdict
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from tests.experiments.claiming import at, judge, ran
 from tests.experiments.records import record
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from cepbench.metrics.ranking import Entry, ranked
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 
 MANY = Entry("a", Status.OK, seconds=1.0, low=0.9, high=1.1, processes=5)
 ONCE = Entry("a", Status.OK, seconds=1.0, processes=1)

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from cepbench.metrics.record import Record, Samples, Status
+from cepbench.metrics.record import Record, Samples
 from cepbench.metrics.record_files import NEXT_SUFFIX, SAMPLES_SUFFIX, SamplesError, read_record, write_record
+from cepbench.metrics.status import Status
 
 
 def record(*latency: float) -> Record:

@@ -1,8 +1,9 @@
 import pytest
 
 from cepbench.metrics.figure import Axis, Figure, Panel
-from cepbench.metrics.record import Realised, Record, Status, Summary
+from cepbench.metrics.record import Realised, Record, Summary
 from cepbench.metrics.results import ResultsError, load_results, read
+from cepbench.metrics.status import Status
 from cepbench.metrics.values import is_memory, value
 
 FIGURE = Figure(

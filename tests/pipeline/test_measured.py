@@ -11,7 +11,7 @@ from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.construction.sase.algorithm import Sase
 from cepbench.events.errors import CepbenchError
 from cepbench.generators.registry import from_spec
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.cluster import SparkCluster
 from cepbench.pipeline.generation import generate

@@ -22,7 +22,7 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.memory import private
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from cepbench.pipeline import measured_task
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.distributed import evaluate_portion

@@ -11,7 +11,8 @@ import pytest
 from cepbench.algorithms.base import NotEnoughMemory, Plan, PlanningTooLong, StateSize, UnsupportedQuery
 from cepbench.events.statistics import Statistics
 from cepbench.generators.registry import from_spec
-from cepbench.metrics.record import Load, Status
+from cepbench.metrics.record import Load
+from cepbench.metrics.status import Status
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.measured import measure_cell

@@ -13,7 +13,7 @@ import cepbench
 from cepbench.algorithms.registry import make
 from cepbench.events.windows import END
 from cepbench.generators.registry import from_spec
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from cepbench.pipeline.distributed import evaluate_on_spark
 from cepbench.pipeline.generation import generate
 from cepbench.pipeline.import_events import import_events

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from cepbench.metrics.figure import Axis, ClaimResult, Departure, Evidence, Figure, Panel, Scale, Verdict
-from cepbench.metrics.record import Realised, Record, Samples, Status, Summary
+from cepbench.metrics.record import Realised, Record, Samples, Summary
+from cepbench.metrics.status import Status
 
 PANELS = (
     Panel(metric="latency_p50", label="Latency (median)", unit="s", letter="(a)"),

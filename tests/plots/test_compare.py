@@ -1,8 +1,9 @@
 import pandas as pd
 import pytest
 
-from cepbench.metrics.record import Realised, Samples, Status, Summary
+from cepbench.metrics.record import Realised, Samples, Summary
 from cepbench.metrics.results import ResultsError
+from cepbench.metrics.status import Status
 from cepbench.plots.compare import compare, describe
 
 

@@ -7,8 +7,9 @@ from matplotlib.image import imread
 
 from cepbench.metrics.figure import Axis, Panel, Scale
 from cepbench.metrics.files import Unwritable
-from cepbench.metrics.record import Status, Summary
+from cepbench.metrics.record import Summary
 from cepbench.metrics.results import Results
+from cepbench.metrics.status import Status
 from cepbench.plots.censored import LABELS, SIGNS
 from cepbench.plots.draw import draw, render, write_drawings
 from cepbench.plots.style import STYLES, Page

@@ -1,7 +1,8 @@
 import pytest
 
-from cepbench.metrics.record import Load, Realised, Status, Summary
+from cepbench.metrics.record import Load, Realised, Summary
 from cepbench.metrics.results import Results
+from cepbench.metrics.status import Status
 from cepbench.metrics.values import idle
 from cepbench.plots.draw import draw, write_drawings
 from cepbench.plots.harness import LINE, notices, share

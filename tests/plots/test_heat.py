@@ -1,5 +1,6 @@
 from cepbench.metrics.figure import Axis, Panel, Scale
-from cepbench.metrics.record import Status, Summary
+from cepbench.metrics.record import Summary
+from cepbench.metrics.status import Status
 from cepbench.plots.censored import LABELS
 from cepbench.plots.draw import draw, render
 from cepbench.plots.pareto import BEATEN, draw_trade, trade

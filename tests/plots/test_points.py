@@ -3,7 +3,8 @@ from math import inf
 import pytest
 
 from cepbench.metrics.figure import Axis, Panel, Scale
-from cepbench.metrics.record import Status, Summary
+from cepbench.metrics.record import Summary
+from cepbench.metrics.status import Status
 from cepbench.plots.points import coordinates, curves, undrawn_axes
 
 LATENCY = Panel(metric="latency_p50", label="Latency", unit="s")

@@ -1,7 +1,7 @@
 """Drawings of `bench` and `advise`."""
 
 from cepbench.metrics.ranking import Entry, Ranking
-from cepbench.metrics.record import Status
+from cepbench.metrics.status import Status
 from cepbench.plots.ranking import _drawing
 
 

@@ -10,8 +10,9 @@ import pytest
 from cepbench.metrics.capabilities import Capabilities, Capability
 from cepbench.metrics.figure import Axis, ClaimResult, Panel, Scale, Verdict
 from cepbench.metrics.packing import write_pack
-from cepbench.metrics.record import Load, Status, Summary
+from cepbench.metrics.record import Load, Summary
 from cepbench.metrics.results import ResultsError, load_results, names
+from cepbench.metrics.status import Status
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.draw import write_drawings
 from cepbench.plots.html import Html, tag

@@ -6,8 +6,8 @@ import pytest
 
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.packing import write_pack
-from cepbench.metrics.record import Status
 from cepbench.metrics.results import ResultsError, load_results
+from cepbench.metrics.status import Status
 from cepbench.plots.review import describe, review
 from tests.plots.conftest import ONE
 

@@ -2,7 +2,8 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from cepbench.metrics.figure import Axis, Panel, PanelPart
-from cepbench.metrics.record import Status, Summary
+from cepbench.metrics.record import Summary
+from cepbench.metrics.status import Status
 from cepbench.plots.draw import draw, render
 from cepbench.plots.style import STYLES
 

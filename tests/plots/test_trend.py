@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from cepbench.metrics.kept import Kept, load_kept
-from cepbench.metrics.record import Realised, Record, Samples, Status, Summary
+from cepbench.metrics.record import Realised, Record, Samples, Summary
+from cepbench.metrics.status import Status
 from cepbench.plots.style import style
 from cepbench.plots.trend import changes, describe_trend, draw_trend, table
 from tests.plots.conftest import make_figure, make_record, write_results
