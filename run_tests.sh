@@ -3,7 +3,6 @@
 # With --all, runs every test, as CI does; some start a Spark cluster on this machine: ./run_tests.sh --all
 # With --bounds, runs the contract of all algorithms with kernels that check their indices: ./run_tests.sh --bounds
 # With --flink, installs Flink first, so that its tests run, too: ./run_tests.sh --flink tests/algorithms/flink
-# With --mutants, runs them on code that was changed on purpose: ./run_tests.sh --mutants --sample 10 [NAME...]
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
@@ -25,9 +24,6 @@ case "${1:-}" in
   --flink)
     prepare_flink
     shift
-    ;;
-  --mutants)
-    exec "$PYTHON" -m tests.mutants "${@:2}"
     ;;
 esac
 # More processes than cores: some tests wait, for Spark or for the processes that they start. None replaces
