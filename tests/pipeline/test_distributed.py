@@ -1,7 +1,6 @@
 """Spark gives the answers of one process: on two local cores, and on a standalone cluster on loopback."""
 
 import logging
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,12 +61,11 @@ def test_spark_and_one_process_agree(tmp_path: Path, spark: "SparkSession") -> N
 
 @pytest.mark.cluster
 def test_a_cluster_gives_the_same_answer(tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def origins(item: int) -> tuple[bool, str, str]:
-        preloaded = "cepbench.algorithms.trends.online.kernels.reach.visits" in sys.modules
+    def origins(item: int) -> tuple[str, str]:
         from cepbench.pipeline import tasks
         from cepbench.queries import parser
 
-        return preloaded, str(tasks.__file__), str(parser.__file__)
+        return str(tasks.__file__), str(parser.__file__)
 
     workload = "RETURN key, COUNT(*) PATTERN SEQ(A, B) GROUP-BY key; RETURN COUNT(*) PATTERN SEQ(C, D) WHERE [value]"
     generator = from_spec("uniform", {"events": 2000, "groups": 6})
@@ -75,8 +73,7 @@ def test_a_cluster_gives_the_same_answer(tmp_path: Path, cluster: str, monkeypat
     monkeypatch.delenv("PYTHONPATH", raising=False)
     try:
         spark = session(cluster)
-        for preloaded, *sources in run_tasks(spark, origins, range(4)):
-            assert preloaded
+        for sources in run_tasks(spark, origins, range(4)):
             assert all(source.startswith(str(cache_folder())) for source in sources)
         store = generate(generator, tmp_path / "store", spark=spark, key=("key",), buckets=4)
         # COGRA, because its kernels compile fastest: the workers have none yet.

@@ -66,7 +66,7 @@ def test_time_stamps_are_not_cut(tmp_path: Path, times: Sequence[int]) -> None:
 
 def reported(store: Path, workload: str, algorithm: str, **settings: object) -> tuple[list[Report], Outcome]:
     made = ready(MeasuredRun(store, workload, make(algorithm), **settings))  # type: ignore[arg-type]
-    reports = [MeasuredTask(made, 60)(portion) for portion in portions_of(made)]
+    reports = [MeasuredTask(made, 60, memory=made.job.memory)(portion) for portion in portions_of(made)]
     assert {report.status for report in reports} == {Status.OK}, [report.reason for report in reports]
     return reports, outcome_of(made, reports, 2)
 
