@@ -7,6 +7,7 @@ shows it.
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 
 import click
@@ -65,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if os.environ.get("CEPBENCH_DEBUG") == "1":
         sys.exit(_call(arguments))
     logging.disable()  # Py4J logs the traceback of any interrupt of a call to Spark
+    # Of PySpark, commands use only what the tests show to work with pandas 3.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     try:
         with reraised(), terminable():
             status = _call(arguments)
