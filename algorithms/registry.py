@@ -44,19 +44,19 @@ class UnknownAlgorithm(CepbenchError):
 
 def __getattr__(name: str) -> Any:
     if name == "ALGORITHMS":
-        return tuple(map(_own, CLASSES))
+        return tuple(map(_kind, CLASSES))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _own(name: str) -> type[Algorithm]:
-    module, _, kind = CLASSES[name].rpartition(".")
-    own: type[Algorithm] = getattr(import_module(f"cepbench.algorithms.{module}"), kind)
-    return own
+def _kind(name: str) -> type[Algorithm]:
+    module, _, class_name = CLASSES[name].rpartition(".")
+    kind: type[Algorithm] = getattr(import_module(f"cepbench.algorithms.{module}"), class_name)
+    return kind
 
 
 def algorithms() -> tuple[type[Algorithm], ...]:
     """All algorithms, plug-ins last. Raises `UnknownAlgorithm` if two algorithms have the same name."""
-    return (*map(_own, CLASSES), *_plugins())
+    return (*map(_kind, CLASSES), *_plugins())
 
 
 def _plugins() -> tuple[type[Algorithm], ...]:
@@ -101,7 +101,7 @@ def make(specification: str) -> Algorithm:
     if found is None or found[1] not in {*CLASSES, *plugins}:
         named = specification.partition("[")[0].strip()
         raise UnknownAlgorithm(f"unknown algorithm {specification!r}; {choices(named, sorted([*CLASSES, *plugins]))}")
-    algorithm = plugins.get(found[1]) or _own(found[1])
+    algorithm = plugins.get(found[1]) or _kind(found[1])
     given = _parameters(specification, found[2] or "")
     allowed = parameters(algorithm)
     for name in given:

@@ -50,10 +50,10 @@ def main() -> None:
                 for number in range(1, ROUNDS + 1):
                     in_rounds.append(_round(job, number, spark))
                     fresh.append(_fresh(job, Path(folder) / "job"))
-                spread, other = max(in_rounds) / min(in_rounds), max(fresh) / min(fresh)
+                of_rounds, of_fresh = (max(seconds) / min(seconds) for seconds in (in_rounds, fresh))
                 ratios.append(median(in_rounds) / median(fresh))
-                spreads.append(spread / other)
-                print(f"{algorithm} {name}: {spread:.3f} in rounds, {other:.3f} in fresh processes", flush=True)
+                spreads.append(of_rounds / of_fresh)
+                print(f"{algorithm} {name}: {of_rounds:.3f} in rounds, {of_fresh:.3f} in fresh processes", flush=True)
     print(f"in rounds over in fresh processes: spread {_mean(spreads):.3f}, time {_mean(ratios):.3f}")
 
 

@@ -184,8 +184,8 @@ def _moments(texts: pa.Array | pa.Scalar, known: pa.Array | None) -> pa.Array | 
     likely = pc.if_else(pc.match_substring_regex(trimmed, _MOMENT), trimmed, pa.scalar(None, trimmed.type))
     if likely.null_count == len(likely):
         return None if alone else pa.nulls(len(likely), _TIMES)
-    found = pa.array(parsed(likely.to_pandas(), ISO), _TIMES)
-    return (found[0] if found[0].is_valid else None) if alone else found
+    moments = pa.array(parsed(likely.to_pandas(), ISO), _TIMES)
+    return (moments[0] if moments[0].is_valid else None) if alone else moments
 
 
 def _is_text(value: pa.Array | pa.Scalar) -> bool:

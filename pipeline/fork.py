@@ -32,7 +32,7 @@ from cepbench.metrics.status import Status
 from cepbench.pipeline.lifetime import die_with
 
 BEGUN, STOPPED, NOTE, PEAK, DONE = range(5)
-"""What a fork sends: its clock began or stopped, a note, that it wants to know its peak of memory, or its result."""
+"""Signs of a fork: its clock began or stopped, a note, a request for its peak of memory, its result."""
 PREPARATION_SECONDS = 600.0
 """Seconds that a fork may take between its measured parts."""
 LOOK_SECONDS = 1.0

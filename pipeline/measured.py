@@ -38,6 +38,8 @@ LOOK_SECONDS = 1.0
 LOST_SECONDS = 60.0
 """Seconds without any executor after which a job is lost; `spark.cepbench.lostSeconds` overrides it."""
 ATTEMPTS = 3
+PYTHON_ERROR = "org.apache.spark.api.python.PythonException"
+"""Spark's name of an exception that a task raised; the death of a worker has another one."""
 DYNAMIC = "spark.dynamicAllocation.enabled"
 ROUND = "CEPBENCH_ROUND"
 """A variable in the environment of workers: Spark starts new ones for another value."""
@@ -49,6 +51,10 @@ class SparkGone(CepbenchError):
 
 class ContextStopped(SparkGone):
     """Only the session ended: a new one may be started."""
+
+
+class _Failed(Exception):
+    """A task raised an exception, as it would again: its worker could not read the algorithm, for instance."""
 
 
 class _Lost(Exception):
@@ -93,10 +99,10 @@ def measure_cell(
     Without Spark, planning has the limits of a worker, too. `notify` gets a line per lost worker. Raises
     `CepbenchError` for a workload or stream that cannot be used, and `DamagedStore` if a worker found changed files.
     """
-    made = _ready_here(job, seconds) if spark is None else ready_or_not(job, spark)
-    if isinstance(made, Outcome):
-        return made
-    task, items = MeasuredTask(made, seconds), portions_of(made)
+    planned = _ready_here(job, seconds) if spark is None else ready_or_not(job, spark)
+    if isinstance(planned, Outcome):
+        return planned
+    task, items = MeasuredTask(planned, seconds), portions_of(planned)
     lost: list[str] = []
     while len(lost) < ATTEMPTS:
         try:
@@ -109,13 +115,15 @@ def measure_cell(
             for part in (part for report in reports for part in (report, report.memory)):
                 if part is not None and part.lost:
                     raise _Lost(part.reason)
+        except _Failed as error:
+            return Outcome(Status.ERROR, str(error), lost=tuple(lost))
         except _Lost as loss:
             lost.append(str(loss))
             if len(lost) < ATTEMPTS:
                 notify(f"measuring again ({len(lost) + 1} of {ATTEMPTS}): {loss}")
             continue
         lost += {f"a worker was lost, and its part ran again on {report.host}" for report in reports if report.attempt}
-        return replace(outcome_of(made, reports, slots), lost=tuple(lost))
+        return replace(outcome_of(planned, reports, slots), lost=tuple(lost))
     return Outcome(Status.ERROR, f"workers were lost {ATTEMPTS} times; at last: {lost[-1]}", lost=tuple(lost))
 
 
@@ -131,16 +139,16 @@ def _ready_here(job: MeasuredRun, seconds: float) -> Ready | Outcome:
 
     with Fork(work, job.limit_bytes) as fork:
         try:
-            made: Ready | Outcome | CepbenchError = fork.result(seconds)
+            planned: Ready | Outcome | CepbenchError = fork.result(seconds)
         except ForkTooLong:
             return Outcome(Status.TIMEOUT, killed_after(seconds))
         except ForkLost as error:
             return Outcome(Status.ERROR, str(error))
         except ForkDied as error:
             return Outcome(*error.outcome(job.limit_bytes))
-    if isinstance(made, CepbenchError):
-        raise made
-    return made
+    if isinstance(planned, CepbenchError):
+        raise planned
+    return planned
 
 
 def ready_or_not(job: MeasuredRun, spark: SparkSession | None = None) -> Ready | Outcome:
@@ -176,7 +184,7 @@ def _on_spark(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion],
 
 
 def _collected(spark: SparkSession, reports: RDD[Report]) -> list[Report]:
-    """The reports of one Spark job. Raises `_Lost`."""
+    """The reports of one Spark job. Raises `_Lost` or `_Failed`."""
     context = spark.sparkContext
     group = f"cepbench-{uuid.uuid4().hex}"
     patience = number(LOST_SETTING, conf_of(context).get(LOST_SETTING), LOST_SECONDS)
@@ -201,7 +209,7 @@ def _collected(spark: SparkSession, reports: RDD[Report]) -> list[Report]:
     except (Py4JError, PySparkException) as error:
         if is_stopped(context):
             raise ContextStopped(f"Spark stopped its session: {failure(error)}") from None
-        raise _Lost(failure(error)) from None
+        raise (_Failed if PYTHON_ERROR in str(error) else _Lost)(failure(error)) from None
     finally:
         with suppress(Py4JError):
             if not job.done():

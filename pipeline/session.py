@@ -256,8 +256,8 @@ def _start(master: str, options: Mapping[str, str], short_jobs: bool) -> SparkSe
 
 def _repeating(master: str) -> str:
     """A local master that repeats the task of a lost worker, as a cluster does; at `local[N]`, it would end the job."""
-    found = re.fullmatch(r"local(?:\[(\*|\d+)\])?", master)
-    return master if found is None else f"local[{found[1] or 1},{TRIES}]"
+    local = re.fullmatch(r"local(?:\[(\*|\d+)\])?", master)
+    return master if local is None else f"local[{local[1] or 1},{TRIES}]"
 
 
 def _reason(error: Exception, errors: Path) -> str:

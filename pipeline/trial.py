@@ -187,8 +187,10 @@ def tried(
     with Fork(work, memory) as fork:
         try:
             status, reason = fork.result(seconds, together=True)
-        except (ForkTooLong, ForkLost):
+        except ForkTooLong:
             status, reason = Status.TIMEOUT, f"killed after {seconds:.3g} s"
+        except ForkLost as error:
+            status, reason = None, str(error)
         except ForkDied as error:
             status, reason = error.outcome(memory)
     if not fork.notes and status is Status.TIMEOUT:

@@ -2,9 +2,8 @@
 
 Run by hand: .venv/bin/python scripts/mutants.py --sample 10 [--seed 1] [--tests "tests/contract -k greta"] [PATH ...]
 
-PATH is a file or a folder; by default the kernels, queries and optimizers. By default, the tests of the folder that
-mirrors the one of the file run, of all systems that its path does not name. A change that survives may be equivalent
-to the code as it is. Tests that do not end within five minutes have noticed the change.
+PATH is a file or a folder; by default the algorithms and queries. Without --tests, those of the mirrored folder run. A
+change that survives may be equivalent to the code as it is. Tests that do not end within five minutes have noticed it.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def changes_of(file: Path) -> Iterator[Change]:
             case ast.BoolOp(operator, [left, right, *_]):
                 sign, new = (" and ", " or ") if isinstance(operator, ast.And) else (" or ", " and ")
                 yield from between(left, right, sign, new)
-            case ast.BinOp(_, ast.Add() | ast.Sub(), ast.Constant(int() as value) as number) if value is not True:
+            case ast.BinOp(_, ast.Add() | ast.Sub(), ast.Constant(value) as number) if type(value) is int:
                 yield file, *span(number), str(value + 1)
             case ast.Call(ast.Name(name) as function) if name in SWAPPED:
                 yield file, *span(function), SWAPPED[name]

@@ -193,9 +193,7 @@ SOURCES = [
     file
     for folder in (*FOLDERS, "tests", "benchmarks", "scripts", ".ci")
     for file in (ROOT / folder).rglob("*")
-    if file.is_file()
-    and "__pycache__" not in file.parts
-    and (file.suffix in {".py", ".lark", ".yaml", ".sase", ".sh"} or folder == ".ci")
+    if file.is_file() and (file.suffix in {".py", ".lark", ".yaml", ".sase", ".sh"} or folder == ".ci")
 ] + [file for file in ROOT.iterdir() if file.suffix in {".py", ".toml", ".sh"}]
 CITED = re.compile(r"docs/([\w/-]+\.md)(?:,\s+(?:rules?\s+(\d)(?:\s+to\s+(\d))?|([A-Z][\w ]*)))?")
 

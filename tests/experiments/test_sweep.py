@@ -24,10 +24,10 @@ spark = pytest.mark.spark("measuring")
 
 
 def sweep(path, results, *overrides):
-    told: list[str] = []
+    lines: list[str] = []
     planned = plan([str(path)], overrides=overrides, make_algorithm=make)
-    swept = run_planned(planned, results, "local[2]", make_algorithm=make, notify=told.append, progress=False)
-    return swept, told
+    swept = run_planned(planned, results, "local[2]", make_algorithm=make, notify=lines.append, progress=False)
+    return swept, lines
 
 
 def by_cell(results):
@@ -39,10 +39,10 @@ class TestSweeps:
 
     def test_a_sweep_and_the_next_ones(self, tmp_path):
         path, results = write(tmp_path, measurements=["time", "memory"]), tmp_path / "results"
-        swept, told = sweep(path, results)
+        swept, lines = sweep(path, results)
         assert swept.run == 4
         assert swept.statuses == {Status.OK: 4}
-        assert told[0].startswith("small-1.1: 4 cells: 4 ok (4 run in ")
+        assert lines[0].startswith("small-1.1: 4 cells: 4 ok (4 run in ")
         found = read(swept.folders[0])
         assert found.figure.algorithms == ("counting", "slow")
         assert found.figure.claims[0].verdict is Verdict.HOLDS
@@ -63,19 +63,19 @@ class TestSweeps:
         assert by_cell(results) == before
         # Another configuration has cells of its own; going back, the first ones are still there.
         changed = ("limits.seconds=29", "axes.events=[100]", "measurements=[time]")
-        swept, told = sweep(path, results, *changed)
+        swept, lines = sweep(path, results, *changed)
         assert swept.run == 2
         folder = results / "small-1.1/quick"
-        assert told[0] == (
+        assert lines[0] == (
             f"small-1.1: 4 cells of another configuration are kept in {folder}/superseded, "
             f"which you may delete; to compare them: cepbench compare {folder}/superseded {folder}"
         )
         assert len(by_cell(results)) == 2
         assert {r.cell: r for r in read(folder / "superseded").records} == before
         assert len(sweep(path, results, *changed)[1]) == 1  # nothing more was put aside
-        swept, told = sweep(path, results)
+        swept, lines = sweep(path, results)
         assert swept.run == 0
-        assert told[0].startswith("small-1.1: 2 cells of another configuration are kept in ")
+        assert lines[0].startswith("small-1.1: 2 cells of another configuration are kept in ")
         assert by_cell(results) == before
 
     def test_all_ends_in_one_sweep(self, tmp_path):
@@ -113,8 +113,8 @@ class TestSweeps:
         monkeypatch.setattr(sweep_module, "wait_for_slots", lambda spark, wanted: waited.append(wanted) or 1)
         changes = {"slots": 2} if asked else {}
         path = write(tmp_path, axes={"events": [100, 200]}, algorithms=["counting"], claims=None, **changes)
-        swept, told = sweep(path, tmp_path / "results")
-        assert "small-1.1 counting at events 200, within 50: a worker is gone: waiting for 2 of 2 slots, 1 now" in told
+        swept, lines = sweep(path, tmp_path / "results")
+        assert "small-1.1 counting at events 200, within 50: a worker is gone: waiting for 2 of 2 slots, 1 now" in lines
         assert waited == [2]
         if asked:
             assert swept.statuses == {Status.OK: 1, Status.ERROR: 1}
@@ -122,7 +122,7 @@ class TestSweeps:
             assert reasons == {"", "1 of 2 slots are left, since a worker was lost"}
         else:
             assert swept.statuses == {Status.OK: 2}
-            assert "small-1.1 counting at events 200, within 50: continuing with 1 of 2 slots" in told
+            assert "small-1.1 counting at events 200, within 50: continuing with 1 of 2 slots" in lines
 
     def test_a_stream_that_cannot_be_read_is_an_error_of_its_cells(self, tmp_path):
         events = tmp_path / "events.csv"

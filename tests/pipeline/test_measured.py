@@ -224,6 +224,20 @@ def test_each_round_has_fresh_parents(spark, store):
     assert _workers() - before - second
 
 
+class Unreadable(Counting):
+    """Cannot be read by a worker."""
+
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def test_a_task_that_fails_by_itself_is_an_error_at_once(spark, store):
+    lines: list[str] = []
+    outcome = measure_cell(job(store, Unreadable()), 60, spark, lines.append)
+    assert (outcome.status, outcome.lost, lines) == (Status.ERROR, (), [])
+    assert "invalid literal for int()" in outcome.reason
+
+
 def test_dynamic_allocation_is_refused():
     with pytest.raises(CepbenchError, match=r"^spark.dynamicAllocation.enabled: measured cells need slots that stay"):
         measuring_session(SparkCluster("yarn", {"spark.dynamicAllocation.enabled": "true"}), 10**9)

@@ -72,9 +72,9 @@ class AdaptivePlanner:
             noise = sqrt(seen + expected * scale)
             if self._differ(seen, expected) and abs(seen - expected) > SIGMAS * noise:
                 return True
-        known = before.selectivities.values
+        earlier = before.selectivities.values
         for condition, value in now.selectivities.values.items():
-            other = known.get(condition)
+            other = earlier.get(condition)
             if other is not None and self._differ(value, other):
                 noise = sqrt(now.variance(condition) + before.variance(condition))
                 if abs(value - other) > SIGMAS * noise:

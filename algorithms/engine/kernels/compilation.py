@@ -41,7 +41,8 @@ on_demand()
 
 def _without_blas() -> None:
     """Numba imports `scipy.linalg` when the first kernel is loaded, to see whether products of matrices can use BLAS.
-    That takes as long as to import Numba, and no kernel has such a product.
+    That takes as long as to import Numba, and no kernel has such a product. In the kernels of a plug-in, `np.cov` is
+    computed by a loop instead; products of matrices are as before.
     """
     blas: Any = "scipy.linalg.cython_blas"
     if blas in sys.modules:
