@@ -169,20 +169,20 @@ class Fork:
         self._peak: int | None = None
 
     def __enter__(self) -> Fork:
-        self._pipe, other = Pipe()
+        self._pipe, theirs = Pipe()
         parent = os.getpid()
         self._process = os.fork()
         if self._process == 0:
             try:
                 die_with(parent)
-                _leave_sockets(other.fileno())
+                _leave_sockets(theirs.fileno())
                 _limit_memory(self._memory)
-                other.send((DONE, self._work(Clock(other))))
+                theirs.send((DONE, self._work(Clock(theirs))))
             except BaseException:  # an exception of the work, or a result that cannot be pickled
                 traceback.print_exc()
             finally:
                 os._exit(0)  # the open files of this process belong to the other one
-        other.close()
+        theirs.close()
         return self
 
     def result(self, seconds: float, together: bool = False) -> Any:

@@ -130,7 +130,7 @@ class Report:
     - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
     - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: its part in use before the first
       event.
-    - `process_peaks`: for each run that measured memory, bytes (PSS) above those of operators that do nothing.
+    - `process_peaks`: for each run that measured memory, private bytes above those of operators that do nothing.
     - `damage`: the error of a damaged store.
     - `memory`: of the fork that measured memory afterwards; None if it was not measured.
     - `lost`: this measurement means nothing, since its machine was stopped. `loads`: whether it loaded kernels.
