@@ -82,6 +82,6 @@ def idle(record: Record, metric: str) -> float | None:
     return summary.idle_batch if metric.startswith("latency_") else None
 
 
-def repetitions(record: Record, metric: str) -> list[float]:
+def runs_of(record: Record, metric: str) -> list[float]:
     """The metric in each run of a cell that was repeated; empty if it does not vary between runs."""
     return record.runs.get("sustainable_low" if metric == SUSTAINABLE else metric, [])

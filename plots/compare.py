@@ -21,7 +21,7 @@ from cepbench.metrics.record import Record
 from cepbench.metrics.results import ResultsError, load_results
 from cepbench.metrics.statistics import CONFIDENCE, estimate, interval_rank, values_for
 from cepbench.metrics.status import Status
-from cepbench.metrics.values import MEMORY_METRICS, repetitions, status_of, value
+from cepbench.metrics.values import MEMORY_METRICS, runs_of, status_of, value
 from cepbench.plots.points import HIGHER_IS_BETTER
 from cepbench.plots.units import human
 
@@ -280,7 +280,7 @@ def _row(key: Key, a: Record | None, b: Record | None) -> dict[str, Any]:
         row |= {f"{metric}_a": x, f"{metric}_b": y}
         if x is not None and x > 0 and y is not None and a is not None and b is not None and row["differs"] is None:
             row[f"{metric}_ratio"] = y / x
-            row[f"{metric}_runs"] = min(len(repetitions(r, metric)) or 1 for r in (a, b))
+            row[f"{metric}_runs"] = min(len(runs_of(r, metric)) or 1 for r in (a, b))
             (a_low, a_high), (b_low, b_high) = _spread(a, metric), _spread(b, metric)
             if a_low and b_high is not None and a_high and b_low is not None:
                 row |= {f"{metric}_low": b_low / a_high, f"{metric}_high": b_high / a_low}
@@ -306,7 +306,7 @@ def _latencies(record: Record) -> int | None:
 
 def _spread(record: Record, metric: str) -> tuple[float | None, float | None]:
     """The interval of the median over the runs of a cell, with the confidence that a ratio of two needs."""
-    runs = repetitions(record, metric)
+    runs = runs_of(record, metric)
     if not runs:
         return None, None
     if metric == EXACT and len(runs) > 1 and len(set(runs)) == 1:

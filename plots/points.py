@@ -15,7 +15,7 @@ from cepbench.metrics.record import Record
 from cepbench.metrics.results import value_key
 from cepbench.metrics.statistics import WORKERS, Estimate, estimate, over_workers
 from cepbench.metrics.status import Status
-from cepbench.metrics.values import idle, repetitions, status_of, value
+from cepbench.metrics.values import idle, runs_of, status_of, value
 
 HIGHER_IS_BETTER = frozenset(
     {"throughput", "throughput_per_core", "throughput_per_slot", "sustainable", "sustainable_low", "sustainable_high"}
@@ -194,7 +194,7 @@ def _runs(record: Record, metrics: Sequence[str]) -> list[float]:
 
     Empty if some metric was recorded only once, since the runs of the others do not give the spread of the sum.
     """
-    runs = [repetitions(record, metric) for metric in metrics if value(record, metric) is not None]
+    runs = [runs_of(record, metric) for metric in metrics if value(record, metric) is not None]
     same = len({len(run) for run in runs}) == 1
     return [sum(run) for run in zip(*runs, strict=True)] if same else []
 

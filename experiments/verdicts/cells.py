@@ -14,7 +14,7 @@ from cepbench.experiments.verdicts.numbers import Number, pooled
 from cepbench.metrics.details import DETAILS
 from cepbench.metrics.record import Record
 from cepbench.metrics.status import Status
-from cepbench.metrics.values import REALISED, repetitions, status_of, value
+from cepbench.metrics.values import REALISED, runs_of, status_of, value
 
 CUT = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
 VOID = (Status.WRONG, Status.ERROR, Status.UNSUPPORTED)
@@ -29,7 +29,7 @@ def measuring(algorithm: str, metric: str, records: Sequence[Record]) -> list[Re
 
 def number(cells: Sequence[Record], metric: str, records: Sequence[Record]) -> Number:
     """The median over the cells of one point; for a single cell that was repeated, over its runs."""
-    runs = repetitions(cells[0], metric) if len(cells) == 1 else []
+    runs = runs_of(cells[0], metric) if len(cells) == 1 else []
     if runs:
         return pooled(runs, runs)
     bounds = [_bounds(cell, metric, records) for cell in cells]
