@@ -13,8 +13,8 @@ from cepbench.algorithms.trends.gloria.compilation import CompiledPlan, compile_
 from cepbench.algorithms.trends.gloria.kernels.state import (
     Expressions,
     GloriaState,
-    GroupState,
-    OutletState,
+    OutgoingState,
+    QSetState,
     WorkRecord,
 )
 from cepbench.algorithms.trends.gloria.kernels.stream import run_events
@@ -37,7 +37,7 @@ evaluations of an expression, for one query and window.
 """
 
 FIRST_ROOM = 8
-"""Snapshots that a group has room for at least."""
+"""Snapshots that a Q-set has room for at least."""
 
 _KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
 """Compiled sets by granularity, since the executors of all keys run the same plan."""
@@ -94,20 +94,20 @@ class PlanState(SetState):
 
     def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
         tables = compiled.program.tables
-        super().__init__(compiled, arithmetic, tables, WorkRecord, VertexRecord, len(tables.outlet))
-        groups = np.zeros(len(tables.group), records_of(GroupState))
-        groups["one"] = -1
-        outlets = np.zeros(len(tables.outlet), records_of(OutletState))
-        outlets["last"] = -1
+        super().__init__(compiled, arithmetic, tables, WorkRecord, VertexRecord, len(tables.outgoing))
+        q_sets = np.zeros(len(tables.q_set), records_of(QSetState))
+        q_sets["starting"] = -1
+        outgoing = np.zeros(len(tables.outgoing), records_of(OutgoingState))
+        outgoing["last"] = -1
         self.shared = Expressions(
             cells=self.cells(0),
             times=np.zeros(0, np.int64),
-            group=groups,
-            outlet=outlets,
-            pending=np.zeros(len(tables.outlet), records_of(PendingRecord)),
+            q_set=q_sets,
+            outgoing=outgoing,
+            pending=np.zeros(len(tables.outgoing), records_of(PendingRecord)),
             passed=np.zeros(len(tables.lists), np.bool_),
-            masks=np.zeros(len(tables.lists), np.bool_),
-            wanted=np.zeros(len(tables.position), np.bool_),
+            last_passed=np.zeros(len(tables.lists), np.bool_),
+            for_snapshot=np.zeros(len(tables.position), np.bool_),
             latest=np.full(len(tables.state), -1, np.int64),
         )
 
@@ -117,33 +117,33 @@ class PlanState(SetState):
         return GloriaState(self.totals, self.graph, self.vertices, self.shared)
 
     def make_room(self) -> None:
-        """Makes room for all that the next event may leave behind; groups with too many snapshots get twice as much."""
-        kind, group = self.compiled.program.tables.kind, self.shared.group
-        needed = 2 * (group["count"] - group["oldest"] + 2 * (kind["state_end"] - kind["state"]).max())
-        short = needed > group["room"]
+        """Makes room for all that the next event may leave behind; Q-sets with too many snapshots get twice as much."""
+        kind, q_set = self.compiled.program.tables.kind, self.shared.q_set
+        needed = 2 * (q_set["count"] - q_set["oldest"] + 2 * (kind["state_end"] - kind["state"]).max())
+        short = needed > q_set["room"]
         if short.any():
-            self._arrange(np.maximum(needed, (1 + short) * group["room"]).clip(FIRST_ROOM))
+            self._arrange(np.maximum(needed, (1 + short) * q_set["room"]).clip(FIRST_ROOM))
         super().make_room()
 
     def _arrange(self, rooms: NDArray[np.int64]) -> None:
-        """Gives each group room for so many snapshots, of which it keeps the live ones."""
-        known, shared = self.compiled.program.tables.group["rows"], self.shared
-        bases, starts = offsets(known * rooms), offsets(rooms)
+        """Gives each Q-set room for so many snapshots, and keeps the live ones."""
+        q_set_rows, shared = self.compiled.program.tables.q_set["rows"], self.shared
+        bases, starts = offsets(q_set_rows * rooms), offsets(rooms)
         cells, times = self.cells(bases[-1]), np.zeros(starts[-1], np.int64)
-        for g, (rows, room) in enumerate(zip(known.tolist(), rooms.tolist(), strict=True)):
-            group = shared.group[g]
-            live, first, old = group["count"] - group["oldest"], group["oldest"] - group["shift"], group["room"]
+        for g, (rows, room) in enumerate(zip(q_set_rows.tolist(), rooms.tolist(), strict=True)):
+            q_set = shared.q_set[g]
+            live, first, old = q_set["count"] - q_set["oldest"], q_set["oldest"] - q_set["shift"], q_set["room"]
             for before, after in zip(shared.cells, cells, strict=True):
-                kept = before[group["base"] : group["base"] + rows * old].reshape(rows, old, *before.shape[1:])
-                own = after[bases[g] : bases[g + 1]].reshape(rows, room, *after.shape[1:])
-                own[:, :live] = kept[:, first : first + live]
-            times[starts[g] : starts[g] + live] = shared.times[group["times"] + first :][:live]
-            group["base"], group["room"], group["times"], group["shift"] = bases[g], room, starts[g], group["oldest"]
+                kept = before[q_set["base"] : q_set["base"] + rows * old].reshape(rows, old, *before.shape[1:])
+                moved = after[bases[g] : bases[g + 1]].reshape(rows, room, *after.shape[1:])
+                moved[:, :live] = kept[:, first : first + live]
+            times[starts[g] : starts[g] + live] = shared.times[q_set["times"] + first :][:live]
+            q_set["base"], q_set["room"], q_set["times"], q_set["shift"] = bases[g], room, starts[g], q_set["oldest"]
         self.shared = shared._replace(cells=cells, times=times)
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
-        note_state(self.compiled.program.tables, self.totals, self.shared.group, self.graph.counters)
+        note_state(self.compiled.program.tables, self.totals, self.shared.q_set, self.graph.counters)
 
 
 class PlanExecutor(SetRunner):

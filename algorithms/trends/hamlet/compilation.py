@@ -55,7 +55,7 @@ class _Merger(SetCompiler):
 
     def _add_group(self, patterns: Sequence[KleeneSubPattern]) -> None:
         """A Kleene sub-pattern at the positions that share it."""
-        positions, g, first = self.rows["position"], len(self.rows["group"]), len(self.rows["alike"])
+        positions, g, first = self.rows["position"], len(self.rows["group"]), len(self.rows["predicate_class"])
         own = [self.first_position[pattern.member] + pattern.position for pattern in patterns]
         found = [pattern.predicates for pattern in patterns]
         known = list(dict.fromkeys(found))
@@ -67,7 +67,7 @@ class _Merger(SetCompiler):
             edges = enumerate(self._into(p), positions[p]["enter"])
             loop = next(e for e, edge in edges if edge["source"] == p)
             unit = {"group": g, "position": p, "loop": loop, "value": value}
-            units.append(unit | {"alike": first + known.index(predicates)})
+            units.append(unit | {"predicate_class": first + known.index(predicates)})
             value += self.windows[positions[p]["window"]].overlap
         classes: list[Row] = []
         for predicates in known:
@@ -80,7 +80,7 @@ class _Merger(SetCompiler):
                     "same_loop": predicates[1] == most[1],
                 }
             )
-        row = self.add("unit", units) | self.add("alike", classes) | {"reference": first + known.index(most)}
+        row = self.add("unit", units) | self.add("predicate_class", classes) | {"reference": first + known.index(most)}
         self.rows["group"].append(row)
         self.group_of[self.schema.type_code(patterns[0].type)] = g
         self.contexts = max(self.contexts, value - VALUES)

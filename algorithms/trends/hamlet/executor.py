@@ -131,10 +131,10 @@ class SetExecutor(SetRunner):
         started = time.perf_counter()
         last = int(self.state.counts["last"])
         count, rest = find_bursts(events.time, events.kind, last, now, template.kind, template.window, bursts)
-        bursts, number = bursts[:count], len(template.alike)
+        bursts, number = bursts[:count], len(template.predicate_class)
         classes = np.zeros((count, number), records_of(ClassRecord))
         matches = np.ones((len(events.time), number), np.bool_)
-        scan_bursts(events, template.group, template.alike, bursts, classes, matches)
+        scan_bursts(events, template.group, template.predicate_class, bursts, classes, matches)
         self.deciding += time.perf_counter() - started
         return self.sharing.decisions(bursts, classes, matches, template), rest
 

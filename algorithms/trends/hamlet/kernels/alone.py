@@ -1,8 +1,8 @@
 """Non-shared graphlets: each query computes its own aggregates of an event, window by window (Section 3.2).
 
-Where none of a burst's positions precedes another one of them, only the position's own trends change within the burst
-what its events extend. So positions take the whole burst one after another, and the last of the events at a time adds
-at once; where all events extend sums, by COGRA's loop over the slots of the set.
+Where no position of a burst precedes another one, the events at a position extend, of the burst, only events at the
+same position. Then each position processes the whole burst before the next one does, and an event whose time stamp ends
+with it adds to the sums at once. Where events extend sums only, COGRA's algebra does it (`propagate_sums`).
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ from cepbench.queries.records import Records
 from cepbench.queries.tables import Weights
 
 MORE = 2
-"""Cells behind those of `reach`: the trends that end at one event, where a position feeds no slot or several; and a
-cell that stays empty."""
+"""Cells that follow those of `reach`: the trends that end at one event, where a position feeds no slot or several; and
+a cell that stays empty.
+"""
 
 
 class Predecessors(NamedTuple):
-    """What an event extends, and the weights of its position, as `online.kernels.appending` reads them."""
+    """The sums that the events at each position extend, and its weights, as `online.kernels.appending` reads them."""
 
     first_source: Index
     source: Index
@@ -54,7 +55,7 @@ def propagate_sums(
     template, totals, counts, weights = program.template, state.totals, state.totals.counts[0], program.weights
     cells, kind, within = totals.cells, events.kind[first], events.time[first] == counts.last
     before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
-    shape = Shape(weights.ring.bound, weights.ring.bound, weights.real.bound, weights.least.bound, ())
+    shape = Shape(weights.ring.bound, weights.real.bound, weights.least.bound, ())
     trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
     for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
         p = template.lists[b]
@@ -87,9 +88,9 @@ def propagate_sums(
             to, row = cell if at_once else pending, oldest
             for k in range(low, high + 1):
                 begun = cells.ring.dtype.type(position.start and k >= free)
-                own, held = (to + row, to + row) if sole else (trends, empty)
+                at, held = (to + row, to + row) if sole else (trends, empty)
                 append(
-                    np.uint64(i), place, begun, row, own, held, position.direct, final + row, events, before, shape,
+                    np.uint64(i), place, begun, row, at, held, position.direct, final + row, events, before, shape,
                     cells,
                 )  # fmt: skip
                 if not sole:
@@ -110,8 +111,8 @@ def propagate_alone(
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
     O(l) per event and window for l transitions into its position, whose sums are kept; O(n) for one that is visited.
-    Positions that do not precede one another take the whole burst one after another: what an event visits is in the
-    cache since the event before.
+    Each of several independent positions processes the whole burst before the next one does: the events that an event
+    visits are in the cache since the event before visited them.
     """
     template, totals, counts = program.template, state.totals, state.totals.counts[0]
     kind, within = template.kind[events.kind[first]], events.time[first] == counts.last
@@ -162,8 +163,8 @@ def _shares(position: UnitPositionRecord, sharing: Records) -> bool:
 
 @inlined
 def _matched(i: int, position: UnitPositionRecord, events: KernelEvents, matches: Flags, unit: Records) -> bool:
-    """Whether event i passes the condition of a position; that of a unit has been tested."""
+    """Whether event i passes the condition of a position; `matches` has the result for the class of a unit."""
     if position.unit != NONE:
-        tested: bool = matches[i, unit[position.unit].alike]
+        tested: bool = matches[i, unit[position.unit].predicate_class]
         return tested
     return fits(position.condition, i, events)
