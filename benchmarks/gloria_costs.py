@@ -73,7 +73,7 @@ def plan_weight(pools: Pools, nodes: Sequence[Node], executor: costs.ExecutorCos
     """The weight of a plan of each pool: that of the only path of a graph."""
     graph = GloriaGraph()
     for pool, node in zip(pools.pools, nodes, strict=True):
-        graph.enter(pool, [node], [graph.leave(link, executor) for link in pool.before], executor)
+        graph.enter(pool, [node], [graph.leave(pair, executor) for pair in pool.before], executor)
     return graph.weight([0] * len(nodes))
 
 

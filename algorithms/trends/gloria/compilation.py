@@ -30,7 +30,7 @@ def compile_sets(planned: PlannedSet, schema: Schema, granularity: str) -> tuple
     """
     compiler, members = _Compiler(planned, schema, granularity), planned.members
     channels = MemberChannels.of_members([part.tables for part in compiler.parts], compiler.states)
-    if len(channels.known[0]) > MOST_RING and len(members) > 1:
+    if len(channels.of_set[0]) > MOST_RING and len(members) > 1:
         numbers, half = range(len(members)), len(members) // 2
         first, second = part_of(planned, numbers[:half]), part_of(planned, numbers[half:])
         return (*compile_sets(first, schema, granularity), *compile_sets(second, schema, granularity))

@@ -21,7 +21,7 @@ COSTS = (
         select=0.07, test=1.15, coefficient=0.03, run=0.009, split=4.0,
     ),
 )  # fmt: skip
-"""Where events extend sums, and where some are visited. Fitted by `benchmarks/hamlet.py costs event_costs` and
+"""For events that extend sums, and for events that are visited. Fitted by `benchmarks/hamlet.py costs event_costs` and
 `predicate_costs` to the times of sharing everything and nothing; `split` is measured by `split_cost`.
 """
 
@@ -59,18 +59,18 @@ class Sharing:
 
 
 class DecisionTrace:
-    """Keeps the newest `most` decisions, and a sum for each power of two: space does not grow with the stream."""
+    """Keeps the newest `limit` decisions, and a sum for each power of two: space does not grow with the stream."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
         self.newest = np.zeros(0, records_of(BurstRecord))
         self.sums = np.zeros((_SIZES, len(NUMBERS)), np.float64)
 
     def add(self, bursts: Records) -> None:
         """Adds bursts of sharable types that were decided."""
-        self.newest = np.concatenate([self.newest, bursts[-self.most :]])[-self.most :].copy()
-        sums = [bursts[name] for name in ("created", "shared", "alone")]
-        numbers = np.stack([np.ones(len(bursts)), bursts["queries"] > 0, *sums], axis=1)
+        self.newest = np.concatenate([self.newest, bursts[-self.limit :]])[-self.limit :].copy()
+        totals = [bursts[name] for name in ("created", "shared", "alone")]
+        numbers = np.stack([np.ones(len(bursts)), bursts["queries"] > 0, *totals], axis=1)
         np.add.at(self.sums, np.frexp(bursts["size"])[1] - 1, numbers)
 
     def details(self) -> Mapping[str, float]:

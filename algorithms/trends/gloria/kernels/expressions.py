@@ -96,13 +96,13 @@ def starting_snapshot(g: int, time: int, tables: GloriaTables, totals: Totals, s
 
 
 @inlined
-def has_room(g: int, more: Index, tables: GloriaTables, shared: Expressions) -> bool:
-    """Whether Q-set g has room for `more` snapshots, reusing the space of expired snapshots if needed."""
+def has_room(g: int, needed: Index, tables: GloriaTables, shared: Expressions) -> bool:
+    """Whether Q-set g has room for `needed` snapshots, reusing the space of expired snapshots if needed."""
     q_set = shared.q_set[g]
-    if q_set.count - q_set.shift + more <= q_set.room:
+    if q_set.count - q_set.shift + needed <= q_set.room:
         return True
     live, gone = q_set.count - q_set.oldest, q_set.oldest - q_set.shift
-    if 2 * (live + more) > q_set.room:
+    if 2 * (live + needed) > q_set.room:
         return False
     for row in range(tables.q_set[g].rows):
         first = q_set.base + row * q_set.room

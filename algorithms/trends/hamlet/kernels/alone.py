@@ -27,7 +27,7 @@ from cepbench.algorithms.trends.snapshots.kernels.cells import add
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Weights
 
-MORE = 2
+WORK_CELLS = 2
 """Cells that follow those of `reach`: the trends that end at one event, where a position feeds no slot or several; and
 a cell that stays empty.
 """
@@ -56,7 +56,7 @@ def propagate_sums(
     cells, kind, within = totals.cells, events.kind[first], events.time[first] == counts.last
     before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
     shape = Shape(weights.ring.bound, weights.real.bound, weights.least.bound, ())
-    trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
+    trends, empty = np.uint64(template.whole[0].span), np.uint64(template.whole[0].span) + ONE
     for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
         p = template.lists[b]
         position = template.position[p]

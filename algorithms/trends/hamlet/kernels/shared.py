@@ -115,7 +115,7 @@ def fits_burst(
     template, counts, size = program.template, state.totals.counts[0], burst.size
     width, stored = state.graph.time.shape[1], counts.vertices - counts.oldest_vertex
     blocks = template.kind[events.kind[burst.begin]].kept * ((size + width - 1) // width)
-    blocks += burst.splits * (stored // width + min(stored, 2 * template.whole[0].most))  # of as many sets of windows
+    blocks += burst.splits * (stored // width + min(stored, 2 * template.whole[0].span))  # of as many sets of windows
     kept = cells = int(np.int64(0))
     counts.more_snapshots = 0
     if burst.queries > 0:

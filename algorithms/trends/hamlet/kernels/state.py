@@ -18,7 +18,7 @@ SUMS, FRESH, ROW, VISITED, VALUES = range(5)
 
 
 class CountRecord(QueueRecord):
-    """Where the state is, and work that is counted.
+    """Progress of a sharable set, and counted work.
 
     - `last`: time of the last relevant event.
     - Ends of the queue of snapshots, which leaves at its oldest end; `more_snapshots`: those that a burst may need.

@@ -90,7 +90,7 @@ def split(u: int, program: HamletProgram, state: HamletState) -> None:
             evaluate(totals.cells, k - low, cells, to, value, size, program.weights, unit.position)
             in_trend |= not is_empty(totals.cells, k - low)
         if in_trend:
-            span = template.whole[0].most
+            span = template.whole[0].span
             kept = keep_vertex(vertex.time, unit.position, low, high, span, totals.cells, 0, state.graph)
             keep_columns(v, vertices, state.graph.ints, state.graph.reals, kept)
     for x in range(counts.oldest_snapshot, counts.snapshots):

@@ -1,4 +1,4 @@
-"""How an event extends the trends of the cells before a position: the algebra of type-grained aggregation.
+"""The trends that end at an event, from the cells of the positions before its own: the algebra of Algorithm 7.
 
 `reach.sums` applies it window by window, COGRA's panes row by row of a map. It is almost free of branches: event types
 are unpredictable, and a misprediction costs as much as a channel. So lists of predecessors are equally long

@@ -83,13 +83,13 @@ def keep(i: int, n: int, cells: int, events: KernelEvents, totals: Totals, verti
 
 
 @inlined
-def has_space(more: Index, cells: Index, blocks: Index, totals: Totals, vertices: VertexQueue, graph: Graph) -> bool:
-    """Whether there is room for `more` shared vertices with so many cells, and for `blocks` of those of positions;
+def has_space(needed: Index, cells: Index, blocks: Index, totals: Totals, vertices: VertexQueue, graph: Graph) -> bool:
+    """Whether there is room for `needed` shared vertices with so many cells, and for `blocks` of those of positions;
     otherwise `SetState.make_room` makes it.
     """
     counts = totals.counts[0]
-    counts.more_vertices, counts.more_vertex_cells, counts.more_blocks = more, cells, blocks
-    fits: bool = counts.vertices + more <= len(vertices.event) and blocks <= graph.left[0]
+    counts.more_vertices, counts.more_vertex_cells, counts.more_blocks = needed, cells, blocks
+    fits: bool = counts.vertices + needed <= len(vertices.event) and blocks <= graph.left[0]
     return fits and bool(counts.vertex_cells + cells <= len(vertices.cells.over))
 
 

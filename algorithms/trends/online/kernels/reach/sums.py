@@ -84,8 +84,8 @@ class TypeCells(NamedTuple):
 
 
 class Pane(NamedTuple):
-    """What does not change until the next `boundary`, the time at which a window begins or ends: how many `windows` are
-    open, and the first cell of the oldest one.
+    """The open windows until the next `boundary`, the time at which a window begins or ends: the `first` cell of the
+    oldest one, and the number of `windows`.
     """
 
     boundary: int
