@@ -1,6 +1,6 @@
 """COGRA's granularities, GRETA and SASE on one stream: events per second, and the ratio to the coarsest.
 
-`slots` is the type granularity of the trend machine, for which COGRA has its own loop (`online.kernels.reach.sums`).
+`slots` is the type granularity of the trend machine, for which COGRA has its own loop (`online.kernels.sums`).
 
 Run by hand: python benchmarks/granularities.py
 """

@@ -45,8 +45,8 @@ class Cogra(IndependentAlgorithm):
     - skip-till-next-match and contiguous: pattern-grained, O(n l) time and O(l) space without predicates on adjacent
       events, O(n u) and O(u) with them, for u events that wait for a successor.
 
-    `online.trends` selects the loop: `online.kernels.reach.sums` (Algorithm 7, and 9 where no event is kept), or
-    `online.kernels.reach.visits` (Algorithm 8, and 9 with kept events). This folder has what the chapters do not have:
+    `online.trends` selects the loop: `online.kernels.sums` (Algorithm 7, and 9 where no event is kept), or
+    `online.kernels.visits` (Algorithm 8, and 9 with kept events). This folder has what the chapters do not have:
     panes and slices of time.
 
     - `windows`: `each`, the chapters' own: an event updates each window that holds it; `panes`: under

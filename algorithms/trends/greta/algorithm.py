@@ -16,7 +16,7 @@ from cepbench.queries.model import Query
 class Greta(IndependentAlgorithm):
     """Propagates aggregates along the edges of a graph of all matched events (Algorithm 6, Theorem 11.5).
 
-    Algorithm 6 is `online.kernels.reach.visits`, on the graph of `online.kernels.store`.
+    Algorithm 6 is `online.kernels.visits`, on the graph of `online.kernels.store`.
 
     Every event visits each of its predecessors in the graph: O(n**2 k) time, O(n k) space for n events per window of
     which each lies in k windows. One graph serves all overlapping windows; vertices lie in time panes by type and, for

@@ -19,10 +19,10 @@ from cepbench.algorithms.engine.negation import negations_of
 from cepbench.algorithms.rows import KeyedRows, RowsOfKeys
 from cepbench.algorithms.trends.online.blocks import BlockShape, empty_positions, event_bytes
 from cepbench.algorithms.trends.online.granularity import SEMANTICS
-from cepbench.algorithms.trends.online.kernels.reach.visits import GraphProgram, propagate_keys
 from cepbench.algorithms.trends.online.kernels.records import ProgressRecord
 from cepbench.algorithms.trends.online.kernels.store import CELLS, LIVE, Blocks, KeyGraph
 from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, GraphTables, MemberRows
+from cepbench.algorithms.trends.online.kernels.visits import GraphProgram, propagate_keys
 from cepbench.algorithms.trends.online.slots import AutomatonSlots
 from cepbench.algorithms.trends.online.template import TemplateCompiler, empty_totals
 from cepbench.events.windows import Window

@@ -12,7 +12,7 @@ from cepbench.algorithms.engine.lanes import CellLanes, Lanes, OneLane
 from cepbench.algorithms.engine.peak import Sizes
 from cepbench.algorithms.trends.online.granularity import COARSEST, SEMANTICS, kept_positions
 from cepbench.algorithms.trends.online.graph import GraphGrained
-from cepbench.algorithms.trends.online.kernels.reach.sums import Typed, aggregate_keys, new_cells
+from cepbench.algorithms.trends.online.kernels.sums import AGGREGATE_KEYS, Typed, new_cells
 from cepbench.algorithms.trends.online.kernels.template import ANY
 from cepbench.algorithms.trends.online.kernels.type_tables import shape_of, template_of
 from cepbench.events.windows import Window
@@ -31,8 +31,6 @@ class TypeGrained(CellLanes):
     when the time moves on (contiguous), so space stays O(l) and time O(n * l).
     """
 
-    over = staticmethod(aggregate_keys)
-
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         semantics, positions = SEMANTICS[query.query.semantics], len(part.tables.start)
         template = template_of(part.tables, semantics, positions)
@@ -40,6 +38,11 @@ class TypeGrained(CellLanes):
         sizes = Sizes(cell_bytes(part.tables), positions + (semantics != ANY))  # a cell of finished trends
         fresh = new_cells(window.overlap, positions, query.layout, query.arithmetic, sizes.clock())
         super().__init__(query, window, Typed(template, shape, window.overlap, sliding(window)), fresh, sizes)
+
+    @property
+    def over(self) -> Any:
+        """The kernel of the query's semantics."""
+        return AGGREGATE_KEYS[SEMANTICS[self.query.query.semantics]]
 
     def work(self, lanes: Any) -> Mapping[str, float]:
         """No edges: no event is kept that could be visited."""
@@ -50,8 +53,8 @@ def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: s
     """Lanes that aggregate the trends of an automaton at a granularity (dissertation Chapter 14, Table 14.1).
 
     Events visit those that are kept, and read sums of all others. Under skip-till-next-match and contiguous semantics,
-    which have the coarsest granularity only, either waits only as long as it may still be extended. Where nothing is
-    kept or negated, loops over sums are faster.
+    which have the coarsest granularity only, both are dropped once nothing can extend them. Where no event is kept or
+    negated, the loops over sums are faster.
     """
     kept = kept_positions(part.automaton, granularity)
     if kept.any() or part.negations:

@@ -10,9 +10,9 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
 from cepbench.algorithms.trends.gloria.kernels.expressions import add_run, cell_of, clear_run, first_in, time_of
 from cepbench.algorithms.trends.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
 from cepbench.algorithms.trends.gloria.kernels.state import Expressions, GloriaState
-from cepbench.algorithms.trends.online.kernels.reach.visits import visit
-from cepbench.algorithms.trends.online.kernels.step import reach as reach_alone
+from cepbench.algorithms.trends.online.kernels.step import collect_sums
 from cepbench.algorithms.trends.online.kernels.template import Totals
+from cepbench.algorithms.trends.online.kernels.visits import visit
 from cepbench.algorithms.trends.snapshots.kernels.cells import follows
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate, evaluate_counts
 from cepbench.algorithms.trends.snapshots.kernels.vertices import VertexQueue, add_expressions
@@ -65,7 +65,7 @@ def sum_expressions(
 
 
 @inlined
-def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, count_only: bool) -> None:
+def collect(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, count_only: bool) -> None:
     """Sets the cells of position p to the trends that event i starts there, or extends, window by window.
 
     O(l) per window for l transitions that the query does not share, and O(s) for s snapshots of a Q-set whose
@@ -73,7 +73,7 @@ def reach(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: G
     """
     tables, totals = program.tables, state.totals
     position = tables.position[p]
-    reach_alone(i, p, position.value, False, events, tables, totals)
+    collect_sums(i, p, position.value, False, events, tables, totals)
     for n in range(position.evaluation, position.evaluation_end):
         _evaluate(n, p, program, totals, state.shared, count_only)
     for e in range(position.enter, position.enter_end):

@@ -14,7 +14,7 @@ from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kerne
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS
 from cepbench.algorithms.trends.gloria.kernels.expressions import append_run, has_room
-from cepbench.algorithms.trends.gloria.kernels.incoming import match, reach, sum_expressions
+from cepbench.algorithms.trends.gloria.kernels.incoming import collect, match, sum_expressions
 from cepbench.algorithms.trends.gloria.kernels.outgoing import choose_mode, propagate
 from cepbench.algorithms.trends.gloria.kernels.program import GloriaProgram, GloriaTables, KindRecord
 from cepbench.algorithms.trends.gloria.kernels.state import GloriaState
@@ -87,7 +87,7 @@ def _extend(
         for p in range(here.position, here.position_end):
             position = tables.position[p]
             if shared.passed[position.test] and (position.unshared or shared.for_snapshot[p]):
-                reach(i, p, events, program, state, count_only)
+                collect(i, p, events, program, state, count_only)
             shared.for_snapshot[p] = False
     for o in range(here.outgoing, here.outgoing_end):
         propagate(i, s, o, at_once, events, program, state, count_only)

@@ -20,7 +20,7 @@ from cepbench.algorithms.trends.hamlet.kernels.state import HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.trends.online.kernels.appending import append
 from cepbench.algorithms.trends.online.kernels.lifecycle import commit, show
-from cepbench.algorithms.trends.online.kernels.step import deliver, first_begun, mark, reach
+from cepbench.algorithms.trends.online.kernels.step import collect_sums, deliver, first_begun, mark
 from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.algorithms.trends.online.kernels.type_tables import Shape
 from cepbench.algorithms.trends.snapshots.kernels.cells import add
@@ -28,8 +28,8 @@ from cepbench.queries.records import Records
 from cepbench.queries.tables import Weights
 
 WORK_CELLS = 2
-"""Cells that follow those of `reach`: the trends that end at one event, where a position feeds no slot or several; and
-a cell that stays empty.
+"""Cells that follow those of `collect_sums`: the trends that end at one event, where a position feeds no slot or
+several; and a cell that stays empty.
 """
 
 
@@ -140,7 +140,7 @@ def propagate_alone(
                 if not _matched(i, position, events, matches, template.unit):
                     continue
                 counts.visits += 1
-                reach(i, p, 0, False, events, template, totals)
+                collect_sums(i, p, 0, False, events, template, totals)
                 for e in range(position.enter, position.enter_end):
                     if template.transition[e].visited:
                         visit_all(i, e, events, program, state)

@@ -12,7 +12,7 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.trends.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
-from cepbench.algorithms.trends.online.kernels.step import feed, mark, reach
+from cepbench.algorithms.trends.online.kernels.step import collect_sums, feed, mark
 from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.algorithms.trends.snapshots.kernels.cells import clear, copy
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate
@@ -33,7 +33,7 @@ def graphlet_snapshot(g: int, i: int, events: KernelEvents, program: HamletProgr
         if not graphlets.unit[u].now or _is_closed(position.window, totals):
             continue
         selective = template.predicate_class[unit.predicate_class].loop != NONE
-        reach(i, unit.position, 0, False, events, template, totals)
+        collect_sums(i, unit.position, 0, False, events, template, totals)
         for e in range(position.enter, position.enter_end):
             if template.transition[e].visited and not (selective and e == unit.loop):
                 visit_all(i, e, events, program, state)
@@ -51,7 +51,7 @@ def event_snapshot(
     extend the value of x, and the events of the graphlet: those in ROW, or those that the loop's predicates select.
     """
     template, totals, graphlets = program.template, state.totals, state.graphlets
-    cells, reached, room = graphlets.cells, totals.cells, len(graphlets.snapshot)
+    cells, work, room = graphlets.cells, totals.cells, len(graphlets.snapshot)
     z = _add_snapshot(g, events.time[i], state)
     for u in range(template.group[g].unit, template.group[g].unit_end):
         unit = template.unit[u]
@@ -66,12 +66,12 @@ def event_snapshot(
         selective = template.predicate_class[unit.predicate_class].loop != NONE
         for k in range(low, high + 1):
             value = (unit.value + k % span) * room + x
-            copy(reached, k - low, cells, value)
+            copy(work, k - low, cells, value)
             if not selective:
-                evaluate(reached, k - low, cells, ROW * room + x, value, z - x, program.weights, p)
+                evaluate(work, k - low, cells, ROW * room + x, value, z - x, program.weights, p)
         if selective and template.transition[unit.loop].visited:
             visit_all(i, unit.loop, events, program, state)
-        append_run(reached, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+        append_run(work, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
         _set_values(u, z, program, state)
     return z
 
@@ -113,7 +113,7 @@ def end_graphlet(
 
     FRESH `waits` until the time moves on, unless it is in SUMS.
     """
-    template, reached = program.template, totals.cells
+    template, work = program.template, totals.cells
     stop, room = totals.counts[0].snapshots, len(graphlets.snapshot)
     for u in range(template.group[g].unit, template.group[g].unit_end):
         if not graphlets.unit[u].now:
@@ -125,9 +125,9 @@ def end_graphlet(
         span = template.window[position.window].span
         for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
             for row in range(SUMS, FRESH + 1 if waits else FRESH):
-                clear(reached, row)
+                clear(work, row)
                 evaluate(
-                    reached, row, graphlets.cells, row * room + oldest,
+                    work, row, graphlets.cells, row * room + oldest,
                     (template.unit[u].value + k % span) * room + oldest, stop - oldest, program.weights, p,
                 )  # fmt: skip
                 feed(p, k % span, row, row == SUMS, template, totals)

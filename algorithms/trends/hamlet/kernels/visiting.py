@@ -9,8 +9,8 @@ from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.trends.hamlet.kernels.state import VISITED, HamletState
-from cepbench.algorithms.trends.online.kernels.reach.visits import floor_of, visit
 from cepbench.algorithms.trends.online.kernels.store import keep_vertex
+from cepbench.algorithms.trends.online.kernels.visits import floor_of, visit
 from cepbench.algorithms.trends.snapshots.kernels.cells import clear, clear_run, copy_run, follows
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate
 from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions, first_of_run

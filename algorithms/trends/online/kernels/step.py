@@ -3,7 +3,7 @@
 Only events of later times read what an event adds. If no event of the same time that could read it follows, it is added
 `at_once`; otherwise it waits until the time moves on.
 
-`reach` and visits of events that are kept (`reach.visits`), then `cells.append_run`, then `deliver`.
+A step is `collect_sums` and visits of events that are kept (`visits`), then `cells.append_run`, then `deliver`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from cepbench.algorithms.trends.online.kernels.template import NEXT, Template, T
 
 
 @inlined
-def reach(i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, totals: Totals) -> None:
+def collect_sums(
+    i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, totals: Totals
+) -> None:
     """Sets cell `at + k - low` to the trends in window k, of the open ones from `low` on, that event i starts at a
     position, or extends, by sums.
 

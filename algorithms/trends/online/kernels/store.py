@@ -128,8 +128,8 @@ def graph_of(blocks: Blocks, key: KeyGraph) -> Graph:
 
 
 @inlined
-def keep_vertex(time: int, p: int, low: int, high: int, span: int, reached: Cells, at: int, graph: Graph) -> int:
-    """Makes an event a vertex of position p in windows low..high, whose cells begin with `at` of `reached`.
+def keep_vertex(time: int, p: int, low: int, high: int, span: int, cells: Cells, at: int, graph: Graph) -> int:
+    """Makes an event a vertex of position p in windows low..high, whose cells begin with `at` of `cells`.
 
     Returns the place of its attributes, which the caller sets.
     """
@@ -142,7 +142,7 @@ def keep_vertex(time: int, p: int, low: int, high: int, span: int, reached: Cell
     graph.time[block, v] = time
     row = low % span
     for k in range(low, high + 1):
-        copy(graph.cells, (block * span + row_of(k, low, row, span)) * width + v, reached, at + k - low)
+        copy(graph.cells, (block * span + row_of(k, low, row, span)) * width + v, cells, at + k - low)
     return int(block * width + v)
 
 

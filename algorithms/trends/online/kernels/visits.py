@@ -22,7 +22,7 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents, Sliding, fit
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.engine.kernels.negation import latest_start
 from cepbench.algorithms.trends.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
-from cepbench.algorithms.trends.online.kernels.step import deliver, reach
+from cepbench.algorithms.trends.online.kernels.step import collect_sums, deliver
 from cepbench.algorithms.trends.online.kernels.store import (
     CELLS,
     LIVE,
@@ -117,10 +117,10 @@ def _insert(
     """Event i at position p: collects the cells of its predecessors and becomes a vertex, if it matches. For its
     count e.count in each window:
 
-        reach       e.count = 1 if e starts trends, + E'.count of slots      Algorithm 8, Lines 6-8
-        visit       for each p before e: e.count += p.count                  Algorithm 6, Line 7
-        append_run  the other aggregates of e                                Theorem 12.1
-        deliver     V += e, E.count += e.count, final_count += e.count       Algorithm 6, Lines 6 and 8
+        collect_sums  e.count = 1 if e starts trends, + E'.count of slots      Algorithm 8, Lines 6-8
+        visit         for each p before e: e.count += p.count                  Algorithm 6, Line 7
+        append_run    the other aggregates of e                                Theorem 12.1
+        deliver       V += e, E.count += e.count, final_count += e.count       Algorithm 6, Lines 6 and 8
 
         SEQ(A+, B)  a1: 1   a2: 1 + 1   b3: 1 + 2   a4: 1 + 1 + 2   b5: 1 + 2 + 4   final_count: 3 + 7
     """
@@ -128,7 +128,7 @@ def _insert(
     low, high = totals.open[position.window].low, totals.open[position.window].high
     if low > high or not fits(position.condition, i, events):
         return
-    reach(i, p, 0, at_once, events, template, totals)
+    collect_sums(i, p, 0, at_once, events, template, totals)
     if program.keeps:
         for e in range(position.enter, position.enter_end):
             if template.transition[e].visited:
