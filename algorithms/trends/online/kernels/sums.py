@@ -158,10 +158,6 @@ def aggregate_contiguous_keys(
     return over_keys(aggregate_contiguous, at, done, calls, fixed, arena, lanes, rows)
 
 
-AGGREGATE_KEYS = {ANY: aggregate_any_keys, NEXT: aggregate_next_keys, CONTIGUOUS: aggregate_contiguous_keys}
-"""The kernel of each semantics."""
-
-
 @written_out
 def _aggregate(
     extend: Any, semantics: int, first: int, until: int, events: KernelEvents, fixed: Typed, stored: TypeCells,
@@ -323,7 +319,7 @@ def _wait(i: np.uint64, semantics: int, pane: Pane, events: KernelEvents, fixed:
 
 
 @inlined
-def _matches(i: np.uint64, p: np.uint64, events: KernelEvents, template: TypeTables, state: TypeCells) -> bool:
+def _matches(i: Any, p: np.uint64, events: KernelEvents, template: TypeTables, state: TypeCells) -> bool:
     """Whether event i matches position p, which is P for an event of a type that has none."""
     checked = len(events.flags) > 0
     return p != np.uint64(len(state.waiting)) and (not checked or fits(template.local[p], i, events))
