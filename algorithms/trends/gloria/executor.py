@@ -1,4 +1,4 @@
-"""Executes any valid sharing plan of a workload (Section 3.2)."""
+"""The executor of a sharing plan (Section 3.2): its loop is `kernels.stream`."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ evaluations of an expression, for one query and window.
 FIRST_ROOM = 8
 """Snapshots that a Q-set has room for at least."""
 
-_KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
+_COMPILED: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
 """Compiled sets by granularity, since the executors of all keys run the same plan."""
 
 
 def _once(planned: PlannedSet, plan: GloriaPlan) -> tuple[CompiledPlan, ...]:
-    known = _KNOWN.setdefault(planned, {})
-    if plan.granularity not in known:
-        known[plan.granularity] = compile_sets(planned, plan.workload.schema, plan.granularity)
-    return known[plan.granularity]
+    compiled = _COMPILED.setdefault(planned, {})
+    if plan.granularity not in compiled:
+        compiled[plan.granularity] = compile_sets(planned, plan.workload.schema, plan.granularity)
+    return compiled[plan.granularity]
 
 
 class PlanState(SetState):
@@ -115,9 +115,10 @@ class PlanState(SetState):
 class GloriaExecutor(SetExecutor):
     """Executes the plan of one sharable set on one key.
 
-    An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. It is a
-    new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; otherwise it is
-    what reaches it. Queries that do not continue with the Q-set evaluate the expression that reaches the event.
+    An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. If the
+    snapshots are those of Ej, it is a new snapshot, whose values are the trends that end at the event's predecessors,
+    for each query and window; otherwise it is the sum of the predecessors' expressions. Queries that do not continue
+    with the Q-set evaluate that sum.
     Example 3.2: q1 = SEQ(C, (SEQ(A, B))+, D) and q2, the same without D, share (1, 2)^C; s is the snapshot of c0:
 
         event         c0   a1   b2   a3   b4   d5
@@ -127,13 +128,13 @@ class GloriaExecutor(SetExecutor):
 
     Departures from Section 3.2; the first, and the first half of the second, at the coarsest granularity only:
 
-    - Per transition and Q-set the sum of what the events before have is kept, so that an event does not visit them,
-      unless predicates on adjacent events select some: then it does, as GRETA's and all events of the paper do.
-    - Consecutive events that the same events precede have one snapshot, and so have those that start trends between two
+    - Per transition and Q-set the sum of the expressions of earlier events is kept, so that an event does not visit
+      them, unless predicates on adjacent events select some. In the paper, as in GRETA, events always visit them.
+    - Consecutive events with the same predecessors have one snapshot, and so have events that start trends between two
       times at which windows open.
     - Trends that end are summed as expressions, and evaluated when a window closes.
-    - An event that some queries of a Q-set match, or let follow other events than the others do, has a snapshot of its
-      own where it is shared (Hamlet's snapshots at event level).
+    - An event that only some queries of a Q-set match, or for which their predecessors differ, has a snapshot of its
+      own (Hamlet's snapshots at event level).
 
     For s snapshots that are live, and u queries times windows of a Q-set, an event costs O(s) per transition that it is
     shared on, O(u) per snapshot that is made of sums, O(u s) per expression that is evaluated, and O(u) unshared; n
@@ -153,7 +154,7 @@ class GloriaExecutor(SetExecutor):
 
 
 def gloria_sets(plan: GloriaPlan) -> list[tuple[Sequence[SetMember], Callable[[], GloriaExecutor]]]:
-    """The members of each sharable set, and what makes its executor of a key."""
+    """The members of each sharable set, and a function that creates its executor of a key."""
     return [
         (compiled.members, partial(GloriaExecutor, compiled, plan.workload.arithmetic))
         for planned in plan.sets
