@@ -19,7 +19,8 @@ from cepbench.algorithms.trends.online.kernels.sums import (
     new_cells,
 )
 from cepbench.algorithms.trends.online.kernels.template import ANY
-from cepbench.algorithms.trends.online.kernels.type_tables import shape_of, template_of
+from cepbench.algorithms.trends.online.kernels.type_tables import shape_of, template_of, with_negated
+from cepbench.algorithms.trends.online.negated import can_empty, emptied_positions
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
@@ -27,7 +28,9 @@ from cepbench.queries.model import Aggregates, Query, Semantics
 
 
 class TypeGrained(CellLanes):
-    """All aggregates under skip-till-any-match without predicates on adjacent events and negation (Section 15.1).
+    """All aggregates under skip-till-any-match without predicates on adjacent events (Section 15.1).
+
+    Negated events empty the positions whose trends they forbid to extend (`online.negated`).
 
     O(n * w * l) time for n events in w windows each and a pattern of length l, O(K * l) space per key.
     """
@@ -35,12 +38,15 @@ class TypeGrained(CellLanes):
     over = staticmethod(aggregate_any_keys)
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        semantics, positions = SEMANTICS[query.query.semantics], len(part.tables.start)
-        template = template_of(part.tables, semantics, positions)
-        shape = shape_of(semantics, query.layout, part.tables, query.arithmetic)
+        semantics, copies = SEMANTICS[query.query.semantics], emptied_positions(part)
+        tables, positions = copies.tables, len(copies.tables.start)
+        template = with_negated(template_of(tables, semantics, positions), copies.negated, positions)
+        shape = shape_of(semantics, query.layout, tables, query.arithmetic)
         sizes = Sizes(cell_bytes(part.tables), positions + (semantics != ANY))  # a cell of finished trends
         fresh = new_cells(window.overlap, positions, query.layout, query.arithmetic, sizes.clock())
-        super().__init__(query, window, Typed(template, shape, window.overlap, sliding(window)), fresh, sizes)
+        super().__init__(
+            query, window, Typed(template, copies.negated, shape, window.overlap, sliding(window)), fresh, sizes
+        )
 
     def work(self, lanes: Any) -> Mapping[str, float]:
         """No edges: no event is kept that could be visited."""
@@ -71,11 +77,11 @@ def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: s
     """Lanes that aggregate the trends of an automaton at a granularity (dissertation Chapter 14, Table 14.1).
 
     Events visit those that are kept, and read sums of all others. Under skip-till-next-match and contiguous semantics,
-    which have the coarsest granularity only, both are dropped once nothing can extend them. Where no event is kept or
-    negated, the loops over sums are faster.
+    which have the coarsest granularity only, both are dropped once nothing can extend them. Where no event is kept, and
+    negated events only empty sums, the loops over sums are faster.
     """
     kept = kept_positions(part.automaton, granularity)
-    if kept.any() or part.negations:
+    if kept.any() or (part.negations and not can_empty(part.automaton, query.query.semantics)):
         return GraphGrained(query, part, window, kept)
     return GRAINED[query.query.semantics](query, part, window)
 

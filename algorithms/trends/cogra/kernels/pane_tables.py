@@ -15,11 +15,12 @@ from cepbench.algorithms.trends.online.kernels.type_tables import (
     Shape,
     TypeTables,
     lists_of,
+    tables_of_copies,
     template_of,
     terminated,
 )
 from cepbench.queries.aggregates import Layout
-from cepbench.queries.tables import Tables, Weights, csr
+from cepbench.queries.tables import Tables
 
 FIRST, NEGATED, BACK, FRONT, PRODUCT_NEGATED = range(5)
 
@@ -137,7 +138,11 @@ def pane_tables_of(tables: Tables) -> PaneTables:
     rows = [np.flatnonzero(column) for column in leads.T]
     bars = np.where(follows, stopped[:, np.newaxis], ALWAYS)
     return PaneTables(
-        template_of(_of_columns(tables, [p for p, _ in columns], sources, len(ends)), ANY, EMPTY * follows.size),
+        template_of(
+            tables_of_copies(tables, [p for p, _ in columns], sources, np.arange(len(columns)) < len(ends)),
+            ANY,
+            EMPTY * follows.size,
+        ),
         *terminated([tuple(before * len(columns)) for before in rows]),
         np.array([bar for p, before in enumerate(rows) for bar in (*bars[before, p], ALWAYS)], np.int64),
         PaneMaps(
@@ -148,33 +153,6 @@ def pane_tables_of(tables: Tables) -> PaneTables:
             len(ends),
         ),
     )
-
-
-def _of_columns(tables: Tables, positions: list[int], sources: list[list[int]], ends: int) -> Tables:
-    """The tables, as far as `template_of` reads them, for the columns of `positions`; the first `ends` are END ones."""
-    binding_ptr, binding = csr(
-        [c for p in bound for c, position in enumerate(positions) if position == p]
-        for bound in lists_of(tables.binding_ptr, tables.binding)
-    )
-    enter_ptr, source = csr(sources)
-    at = np.array(positions, np.int64)
-    return tables._replace(
-        binding_ptr=binding_ptr,
-        binding=binding,
-        enter_ptr=enter_ptr,
-        source=source,
-        start=tables.start[at],
-        end=np.arange(len(at)) < ends,
-        local=tables.local[at],
-        ring=_at(at, tables.ring),
-        real=_at(at, tables.real),
-        least=_at(at, tables.least),
-    )
-
-
-def _at(positions: Ints, weights: Weights) -> Weights:
-    """The weights of these positions."""
-    return Weights(np.take(weights.bound, positions, axis=1), weights.column)
 
 
 def _bits(negations: tuple[int, ...]) -> int:

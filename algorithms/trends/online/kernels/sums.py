@@ -2,7 +2,8 @@
 
 One kernel per semantics: `aggregate_any` is Algorithm 7, `aggregate_next` and `aggregate_contiguous` keep at a
 position all trends that wait for their next event, where Algorithm 9 keeps the last event. They serve all aggregates,
-local predicates, and types at several positions; `visits` serves negation. What an event adds to the cells of a window
+local predicates, types at several positions, and, under skip-till-any-match, single negated events, which empty
+cells; `visits` serves all other negations. What an event adds to the cells of a window
 is `appending.append`, for each of them.
 
 An event that is alone at its time stamp changes the cells at once. Simultaneous events, which never precede one
@@ -44,7 +45,7 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells, Sl
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.trends.online.kernels.appending import append, first_of, lasts
 from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, NEXT
-from cepbench.algorithms.trends.online.kernels.type_tables import END, Shape, TypeTables
+from cepbench.algorithms.trends.online.kernels.type_tables import END, NEGATED, NegatedTypes, Shape, TypeTables
 from cepbench.queries.aggregates import NO_VALUE, Layout
 
 TWO = np.uint64(2)
@@ -57,6 +58,7 @@ class Typed(NamedTuple):
     """The constants of a lane; `span` is the number of windows that hold an event."""
 
     template: TypeTables
+    negated: NegatedTypes
     shape: Shape
     span: int
     window: Sliding
@@ -72,7 +74,7 @@ class TypeCells(NamedTuple):
     - K * (P + 2) cells further there are cells of the same windows and places: at position p the trends that end at the
       current time stamp, which wait; at P + 1 the results of events at other positions than END ones, never read.
     - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them; `consumed[P + 1]`: positions whose trends
-      events of the current time stamp extend (skip-till-next-match).
+      events of the current time stamp extend (skip-till-next-match) or forbid to extend (negated events).
     - `clock` (`kernels.clock`); `clock[OCCUPIED]`: whether an event came at the current time that the cells do not show
       yet.
     """
@@ -236,8 +238,10 @@ def _alone_after(i: np.uint64, boundary: int, events: KernelEvents, template: Ty
 def _extend_any(
     i: np.uint64, p: np.uint64, shown: np.uint64, pane: Pane, events: KernelEvents, fixed: Typed, state: TypeCells
 ) -> np.uint64:
-    """Adds the trends that end with event i, alone at its time, to those of position p."""
-    if _matches(i, p, events, fixed.template, state):
+    """Adds the trends that end with event i, alone at its time, to those of position p; or empties what it forbids."""
+    if p == NEGATED:
+        _forbid(i, events, fixed, state)
+    elif _matches(i, p, events, fixed.template, state):
         begun, base, half = state.cells.ring.dtype.type(fixed.template.start[p]), pane.first, _half(fixed, state)
         for _ in range(pane.windows):
             at = base + p
@@ -294,7 +298,7 @@ def _extend_contiguous(
 
 
 @inlined
-def _wait(i: np.uint64, semantics: int, pane: Pane, events: KernelEvents, fixed: Typed, state: TypeCells) -> None:
+def _wait(i: Any, semantics: int, pane: Pane, events: KernelEvents, fixed: Typed, state: TypeCells) -> None:
     """Adds the trends that end with event i at its positions to the cells that wait for the time to move on."""
     template, half = fixed.template, _half(fixed, state)
     b = template.first_binding[np.uint64(events.kind[i])]
@@ -316,6 +320,23 @@ def _wait(i: np.uint64, semantics: int, pane: Pane, events: KernelEvents, fixed:
                 base = _following(base, half, state)
         b += ONE
         p = template.binding[b]
+    if len(fixed.negated.first) > 0:
+        n = fixed.negated.first[np.uint64(events.kind[i])]
+        while fixed.negated.position[n] != END:
+            if fits(fixed.negated.condition[n], i, events):
+                state.consumed[fixed.negated.position[n]] = True
+            n += ONE
+
+
+@inlined
+def _forbid(i: Any, events: KernelEvents, fixed: Typed, state: TypeCells) -> None:
+    """Empties the positions that a negated event, alone at its time, forbids to extend."""
+    n = fixed.negated.first[np.uint64(events.kind[i])]
+    while fixed.negated.position[n] != END:
+        if fits(fixed.negated.condition[n], i, events):
+            for row in range(np.uint64(fixed.span)):
+                _empty(row * _stride(state) + fixed.negated.position[n], fixed.shape, state.cells)
+        n += ONE
 
 
 @inlined
@@ -404,7 +425,7 @@ def _show(semantics: int, fixed: Typed, state: TypeCells) -> None:
     """
     cells, clock, stride = state.cells, state.clock, _stride(state)
     note(max(clock[TOUCHED], 1) * (clock[HIGH] - clock[LOW] + 1), clock)
-    if semantics != ANY:
+    if semantics != ANY or len(fixed.negated.first) > 0:
         for p in range(np.uint64(len(state.waiting))):
             if state.consumed[p] or (semantics == CONTIGUOUS and clock[OCCUPIED] == 1):
                 for row in range(np.uint64(fixed.span)):
@@ -441,5 +462,11 @@ def _advance(now: int, semantics: int, fixed: Typed, state: TypeCells, out: RowC
             size += 1
         clear(cells, final)
         clock[LOW] += 1
+    last = clock[HIGH]
     clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, window)
+    if len(fixed.negated.opened) > 0:
+        for k in range(max(last + 1, clock[LOW]), clock[HIGH] + 1):
+            base = np.uint64(k) % np.uint64(fixed.span) * _stride(state)
+            for n in range(np.uint64(len(fixed.negated.opened))):
+                cells.ring[base + fixed.negated.opened[n], ZERO] = cells.ring.dtype.type(1)
     return size

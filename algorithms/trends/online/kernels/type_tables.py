@@ -56,6 +56,25 @@ class TypeTables(NamedTuple):
     least: Weights
 
 
+NEGATED = END - np.uint64(1)
+"""In place of the position of an event whose type binds to none, but is negated."""
+
+
+class NegatedTypes(NamedTuple):
+    """Positions that single negated events empty; all arrays are empty if there are none.
+
+    - The positions `position` that an event of a type empties if it passes the condition `condition` (a row of `flags`,
+      or -1) are a list that ends with END and begins where `first` of the type says.
+    - `opened`: positions that hold one empty trend from the time at which a window opens until a leading negated event
+      comes: what START positions with leading negations extend.
+    """
+
+    first: Index
+    position: Index
+    condition: Ints
+    opened: Index
+
+
 Size = tuple[bool, ...] | Flags
 
 
@@ -94,6 +113,45 @@ def template_of(tables: Tables, semantics: int, empty: int) -> TypeTables:
         tables.real,
         tables.least,
     )
+
+
+def with_negated(tables: TypeTables, negated: NegatedTypes, empty: int) -> TypeTables:
+    """The same tables, in which events of negated types are not taken for irrelevant ones."""
+    if not len(negated.first):
+        return tables
+    empties = negated.position[negated.first] != END
+    sole = tables.sole.copy()
+    sole[empties] = np.where(sole[empties] == np.uint64(empty), NEGATED, END)
+    return tables._replace(sole=sole)
+
+
+def tables_of_copies(tables: Tables, positions: list[int], sources: list[list[int]], end: Flags) -> Tables:
+    """What `template_of` reads of the tables, for copies of `positions` with `sources` of their own, of which some end
+    trends.
+    """
+    binding_ptr, binding = csr(
+        [copy for p in bound for copy, position in enumerate(positions) if position == p]
+        for bound in lists_of(tables.binding_ptr, tables.binding)
+    )
+    enter_ptr, source = csr(sources)
+    at = np.array(positions, np.int64)
+    return tables._replace(
+        binding_ptr=binding_ptr,
+        binding=binding,
+        enter_ptr=enter_ptr,
+        source=source,
+        start=tables.start[at],
+        end=end,
+        local=tables.local[at],
+        ring=_at(at, tables.ring),
+        real=_at(at, tables.real),
+        least=_at(at, tables.least),
+    )
+
+
+def _at(positions: Ints, weights: Weights) -> Weights:
+    """The weights of some positions."""
+    return Weights(np.take(weights.bound, positions, axis=1), weights.column)
 
 
 def lists_of(ptr: Ints, items: Ints) -> list[tuple[int, ...]]:
