@@ -276,8 +276,8 @@ def _extend_contiguous(
     """
     template, shape, cells = fixed.template, fixed.shape, state.cells
     empty = np.uint64(len(state.waiting))
-    holds = p if _matches(i, p, events, template, state) else empty
-    if holds == p:
+    matches = _matches(i, p, events, template, state)
+    if matches:
         begun, base, half = cells.ring.dtype.type(template.start[p]), pane.first, _half(fixed, state)
         for _ in range(pane.windows):
             final = _final(base, p, half, template, state)
@@ -285,9 +285,10 @@ def _extend_contiguous(
             if shown != ALL:
                 _empty(base + (empty if shown == p else shown), shape, cells)
             base = _following(base, half, state)
+    holds = p if matches else empty
     if shown == ALL:
         _drop_others(holds, fixed.span, state)
-    elif holds != p:
+    elif not matches:
         for row in range(np.uint64(fixed.span)):
             clear(cells, row * _stride(state) + shown)
     return holds
