@@ -2,8 +2,8 @@
 
 One kernel per semantics: `aggregate_any` is Algorithm 7, `aggregate_next` and `aggregate_contiguous` keep at a
 position all trends that wait for their next event, where Algorithm 9 keeps the last event. They serve all aggregates,
-local predicates, and types at several positions; `visits` serves negation. What an event adds to the cells of a window
-is `appending.append`, for each of them.
+local predicates, and types at several positions; `visits` serves negation. `appending.append` is the step
+of the algorithm: an event at a position and the cells of a window.
 
 An event that is alone at its time stamp changes the cells at once. Simultaneous events, which never precede one
 another, change cells that wait until the time moves on.
@@ -165,7 +165,7 @@ def _aggregate(
 ) -> tuple[int, int, int]:  # fmt: skip
     """The loop over the events of a key: time stamps end and windows close before an event that comes later.
 
-    `extend`: what an event does that is alone at its time stamp.
+    `extend`: the function for an event that is alone at its time stamp.
     """
     template, window, span = fixed.template, fixed.window, fixed.span
     state = _cell_by_cell(stored)
@@ -221,8 +221,8 @@ def _pane(fixed: Typed, state: TypeCells) -> Pane:
 
 @inlined
 def _alone_after(i: np.uint64, boundary: int, events: KernelEvents, template: TypeTables) -> np.uint64:
-    """The position of the event behind event i if it is alone at its time, too, before a boundary; END if it is not, or
-    may match several positions.
+    """The position of the event after event i if it is alone at its time, too, before the boundary; otherwise, or if it
+    may match several positions, END.
     """
     if i + TWO >= np.uint64(len(events.time)):
         return END
