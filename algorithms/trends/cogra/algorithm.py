@@ -56,8 +56,9 @@ class Cogra(IndependentAlgorithm):
       skip-till-any-match without predicates on adjacent events and negated sequences it updates its pane only, however
       much windows overlap (`panes`); `auto`: either, by its cost for the rate of a key (`panes_gain`).
     - `parallel`: `keys`: workers have keys whole; `time`: on Spark each key is cut by time into at most
-      `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). What panes do not evaluate is
-      refused, and so are windows of events and any `windows` but `panes`; in one process `time` is `windows=panes`.
+      `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). Queries that panes cannot
+      evaluate are refused, and so are windows of events and any `windows` but `panes`; in one process `time` is
+      `windows=panes`.
 
     Departures: Algorithm 9 undercounts when several partial trends wait, so all of them are kept; negation, which the
     chapters leave out, is kept where a type-grained aggregate can hold it and refused otherwise.
@@ -153,7 +154,7 @@ def _gain(part: Part, windows: float, pane: float, batch: KeyedBatch) -> float:
 
 
 def not_linear(automaton: Automaton, semantics: Semantics) -> str | None:
-    """Why events are no linear maps of cells, or None: what they change depends on more than numbers of trends."""
+    """Why events are no linear maps of cells, or None: their effect depends on more than numbers of trends."""
     if semantics is not Semantics.ANY:
         return "only under skip-till-any-match does an event leave earlier trends as they are"
     if has_adjacent_predicates(automaton):

@@ -28,7 +28,7 @@ class Hamlet(Algorithm):
     """Aggregates the trends of all queries online; those with a Kleene sub-pattern E+ in common share bursts of E.
 
     - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), and shares nothing if a stream
-      has many keys with few events each (`snapshots.keys`); `static` shares all that can be shared; `never` shares
+      has many keys with few events each (`snapshots.sets`); `static` shares all that can be shared; `never` shares
       nothing: it runs the code of COGRA, or of GRETA at event granularity.
     - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
       no predicate selects one by one are sums.

@@ -58,7 +58,7 @@ def sharable_sets(members: Sequence[SetMember]) -> tuple[SharableSet, ...]:
 def kleene_sub_patterns(automaton: Automaton) -> tuple[KleeneSubPattern, ...]:
     """The positions of E+ that may be shared.
 
-    What a graphlet's snapshot holds must not change within a burst of E. So no other position of type E may come next
+    The value of a graphlet's snapshot must not change within a burst of E. So no other position of type E may come next
     to this one, no negation may name E or lie inside the loop, and neither predicates nor a negated sequence may select
     some of the events before the loop. Nor may such a sequence end the pattern, right behind the loop: its last events
     are selected when the window closes.

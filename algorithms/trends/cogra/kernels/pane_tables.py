@@ -54,9 +54,9 @@ class PaneMaps(NamedTuple):
 class PaneTables(NamedTuple):
     """The automaton as linear maps read it; lists as in `TypeTables`, they end with END.
 
-    `template`: with columns in place of positions. From `first_row` of a column on, `row` lists the first cells of the
-    entries from which a path leads to it. Its events follow an entry until a negation in `bars` matches: from the
-    beginning not (ALWAYS), if the path is longer.
+    `template`: as `TypeTables`, with columns in place of positions. From `first_row` of a column on, `row` lists the
+    first cells of the entries from which a path leads to it. Its events follow an entry until a negation in `bars`
+    matches: from the beginning not (ALWAYS), if the path is longer.
     """
 
     template: TypeTables
@@ -83,10 +83,10 @@ class PaneCells(NamedTuple):
     c and end in column p.
 
     - `cells`: five maps behind one another: that of the current pane, as events before the current time stamp made it;
-      what those of the current time stamp add, and waits; the product of the panes at the back; one for products that
-      are being computed; one that stays empty, which short lists of predecessors refer to. Then S times a map of the
-      back and rows of the front: one array, since each more among the arguments of a small kernel takes as long as a
-      few products.
+      the trends that those of the current time stamp add, which wait; the product of the panes at the back; one for
+      products that are being computed; one that stays empty, which short lists of predecessors refer to. Then S times a
+      map of the back and rows of the front: one array, since each more among the arguments of a small kernel takes as
+      long as a few products.
     - The back: panes since the last turn, in order of time, `counters[BACK]` of them. `back[S, 2]`: FIRST, the time of
       the first event of each, and NEGATED, the set of negations that match in it.
     - The front, rows of the first entries: trends of no event before, over a pane and all later ones up to the last

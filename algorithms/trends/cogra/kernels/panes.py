@@ -8,7 +8,7 @@ p changes the columns of p alone. The cells of a window are those of a product o
 
 An event that matches a negation ends the trends before it: they cannot continue over the negation, those that end at
 its time or later can. So when its time is over it empties the columns that the negation affects, and from then on
-nothing follows the entries that it stops. What it does to trends from before the pane is noted with the map.
+nothing follows the entries that it stops. Its effect on trends from before the pane is noted with the map.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def note_state(tables: GloriaTables, totals: Totals, q_set: Records, counters: I
 
 @inner
 def move_on(now: int, negated: Ints, tables: GloriaTables, totals: Totals, shared: Expressions) -> None:
-    """If time moves on, lets later events see the trends that ended before, and empties what negated events forbid.
+    """If time moves on, shows later events the trends that ended before, and empties slots that negated events forbid.
 
     `negated[J]`: as a row of `KernelEvents.negated`.
     """

@@ -49,8 +49,8 @@ def propagate_sums(
 ) -> None:
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
-    An event that is alone at its time feeds slots at once; what others add waits until the time moves on. O(l) per
-    event and window for l transitions into the position.
+    An event that is alone at its time feeds slots at once; trends of other events wait until the time moves on. O(l)
+    per event and window for l transitions into the position.
     """
     template, totals, counts, weights = program.template, state.totals, state.totals.counts[0], program.weights
     cells, kind, within = totals.cells, events.kind[first], events.time[first] == counts.last

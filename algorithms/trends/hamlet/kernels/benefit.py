@@ -1,7 +1,7 @@
 """The benefit of sharing a burst, Equation 8, and the choice of the queries that share it (Sections 4.1 and 4.3).
 
 `_equation_8` is the paper's cost of a plan, `_executor_cost` that of this executor; `choose` compares plans by either.
-`defer_split` and `defer_join` keep what was chosen from changing with each burst, since a split of graphlets whose
+`defer_split` and `defer_join` keep the choice from changing with each burst, since a split of graphlets whose
 events are visited is expensive here, while the paper's is free.
 """
 
@@ -155,7 +155,7 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
 
     Level 1 of the search space shares all. Classes that introduce no snapshot stay (Theorem 4.1). The others are tried
     once each, by the snapshots that they introduce, most first: a class leaves if the plan of Level 2 without it
-    costs less (Theorem 4.2). What is left is compared with sharing nothing. m + 2 plans for m classes that introduce
+    costs less (Theorem 4.2). The best plan is compared with sharing nothing. m + 2 plans for m classes that introduce
     snapshots; queries with the same predicates are one class.
     """
     for c in range(len(classes)):

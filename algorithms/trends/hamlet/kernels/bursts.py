@@ -12,7 +12,7 @@ from cepbench.algorithms.trends.online.kernels.lifecycle import next_edge
 from cepbench.queries.records import Records
 
 MOST_EVENTS = 4096
-"""Events per burst: what is buffered is bounded."""
+"""The most events of a burst, so that the buffer is bounded."""
 
 
 class BurstRecord:
@@ -56,8 +56,8 @@ class ClassRecord:
       other class differs (`alone`).
     - `contexts`: queries times windows k; `active`: those of them that visit events and have trends to extend;
       `reads`: the sums that an event at their positions reads, over all of them (k p).
-    - `leaving`: what those that shared the last burst would take along (`visiting.split`), about: kept events of shared
-      graphlets, times queries and windows.
+    - `leaving`: estimated copies of a split (`visiting.split`) of those that shared the last burst: kept events of
+      shared graphlets, times queries and windows.
     - `separate`: each event will be a snapshot if the class shares, since the events before it differ. `visits`: they
       visit the events before; `selects`: some of them, by predicates.
     - `settled`: they share if any do, as the reference, or were tried without. `deferred`: they join the

@@ -100,7 +100,7 @@ class PredicateClassRecord:
 
 
 class TemplateTables(NamedTuple):
-    """Positions, transitions and windows of all members (Section 3.1), and what they share.
+    """Positions, transitions and windows of all members (Section 3.1), and the sub-patterns that they share.
 
     `kind[T]`, `position[P]`, `transition[E]`, `member[M]`, `window[W]`, `slot[S]`, `negation[J]`, `lists`; `group[G]`,
     one per event type; `unit[U]` and `predicate_class[K]`, in order of their group; `whole[1]`. The events at position

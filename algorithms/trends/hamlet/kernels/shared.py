@@ -28,14 +28,14 @@ def propagate_shared(
 ) -> None:  # fmt: skip
     """Builds the graphlet of a burst for the units that share it; `classes` are those of the burst.
 
-    One snapshot x is created where the graphlet begins; its value is, per query and window, what the events before it,
-    and START, let each of its events extend (Equation 5). An event that all queries match, after the same events, has
-    an expression over the snapshots so far, the sum of theirs and x. One that only some queries match, or after other
-    events than others, is a snapshot of its own (Definition 9). As in Figure 5 (c), for B+:
+    One snapshot x is created where the graphlet begins (Definition 8). An event that all queries match, with the same
+    predecessors in the graphlet, has an expression: x plus the sum of the predecessors' expressions. An event that only
+    some queries match, or whose predecessors differ, is a snapshot of its own (Definition 9). As in Figure 5 (c), for
+    B+:
 
         event          b3    b4    b5          b6
         SUMS before    0     x     3x          3x + z
-        ROW            x     2x    z           4x + z     x + SUMS; queries differ at b5, which is snapshot z
+        ROW            x     2x    z           4x + z     x + SUMS; queries differ at b5: it is snapshot z
 
     O(s) per event for s snapshots, since the running sum of expressions is kept. O(n s) if the loop has predicates (for
     n events before), or at event granularity (for n events of the graphlet before). O(u) per snapshot for u queries

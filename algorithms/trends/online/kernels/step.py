@@ -24,8 +24,8 @@ def collect_sums(
     """Sets cell `at + k - low` to the trends in window k, of the open ones from `low` on, that event i starts at a
     position, or extends, by sums.
 
-    O(l) per window for l transitions into the position. Under skip-till-next-match it empties what it extends: at once
-    if `at_once`, as then its position is the only one that does.
+    O(l) per window for l transitions into the position. Under skip-till-next-match it empties the slots that it
+    reads: at once if `at_once`, since then no other position reads them at this time.
     """
     position, cells = template.position[p], totals.cells
     kind = totals.open[position.window]

@@ -2,9 +2,9 @@
 
 One kernel per semantics: `aggregate_any` is Algorithm 7, `aggregate_next` and `aggregate_contiguous` keep at a
 position all trends that wait for their next event, where Algorithm 9 keeps the last event. They serve all aggregates,
-local predicates, types at several positions, and, under skip-till-any-match, single negated events, which empty
-cells; `visits` serves all other negations. What an event adds to the cells of a window
-is `appending.append`, for each of them.
+local predicates, types at several positions, and, under skip-till-any-match, single negated events, which empty cells;
+`visits` serves all other negations. `appending.append` is the step of the algorithm: an event at a position and the
+cells of a window.
 
 An event that is alone at its time stamp changes the cells at once. Simultaneous events, which never precede one
 another, change cells that wait until the time moves on.
@@ -167,7 +167,7 @@ def _aggregate(
 ) -> tuple[int, int, int]:  # fmt: skip
     """The loop over the events of a key: time stamps end and windows close before an event that comes later.
 
-    `extend`: what an event does that is alone at its time stamp.
+    `extend`: the function for an event that is alone at its time stamp.
     """
     template, window, span = fixed.template, fixed.window, fixed.span
     state = _cell_by_cell(stored)
@@ -223,8 +223,8 @@ def _pane(fixed: Typed, state: TypeCells) -> Pane:
 
 @inlined
 def _alone_after(i: np.uint64, boundary: int, events: KernelEvents, template: TypeTables) -> np.uint64:
-    """The position of the event behind event i if it is alone at its time, too, before a boundary; END if it is not, or
-    may match several positions.
+    """The position of the event after event i if it is alone at its time, too, before the boundary; otherwise, or if it
+    may match several positions, END.
     """
     if i + TWO >= np.uint64(len(events.time)):
         return END
@@ -280,8 +280,8 @@ def _extend_contiguous(
     """
     template, shape, cells = fixed.template, fixed.shape, state.cells
     empty = np.uint64(len(state.waiting))
-    holds = p if _matches(i, p, events, template, state) else empty
-    if holds == p:
+    matches = _matches(i, p, events, template, state)
+    if matches:
         begun, base, half = cells.ring.dtype.type(template.start[p]), pane.first, _half(fixed, state)
         for _ in range(pane.windows):
             final = _final(base, p, half, template, state)
@@ -289,9 +289,10 @@ def _extend_contiguous(
             if shown != ALL:
                 _empty(base + (empty if shown == p else shown), shape, cells)
             base = _following(base, half, state)
+    holds = p if matches else empty
     if shown == ALL:
         _drop_others(holds, fixed.span, state)
-    elif holds != p:
+    elif not matches:
         for row in range(np.uint64(fixed.span)):
             clear(cells, row * _stride(state) + shown)
     return holds

@@ -39,7 +39,7 @@ class TypeTables(NamedTuple):
       begin where `first_source` of the position, or `first_binding` of the type, says. Short lists of sources are
       padded to equal length with the number of an empty cell, so that loop exits are predictable.
     - `held`: the position whose cell an event that is alone at its time adds its trends to: its own, or the empty one
-      if they replace what was there.
+      if they replace its trends.
     """
 
     first_binding: Index

@@ -215,8 +215,9 @@ def test_space_is_that_of_the_panes() -> None:
         sizes[overlap] = executor.state().bytes
         assert 16 * 4 * panes / 2 <= sizes[overlap] <= 16 * 4 * (panes + 3)
         executor.finish()
-        executor.state()  # the largest so far
-        assert executor.state().kinds == {"aggregates": 4}
+        lanes = lanes_of(executor)
+        lanes.state()  # the largest so far
+        assert lanes.state().kinds == {"aggregates": 4}
 
 
 def test_events_between_windows_take_no_space() -> None:
