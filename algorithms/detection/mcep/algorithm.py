@@ -18,10 +18,16 @@ from cepbench.algorithms.detection.mcep.aggregation import (
 from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.detection.mcep.migration import AdaptiveExecutor
-from cepbench.algorithms.detection.mcep.planning.optimizer import BASELINES, COSTS, PlanningOptions, planned
+from cepbench.algorithms.detection.mcep.planning.local_plans import GENERATORS
+from cepbench.algorithms.detection.mcep.planning.optimizer import (
+    BASELINES,
+    COSTS,
+    CostPoint,
+    PlanningOptions,
+    SearchBudget,
+    planned,
+)
 from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
-from cepbench.algorithms.detection.mcep.planning.planners import GENERATORS
-from cepbench.algorithms.detection.mcep.planning.search import CostPoint, SearchBudget
 from cepbench.algorithms.detection.mcep.planning.selectivities import SampledStatistics, known_selectivities
 from cepbench.algorithms.options import Option
 from cepbench.events.statistics import Statistics

@@ -10,13 +10,11 @@ from typing import Any
 from cepbench.algorithms.detection.mcep.engine.indices import DEFAULT_SORTING, Sorting
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.detection.mcep.planning.costs import CostModel
-from cepbench.algorithms.detection.mcep.planning.optimizer import SEARCHES, PlanningOptions, planned
-from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
-from cepbench.algorithms.detection.mcep.planning.planners import GENERATORS, SHAPES
+from cepbench.algorithms.detection.mcep.planning.local_plans import GENERATORS, SHAPES
+from cepbench.algorithms.detection.mcep.planning.optimizer import SEARCHES, PlanningOptions, SearchBudget, planned
+from cepbench.algorithms.detection.mcep.planning.patterns import SubPatternTable, patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import SHARED, MultiPlan
-from cepbench.algorithms.detection.mcep.planning.search import SearchBudget
 from cepbench.algorithms.detection.mcep.planning.selectivities import Selectivities, conditions_of
-from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from tests.algorithms.detection.mcep.planning.workloads import check, ordered

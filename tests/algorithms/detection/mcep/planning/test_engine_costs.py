@@ -10,15 +10,12 @@ import pytest
 from cepbench.algorithms.detection.mcep.algorithm import Mcep
 from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.detection.mcep.engine.tables import tables_of
-from cepbench.algorithms.detection.mcep.planning.engine_costs import ENTERED, ROW, VISIT, EngineCosts
-from cepbench.algorithms.detection.mcep.planning.generators import Joins
-from cepbench.algorithms.detection.mcep.planning.optimizer import PlanningOptions, planned
-from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
-from cepbench.algorithms.detection.mcep.planning.planners import SHAPES, LocalPlanner
+from cepbench.algorithms.detection.mcep.planning.costs import ENTERED, ROW, VISIT, EngineCosts
+from cepbench.algorithms.detection.mcep.planning.local_plans import SHAPES, Joins, LocalPlanner
+from cepbench.algorithms.detection.mcep.planning.optimizer import PlanningOptions, SearchBudget, planned
+from cepbench.algorithms.detection.mcep.planning.patterns import SubPatternTable, patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
-from cepbench.algorithms.detection.mcep.planning.search import SearchBudget
 from cepbench.algorithms.detection.mcep.planning.selectivities import Selection, Selectivities, measured_selectivities
-from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable
 from cepbench.algorithms.options import WrongOption
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError

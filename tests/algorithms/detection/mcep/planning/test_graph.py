@@ -5,9 +5,13 @@ from random import Random
 
 import pytest
 
-from cepbench.algorithms.detection.mcep.planning.common import CommonSubPattern, matchings, maximal_cliques
-from cepbench.algorithms.detection.mcep.planning.graph import MultiPatternGraph
-from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable, operands_of
+from cepbench.algorithms.detection.mcep.planning.graph import (
+    CommonSubPattern,
+    MultiPatternGraph,
+    matchings,
+    maximal_cliques,
+)
+from cepbench.algorithms.detection.mcep.planning.patterns import SubPatternTable, operands_of
 from tests.algorithms.detection.mcep.planning.workloads import random_patterns, table_of
 
 

@@ -8,19 +8,18 @@ from typing import Any
 
 import pytest
 
+from cepbench.algorithms.detection.mcep.planning.local_plans import SHAPES
 from cepbench.algorithms.detection.mcep.planning.optimizer import (
     BASELINES,
     IN_TREES,
     SEARCHES,
     PlanningOptions,
+    SearchBudget,
     planned,
 )
-from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, patterns_of
-from cepbench.algorithms.detection.mcep.planning.planners import SHAPES
+from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, operands_of, patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
-from cepbench.algorithms.detection.mcep.planning.search import SearchBudget
 from cepbench.algorithms.detection.mcep.planning.selectivities import Selectivities
-from cepbench.algorithms.detection.mcep.planning.subpatterns import operands_of
 from cepbench.algorithms.oracle import answer
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload

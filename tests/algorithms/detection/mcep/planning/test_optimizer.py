@@ -5,15 +5,15 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.detection.mcep.algorithm import IDLE_STEPS, Mcep
+from cepbench.algorithms.detection.mcep.planning.local_plans import SHAPES
 from cepbench.algorithms.detection.mcep.planning.optimizer import (
     BASELINES,
     IN_TREES,
     SEARCHES,
     PlanningOptions,
+    SearchBudget,
     planned,
 )
-from cepbench.algorithms.detection.mcep.planning.planners import SHAPES
-from cepbench.algorithms.detection.mcep.planning.search import SearchBudget
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 from tests.algorithms.detection.mcep.planning.workloads import (

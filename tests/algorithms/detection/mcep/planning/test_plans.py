@@ -6,8 +6,7 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.detection.mcep.planning import plans
-from cepbench.algorithms.detection.mcep.planning.generators import Join
-from cepbench.algorithms.detection.mcep.planning.planners import SHAPES, LocalPlanner
+from cepbench.algorithms.detection.mcep.planning.local_plans import SHAPES, Join, LocalPlanner
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from tests.algorithms.detection.mcep.planning.workloads import (
     check,

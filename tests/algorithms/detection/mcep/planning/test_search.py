@@ -7,10 +7,15 @@ import pytest
 
 from cepbench.algorithms.detection.mcep.planning.costs import CostModel
 from cepbench.algorithms.detection.mcep.planning.graph import MultiPatternGraph, SharedChoice
-from cepbench.algorithms.detection.mcep.planning.neighborhood import neighborhood_of
-from cepbench.algorithms.detection.mcep.planning.planners import GENERATORS, SHAPES, LocalPlanner
+from cepbench.algorithms.detection.mcep.planning.local_plans import GENERATORS, SHAPES, LocalPlanner
+from cepbench.algorithms.detection.mcep.planning.optimizer import (
+    SearchBudget,
+    SearchOutcome,
+    anneal,
+    neighborhood_of,
+    tabu_search,
+)
 from cepbench.algorithms.detection.mcep.planning.plans import LocalPlan, MultiPlan
-from cepbench.algorithms.detection.mcep.planning.search import SearchBudget, SearchOutcome, anneal, tabu_search
 from cepbench.events.errors import CepbenchError
 from tests.algorithms.detection.mcep.planning.workloads import (
     all_trees,

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.detection.mcep.planning.costs import order_cost, tree_cost
-from cepbench.algorithms.detection.mcep.planning.generators import (
+from cepbench.algorithms.detection.mcep.planning.local_plans import (
     MAX_JOINED,
     MAX_ORDERED,
     canonical_joins,
