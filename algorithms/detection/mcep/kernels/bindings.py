@@ -33,15 +33,15 @@ def bound(i: int, below: int, events: KernelEvents, places: Ints, state: EngineS
     if below == NOBODY:
         binding.first, binding.length = events.time[i], 1
     else:
-        other = state.binding[below - count[ORIGIN]]
-        binding.first, binding.length = other.first, other.length + 1
+        last = state.binding[below - count[ORIGIN]]
+        binding.first, binding.length = last.first, last.length + 1
     keep_columns(i, events, state.ints, state.reals, at)
     count[BINDINGS] += 1
     return count[BINDINGS] - 1
 
 
 @inlined
-def own_binding(i: int, events: KernelEvents, places: Ints, state: EngineState) -> int:
+def current_binding(i: int, events: KernelEvents, places: Ints, state: EngineState) -> int:
     """The binding of event i alone, which all operands share; NOBODY if there is no space."""
     count = state.counters
     if count[OWN] == NOBODY:
@@ -50,12 +50,12 @@ def own_binding(i: int, events: KernelEvents, places: Ints, state: EngineState) 
 
 
 @inlined
-def all_hold(which: int, mine: int, theirs: int, tables: PlanTables, state: EngineState) -> bool:
-    """Whether a list of conditions holds between each event of binding `mine` and each of `theirs`."""
+def all_hold(which: int, fresh: int, older: int, tables: PlanTables, state: EngineState) -> bool:
+    """Whether a list of conditions holds between each event of binding `fresh` and each of `older`."""
     origin = state.counters[ORIGIN]
-    a = mine
+    a = fresh
     while a != NOBODY:
-        b = theirs
+        b = older
         while b != NOBODY:
             if not hold(tables.pairs, which, state.ints, state.reals, a - origin, state.ints, state.reals, b - origin):
                 return False
@@ -65,18 +65,18 @@ def all_hold(which: int, mine: int, theirs: int, tables: PlanTables, state: Engi
 
 
 @inlined
-def apart(mine: int, theirs: int, state: EngineState) -> bool:
+def apart(fresh: int, older: int, state: EngineState) -> bool:
     """Whether two bindings have no event in common. O(l), since positions are descending in both."""
     origin = state.counters[ORIGIN]
-    a, b = mine, theirs
+    a, b = fresh, older
     while a != NOBODY and b != NOBODY:
-        one, other = state.binding[a - origin], state.binding[b - origin]
-        if one.number == other.number:
+        left, right = state.binding[a - origin], state.binding[b - origin]
+        if left.number == right.number:
             return False
-        if one.number > other.number:
-            a = one.below
+        if left.number > right.number:
+            a = left.below
         else:
-            b = other.below
+            b = right.below
     return True
 
 

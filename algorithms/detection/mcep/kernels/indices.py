@@ -103,14 +103,14 @@ def _merge(begin: int, size: int, spare: int, state: EngineState) -> None:
     """Merges two sorted runs of `size` entries; the first one is copied to `spare` before."""
     for e in range(size):
         state.key[spare + e], state.entry[spare + e] = state.key[begin + e], state.entry[begin + e]
-    one, other, at = spare, begin + size, begin
-    while one < spare + size:
-        if other < begin + 2 * size and state.key[other] < state.key[one]:
-            state.key[at], state.entry[at] = state.key[other], state.entry[other]
-            other += 1
+    left, right, at = spare, begin + size, begin
+    while left < spare + size:
+        if right < begin + 2 * size and state.key[right] < state.key[left]:
+            state.key[at], state.entry[at] = state.key[right], state.entry[right]
+            right += 1
         else:
-            state.key[at], state.entry[at] = state.key[one], state.entry[one]
-            one += 1
+            state.key[at], state.entry[at] = state.key[left], state.entry[left]
+            left += 1
         at += 1
 
 
@@ -135,7 +135,7 @@ def listed(j: int, fresh: int, begin: int, end: int, tables: PlanTables, state: 
             high = min(high, value)
     entries = state.entries[join.index]
     offset, into = entries.offset, entries.offset + entries.room
-    found, start = 0, 0
+    number, start = 0, 0
     while start < entries.sorted:
         size = tables.indices[join.index].block
         while 2 * size <= entries.sorted - start:
@@ -146,21 +146,21 @@ def listed(j: int, fresh: int, begin: int, end: int, tables: PlanTables, state: 
             while at < offset + stop and state.key[at] <= high:
                 row = state.entry[at]
                 if begin <= row < end:
-                    state.entry[into + found] = row
-                    found += 1
+                    state.entry[into + number] = row
+                    number += 1
                 at += 1
         start = stop
-    count[LOOKED] += found
+    count[LOOKED] += number
     first = max(begin, entries.sorted)
     if first < end:
         for r in range(np.uint64(first), np.uint64(end)):
             key = state.key[np.uint64(offset) + r]
             if low <= key and key <= high:
-                state.entry[into + found] = r
-                found += 1
+                state.entry[into + number] = r
+                number += 1
         count[LOOKED] += end - first
         entries.passed += end - first
-    return found
+    return number
 
 
 @inlined

@@ -71,15 +71,15 @@ class StoreRecord:
 
 
 class JoinRecord:
-    """Creates rows of a node from fresh rows of node `mine` and older ones of node `theirs`.
+    """Creates rows of a node from fresh rows of node `fresh` and older ones of node `older`.
 
     `bound`: the fresh slot that must be after the whole older row, or NOBODY. `copy`: where the sources of its slots
     begin. `check`, `check_end`: its checks. `index` of the older rows, or NOBODY; `within`, `within_end`: the bounds of
     its look-ups.
     """
 
-    mine: int
-    theirs: int
+    fresh: int
+    older: int
     bound: int
     copy: int
     check: int
@@ -90,13 +90,13 @@ class JoinRecord:
 
 
 class CheckRecord:
-    """A check of the binding in slot `mine` of a fresh row against that in slot `theirs` of an older one.
+    """A check of the binding in slot `fresh` of a fresh row against that in slot `older` of an older one.
 
     `which`: `BEFORE`, `AFTER`, `APART`, or the number of a list of conditions that must hold for all of their events.
     """
 
-    mine: int
-    theirs: int
+    fresh: int
+    older: int
     which: int
 
 
