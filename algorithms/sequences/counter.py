@@ -15,12 +15,12 @@ from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.lanes import ROOM_FOR_ROWS, Lanes, mapped
 from cepbench.algorithms.rows import AggregateRows, KeyedRows, RowsOfKeys
-from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import FAMILIES, Member
 from cepbench.algorithms.sequences.kernels import counters
 from cepbench.algorithms.sequences.kernels.counters import CounterState, KeyCounters, SequenceRows, Values
 from cepbench.algorithms.sequences.kernels.program import Chains
 from cepbench.algorithms.sequences.kernels.stream import Sequencing, count_keys
+from cepbench.algorithms.sequences.plan import Candidate
 from cepbench.algorithms.sequences.program import make_counting
 from cepbench.algorithms.sequences.segments import cut
 from cepbench.algorithms.sequences.state import enlarge, largest_sizes, new_lane, new_values

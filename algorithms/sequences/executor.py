@@ -14,11 +14,10 @@ from cepbench.algorithms.engine.longest_match import longest_matches
 from cepbench.algorithms.engine.per_query import IndependentQueries
 from cepbench.algorithms.engine.per_window import PerWindow, by_window
 from cepbench.algorithms.rows import Rows
-from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import Member
 from cepbench.algorithms.sequences.counter import SequenceCounter
 from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
-from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.plan import Candidate, SharingPlan
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery

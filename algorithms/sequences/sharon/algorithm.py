@@ -13,8 +13,9 @@ from cepbench.algorithms.engine.flattening import sequences_of, unsupported_as_s
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.executor import SequenceExecutor, sequence_lanes
 from cepbench.algorithms.sequences.plan import SharingPlan
-from cepbench.algorithms.sequences.sharon.optimizer import OPTIMIZERS, BenefitModel, ExecutorBenefit, optimize
-from cepbench.algorithms.sequences.sharon.optimizer.limits import Limits
+from cepbench.algorithms.sequences.sharon.benefit import BenefitModel, ExecutorBenefit
+from cepbench.algorithms.sequences.sharon.limits import Limits
+from cepbench.algorithms.sequences.sharon.optimizer import OPTIMIZERS, optimize
 from cepbench.events.statistics import Statistics
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Workload

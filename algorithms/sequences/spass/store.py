@@ -32,22 +32,22 @@ def no_rows(width: NDArray[np.int64]) -> Stores:
     return Stores(room, room.copy(), width, room.copy(), room.copy(), nothing, nothing.copy(), nothing.copy())
 
 
-def with_events(arrived: Arrived, more: int) -> Arrived:
-    """Space for `more` events; if there is not enough, at least twice the space."""
+def with_events(arrived: Arrived, number: int) -> Arrived:
+    """Space for `number` events; if there is not enough, at least twice the space."""
     size = int(arrived.counters[STORED])
-    if size + more <= len(arrived.time):
+    if size + number <= len(arrived.time):
         return arrived
     room = len(arrived.time)
-    return widened(arrived, ("time", "window", "ints", "reals", "barrier"), max(size + more - room, room))
+    return widened(arrived, ("time", "window", "ints", "reals", "barrier"), max(size + number - room, room))
 
 
-def with_rows(stores: Stores, more: NDArray[np.int64]) -> Stores:
-    """Space for `more[s]` rows in each store.
+def with_rows(stores: Stores, number: NDArray[np.int64]) -> Stores:
+    """Space for `number[s]` rows in each store.
 
     If one store is full, all of them get twice the space that they need; otherwise all rows would move whenever another
     one grows. Unused space costs no memory.
     """
-    needed = stores.size + more
+    needed = stores.size + number
     if not (needed > stores.room).any():
         return stores
     room = np.maximum(stores.room, np.maximum(2 * needed, FIRST_ROWS))

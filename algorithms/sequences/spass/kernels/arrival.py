@@ -1,4 +1,4 @@
-"""What SPASS stores of a stream: events that some sequence may use, the rows of its stores, and sums per window
+"""The state of SPASS on a stream: events that some sequence may use, the rows of its stores, and sums per window
 (dissertation 21, 25.1).
 
 A store contains the instances of one symbol (one event each) or of one shared sub-sequence (several events each), in

@@ -70,14 +70,14 @@ class CountedChannels(NamedTuple):
 @kernel
 def count_instances(new: int, parts: Parts, arrived: Arrived, stores: Stores, walk: Walk) -> int:
     """Number of instances that end in row `new` of the last part or a later one. Time of `construct` without starts."""
-    found = 0
+    instances = 0
     depth = _begin(new, parts, stores, walk)
     while depth < len(parts.store):
         depth = _descend(depth, parts, arrived, stores, walk)
         if depth == 0:
-            found += walk.stop[0] - walk.cursor[0]
+            instances += walk.stop[0] - walk.cursor[0]
             depth = 1
-    return found
+    return instances
 
 
 @kernel

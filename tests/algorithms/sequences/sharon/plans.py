@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from cepbench.algorithms.oracle import answer
-from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.plan import Candidate, SharingPlan
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.workloads import parse_workload
 from cepbench.verification.agreement import difference

@@ -9,15 +9,12 @@ import pytest
 import yaml
 
 from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
-from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
-from cepbench.algorithms.sequences.sharon.optimizer.benefit import BenefitModel
-from cepbench.algorithms.sequences.sharon.optimizer.expansion import options
-from cepbench.algorithms.sequences.sharon.optimizer.gwmin import guaranteed_weight, gwmin
-from cepbench.algorithms.sequences.sharon.optimizer.limits import Limits
-from cepbench.algorithms.sequences.sharon.optimizer.optimizer import optimize
-from cepbench.algorithms.sequences.sharon.optimizer.plan_finder import find_plan
-from cepbench.algorithms.sequences.sharon.optimizer.reduction import maximal_score, reduce_graph
-from cepbench.algorithms.sequences.sharon.optimizer.sharon_graph import SharonGraph, construct
+from cepbench.algorithms.sequences.plan import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.sharon.benefit import BenefitModel
+from cepbench.algorithms.sequences.sharon.graph import SharonGraph, construct, maximal_score, options, reduce_graph
+from cepbench.algorithms.sequences.sharon.limits import Limits
+from cepbench.algorithms.sequences.sharon.optimizer import optimize
+from cepbench.algorithms.sequences.sharon.search import find_plan, guaranteed_weight, gwmin
 
 GOLDEN = yaml.safe_load((Path(__file__).parents[3] / "golden" / "plans.yaml").read_text())["sharon"]
 QUERIES = list(GOLDEN["queries"])

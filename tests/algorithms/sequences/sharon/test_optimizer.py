@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong
 from cepbench.algorithms.engine.event_sequence import Sequence
-from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
-from cepbench.algorithms.sequences.sharon.optimizer import OPTIMIZERS, BenefitModel, Decision, optimize
-from cepbench.algorithms.sequences.sharon.optimizer.expansion import expanded_candidates, options
-from cepbench.algorithms.sequences.sharon.optimizer.integer_program import best_plan
-from cepbench.algorithms.sequences.sharon.optimizer.limits import LimitReached, Limits
-from cepbench.algorithms.sequences.sharon.optimizer.optimizer import PHASES, merged
-from cepbench.algorithms.sequences.sharon.optimizer.plan_finder import find_plan
-from cepbench.algorithms.sequences.sharon.optimizer.sharon_graph import bits, construct
+from cepbench.algorithms.sequences.plan import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.sharon.benefit import BenefitModel
+from cepbench.algorithms.sequences.sharon.graph import bits, construct, expanded_candidates, options
+from cepbench.algorithms.sequences.sharon.integer_program import best_plan
+from cepbench.algorithms.sequences.sharon.limits import LimitReached, Limits
+from cepbench.algorithms.sequences.sharon.optimizer import OPTIMIZERS, PHASES, Decision, merged, optimize
+from cepbench.algorithms.sequences.sharon.search import find_plan
 from tests.algorithms.sequences.sharon.workloads import sequences, symbols
 
 RATES = st.fixed_dictionaries({letter: st.sampled_from((0.0, 0.5, 1.0, 3.0)) for letter in "ABCDEF"})
@@ -121,7 +120,7 @@ class Clock:
 
 def limits_of(limit: str, monkeypatch: pytest.MonkeyPatch) -> Limits:
     """Limits of which the search of the crowded workload reaches one, on any machine."""
-    monkeypatch.setattr("cepbench.algorithms.sequences.sharon.optimizer.limits.time", Clock())
+    monkeypatch.setattr("cepbench.algorithms.sequences.sharon.limits.time", Clock())
     return Limits(500.0, started=0.0) if limit == "time" else Limits(math.inf, vertices=100)
 
 
@@ -139,7 +138,7 @@ def test_sharon_falls_back_to_gwmin_and_says_so(limit: str, monkeypatch: pytest.
 def test_nothing_is_shared_where_the_time_ends_before_there_is_a_graph(
     optimizer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepbench.algorithms.sequences.sharon.optimizer.limits.time", Clock())
+    monkeypatch.setattr("cepbench.algorithms.sequences.sharon.limits.time", Clock())
     decision = planned(crowded(), {}, optimizer, Limits(100.0, started=0.0))
     assert (decision.shared, decision.details["fell_back"]) == ((), 1)
 

@@ -9,13 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepbench.algorithms.engine.event_sequence import Symbol
-from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sequences.sharon.optimizer.exhaustive import search_all
-from cepbench.algorithms.sequences.sharon.optimizer.gwmin import guaranteed_weight, gwmin
-from cepbench.algorithms.sequences.sharon.optimizer.limits import LimitReached, Limits, TimeLimitReached
-from cepbench.algorithms.sequences.sharon.optimizer.plan_finder import find_plan
-from cepbench.algorithms.sequences.sharon.optimizer.reduction import reduce_graph
-from cepbench.algorithms.sequences.sharon.optimizer.sharon_graph import SharonGraph, construct
+from cepbench.algorithms.sequences.plan import Candidate
+from cepbench.algorithms.sequences.sharon.graph import SharonGraph, construct, reduce_graph
+from cepbench.algorithms.sequences.sharon.limits import LimitReached, Limits, TimeLimitReached
+from cepbench.algorithms.sequences.sharon.search import find_plan, guaranteed_weight, gwmin, search_all
 
 UNLIMITED = Limits(math.inf)
 

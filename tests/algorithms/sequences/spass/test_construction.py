@@ -8,7 +8,7 @@ from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.engine.longest_match import LongerMatch
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.sequences.spass import Spass
+from cepbench.algorithms.sequences.spass.algorithm import Spass
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference
 from cepbench.verification.random_cases import split
