@@ -14,7 +14,7 @@ from cepbench.algorithms.construction.cet.detector import Detector, MemoryLimit
 from cepbench.algorithms.construction.cet.evaluator import CetEvaluator
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.memory_optimized import MemoryOptimized
-from cepbench.algorithms.construction.cet.partitioning import (
+from cepbench.algorithms.construction.cet.partitioning.partition import (
     METHODS,
     PartitionPlan,
     by_time,

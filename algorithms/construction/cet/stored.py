@@ -15,8 +15,8 @@ from cepbench.algorithms.construction.cet.kernels.breadth_first import Graphlets
 from cepbench.algorithms.construction.cet.kernels.costs import COUNTED, NODES, TRENDS, TrendCounting, count_plan
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.kernels.stitching import Stitch, stitch
-from cepbench.algorithms.construction.cet.partitioning import PartitionPlan, one_graphlet, one_per_atom
 from cepbench.algorithms.construction.cet.partitioning.costs import NODE_BYTES, SEGMENT_BYTES
+from cepbench.algorithms.construction.cet.partitioning.partition import PartitionPlan, one_graphlet, one_per_atom
 from cepbench.algorithms.construction.cet.sharing import Graphlet, stretches
 from cepbench.algorithms.engine.kernels.trend_hash import powers
 from cepbench.algorithms.rows import QueryRows

@@ -17,8 +17,8 @@ from cepbench.algorithms.construction.cet.evaluator import CetEvaluator
 from cepbench.algorithms.construction.cet.graph import window_bytes
 from cepbench.algorithms.construction.cet.kernels.breadth_first import CHUNK
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.partitioning import PartitionPlan
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
+from cepbench.algorithms.construction.cet.partitioning.partition import PartitionPlan
 from cepbench.algorithms.construction.cet.stored import PER_VERTEX, Stored
 from cepbench.algorithms.engine.evaluator import Evaluator
 from cepbench.algorithms.engine.kernels.arrays import Ints

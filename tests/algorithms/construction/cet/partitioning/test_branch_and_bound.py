@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from cepbench.algorithms.construction.cet.partitioning.branch_and_bound import branch_and_bound
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
-from cepbench.algorithms.construction.cet.partitioning.levels import highest_level
+from cepbench.algorithms.construction.cet.partitioning.search import branch_and_bound, highest_level
 from tests.algorithms.construction.cet.partitioning.graphs import all_plans, irregular, nearly_balanced, uneven
 
 

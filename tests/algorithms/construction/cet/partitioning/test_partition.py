@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.partitioning import (
+from cepbench.algorithms.construction.cet.partitioning.costs import Costs
+from cepbench.algorithms.construction.cet.partitioning.partition import (
     METHODS,
     PartitionPlan,
     one_graphlet,
@@ -18,8 +19,7 @@ from cepbench.algorithms.construction.cet.partitioning import (
     partition,
     prescribed,
 )
-from cepbench.algorithms.construction.cet.partitioning.costs import Costs
-from cepbench.algorithms.construction.cet.partitioning.exhaustive import MAX_ATOMS, TooManyPlans
+from cepbench.algorithms.construction.cet.partitioning.search import EXHAUSTIVE_ATOMS, TooManyPlans
 from tests.algorithms.construction.cet.partitioning.graphs import (
     all_plans,
     edges_of,
@@ -166,7 +166,7 @@ def test_exhaustive_stores_a_level_and_the_next() -> None:
 LOADED = """
 import sys
 from cepbench.algorithms.construction.cet.algorithm import Cet
-from cepbench.algorithms.construction.cet.partitioning import partition
+from cepbench.algorithms.construction.cet.partitioning.partition import partition
 from cepbench.algorithms.construction.cet.kernels import costs, plans
 from cepbench.algorithms.base import Plan
 from cepbench.events.schema import Schema
@@ -214,8 +214,8 @@ def test_branch_and_bound_looks_at_few_plans() -> None:
 
 
 def test_exhaustive_refuses_what_it_cannot_visit() -> None:
-    with pytest.raises(TooManyPlans, match=rf"2\^{MAX_ATOMS} plans of {MAX_ATOMS + 1} atomic graphlets"):
-        partition(homogeneous(MAX_ATOMS + 1, 2), "exhaustive", 10**6)
+    with pytest.raises(TooManyPlans, match=rf"2\^{EXHAUSTIVE_ATOMS} plans of {EXHAUSTIVE_ATOMS + 1} atomic graphlets"):
+        partition(homogeneous(EXHAUSTIVE_ATOMS + 1, 2), "exhaustive", 10**6)
 
 
 @pytest.mark.parametrize("method", ["branch-and-bound", "greedy"])
@@ -252,7 +252,7 @@ def test_a_search_of_too_many_plans_ends_with_the_balanced_one(monkeypatch: pyte
     graph = homogeneous(13, 3)
     limit = 2300
     free = planned(graph, "branch-and-bound", limit)
-    monkeypatch.setattr("cepbench.algorithms.construction.cet.partitioning.branch_and_bound.MAX_PLANS", 1)
+    monkeypatch.setattr("cepbench.algorithms.construction.cet.partitioning.search.MAX_PLANS", 1)
     cut_short = planned(graph, "branch-and-bound", limit)
     assert free is not None
     assert cut_short is not None
@@ -262,7 +262,7 @@ def test_a_search_of_too_many_plans_ends_with_the_balanced_one(monkeypatch: pyte
 
 def test_a_search_of_too_many_plans_keeps_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where no balanced plan fits."""
-    monkeypatch.setattr("cepbench.algorithms.construction.cet.partitioning.branch_and_bound.MAX_PLANS", 1)
+    monkeypatch.setattr("cepbench.algorithms.construction.cet.partitioning.search.MAX_PLANS", 1)
     for seed in range(60):
         graph = irregular(seed, 6 + seed % 12)
         for limit in interesting_limits(graph):
