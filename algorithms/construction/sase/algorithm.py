@@ -23,8 +23,8 @@ from cepbench.algorithms.construction.sase.kernels.construction import (
     FoundMatches,
     Search,
     construct,
+    mark_roles,
 )
-from cepbench.algorithms.construction.sase.kernels.maximal_paths import mark_roles
 from cepbench.algorithms.engine.batches import aggregate_rows
 from cepbench.algorithms.engine.complete_matches import unsupported_complete
 from cepbench.algorithms.engine.flattened import flattened, kleene_options, unsupported_flattened

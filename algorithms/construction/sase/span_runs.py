@@ -10,28 +10,10 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.construction.sase.kernels.runs import (
-    ALL_TICKS,
-    BASE,
-    COUNTERS,
-    DUE,
-    FOUND,
-    HELD,
-    LONGEST,
-    MATCHES,
     NEVER,
     NOBODY,
-    PEAK_BYTES,
-    PEAK_EVENTS,
-    PEAK_MATCHES,
-    PEAK_WRITTEN,
-    ROWS,
-    SEARCH_TICKS,
-    SEEN,
-    SETTLED,
-    SIZE,
-    UPDATES,
     WAITING_BYTES,
-    WRITTEN,
+    CountersRecord,
     InstanceRecord,
     NegatedRecord,
     Runs,
@@ -77,38 +59,38 @@ class SpanRuns:
         self.span: Records = np.array([setting], records_of(SpanRecord))
         self.runs = _new_runs(tables, self.pointers, len(query.ints), len(query.reals))
         self.search = _new_search(FIRST_INSTANCES, positions)
-        self.found = _new_found(FIRST_WAITING, 4 * FIRST_INSTANCES, 0) if self.waits else _output(digests)
+        self.output = _new_output(FIRST_WAITING, 4 * FIRST_INSTANCES, 0) if self.waits else _shared_output(digests)
         self.seconds = 0.0
 
     @property
     def updates(self) -> int:
         """Number of events in all constructed matches so far."""
-        return int(self.runs.counters[UPDATES])
+        return int(self.runs.counters[0]["updates"])
 
     def phases(self) -> dict[str, float]:
         """Seconds for pushing events and for searching matches; empty where no tick counter is available."""
-        count = self.runs.counters
-        if not count[ALL_TICKS]:
+        count = self.runs.counters[0]
+        if not count["all_ticks"]:
             return {}
-        searching = self.seconds * int(count[SEARCH_TICKS]) / int(count[ALL_TICKS])
+        searching = self.seconds * int(count["search_ticks"]) / int(count["all_ticks"])
         details = {"update_seconds": self.seconds - searching, "enumeration_seconds": searching}
-        found = int(count[FOUND])
-        return details | ({"delay_mean": searching / found, "delay_count": float(found)} if found else {})
+        matches = int(count["constructed"])
+        return details | ({"delay_mean": searching / matches, "delay_count": float(matches)} if matches else {})
 
     def process(
         self, events: KernelEvents, position: Ints, watermark: int | None
     ) -> list[MatchRows] | list[MatchDigests]:
         """The matches that these events decide, and those that the watermark decides."""
         places = readonly(position)
-        count = self.runs.counters
+        count = self.runs.counters[0]
         matches: list[MatchRows] = []
         rows: list[MatchDigests] = []
         done = 0
         while True:
             started = perf_counter()
-            done = detect(done, events, places, self.span, self.tables, self.runs, self.search, self.found)
+            done = detect(done, events, places, self.span, self.tables, self.runs, self.search, self.output)
             self.seconds += perf_counter() - started
-            full = bool(count[HELD])
+            full = bool(count["held"])
             ended = done == len(events.time) and not full
             self._advance(int(events.time[done - 1]) if done else 0, watermark if ended else None)
             if self.digests:
@@ -129,13 +111,14 @@ class SpanRuns:
 
     def state(self) -> StateSize:
         """Live instances and pointers, waiting matches, and the longest match; the peak since the last call."""
-        count = self.runs.counters
-        events, matches = int(count[SIZE] - count[BASE]), int(count[MATCHES])
-        size = events * self.instance_bytes + WAITING_BYTES * matches + 8 * int(count[WRITTEN])
-        if count[PEAK_BYTES] > size:
-            size, events, matches = int(count[PEAK_BYTES]), int(count[PEAK_EVENTS]), int(count[PEAK_MATCHES])
-        count[PEAK_BYTES : PEAK_WRITTEN + 1] = 0
-        longest = int(count[LONGEST])
+        count = self.runs.counters[0]
+        events, matches = int(count["size"] - count["base"]), int(count["matches"])
+        size = events * self.instance_bytes + WAITING_BYTES * matches + 8 * int(count["written"])
+        if count["peak_bytes"] > size:
+            size, events, matches = int(count["peak_bytes"]), int(count["peak_events"]), int(count["peak_matches"])
+        for name in ("peak_bytes", "peak_events", "peak_matches", "peak_written"):
+            count[name] = 0
+        longest = int(count["longest"])
         kinds = {"events": events, "edges": events * self.pointers, "trends": matches + (1 if longest else 0)}
         return StateSize(size + 32 * longest, kinds)
 
@@ -144,73 +127,73 @@ class SpanRuns:
 
         Instances that no later event can reach are no longer live.
         """
-        count = self.runs.counters
-        self.now = int(count[SEEN]) if self.counts else max(self.now, time, watermark or 0)
+        count = self.runs.counters[0]
+        self.now = int(count["seen"]) if self.counts else max(self.now, time, watermark or 0)
         if watermark is not None:
-            live = self.runs.one["point"][count[BASE] : count[SIZE]]
-            count[BASE] += np.searchsorted(live, self.now - self.reach)
+            live = self.runs.instance["point"][count["base"] : count["size"]]
+            count["base"] += np.searchsorted(live, self.now - self.reach)
 
     def _take_digests(self) -> list[MatchDigests]:
-        size = int(self.runs.counters[ROWS])
-        self.runs.counters[ROWS] = 0
-        found = self.found
+        size = int(self.runs.counters[0]["digest_rows"])
+        self.runs.counters[0]["digest_rows"] = 0
+        output = self.output
         if not size:
             return []
-        return [MatchDigests(found.window[:size].copy(), found.matches[:size].copy(), found.digest[:size].copy())]
+        return [MatchDigests(output.window[:size].copy(), output.matches[:size].copy(), output.digest[:size].copy())]
 
     def _take_matches(self, now: int) -> list[MatchRows]:
         """The matches that no event at or after `now` can invalidate; invalidated ones are dropped.
 
         Matches that waited come last: one that is also found without waiting is reported by the earlier decision.
         """
-        count = self.runs.counters
-        size = int(count[MATCHES])
-        if not size or (self.waits and not count[SETTLED] and count[DUE] >= now):
+        count = self.runs.counters[0]
+        size = int(count["matches"])
+        if not size or (self.waits and not count["settled"] and count["due"] >= now):
             return []
-        found = self.found.one[:size]
-        late = self.late[found["end"]]
-        decided = ~late | (found["decided"] < now)
-        decided[: count[SETTLED]] = True
-        lengths = np.diff(found["stop"], prepend=0)
-        every = self.found.positions[: count[WRITTEN]]
-        parts = [decided & found["alive"] & waited for waited in (~late, late)]
-        rows = [self._rows(found[chosen], lengths[chosen], every[np.repeat(chosen, lengths)]) for chosen in parts]
-        left, places = found[~decided], every[np.repeat(~decided, lengths)]
+        matches = self.output.match[:size]
+        late = self.late[matches["end"]]
+        decided = ~late | (matches["decided"] < now)
+        decided[: count["settled"]] = True
+        lengths = np.diff(matches["stop"], prepend=0)
+        positions = self.output.positions[: count["written"]]
+        parts = [decided & matches["alive"] & waited for waited in (~late, late)]
+        rows = [self._rows(matches[chosen], lengths[chosen], positions[np.repeat(chosen, lengths)]) for chosen in parts]
+        left, places = matches[~decided], positions[np.repeat(~decided, lengths)]
         left["stop"] = np.cumsum(lengths[~decided])
-        self.found.one[: len(left)] = left
-        self.found.positions[: len(places)] = places
-        count[MATCHES], count[WRITTEN], count[SETTLED] = len(left), len(places), 0
-        count[DUE] = left["decided"].min(initial=END)
-        return [one for one in rows if len(one)]
+        self.output.match[: len(left)] = left
+        self.output.positions[: len(places)] = places
+        count["matches"], count["written"], count["settled"] = len(left), len(places), 0
+        count["due"] = left["decided"].min(initial=END)
+        return [part for part in rows if len(part)]
 
-    def _rows(self, found: Records, lengths: Ints, positions: Ints) -> MatchRows:
-        times = np.stack([found["first"], found["last"]], axis=1)
-        return MatchRows(found["decided"] - self.reach, np.append(0, np.cumsum(lengths)), positions, times)
+    def _rows(self, matches: Records, lengths: Ints, positions: Ints) -> MatchRows:
+        times = np.stack([matches["first"], matches["last"]], axis=1)
+        return MatchRows(matches["decided"] - self.reach, np.append(0, np.cumsum(lengths)), positions, times)
 
     def _make_room(self, full: bool) -> None:
         """Grows the arrays: of matches if many wait, otherwise of instances."""
-        count, room = self.runs.counters, len(self.runs.one)
+        count, room = self.runs.counters[0], len(self.runs.instance)
         if full:
-            if 2 * count[MATCHES] > len(self.found.one):
-                self.found = widened(self.found, ("one",), len(self.found.one))
-            if 2 * count[WRITTEN] > len(self.found.positions) - room:
-                self.found = widened(self.found, ("positions",), len(self.found.positions))
+            if 2 * count["matches"] > len(self.output.match):
+                self.output = widened(self.output, ("match",), len(self.output.match))
+            if 2 * count["written"] > len(self.output.positions) - room:
+                self.output = widened(self.output, ("positions",), len(self.output.positions))
             return
-        if 2 * count[BASE] >= room:
+        if 2 * count["base"] >= room:
             drop_expired(self.runs)
             return
-        self.runs = widened(self.runs, ("one", "ints", "reals"), room)
+        self.runs = widened(self.runs, ("instance", "ints", "reals"), room)
         self.runs = self.runs._replace(pointer=wider(self.runs.pointer, room, axis=0))
         self.search = widened(self.search, ("path", "choice", "candidate", "term", "saved"), room)
-        self.found = widened(self.found, ("positions",), room)
+        self.output = widened(self.output, ("positions",), room)
 
 
 def _new_runs(tables: SpanTables, pointers: int, ints: int, reals: int) -> Runs:
     negated = np.zeros(len(tables.before), records_of(NegatedRecord))
     for name in ("time", "point", "older_time", "older_point"):
         negated[name] = NEVER
-    count = np.zeros(COUNTERS, np.int64)
-    count[DUE] = END
+    count = np.zeros(1, records_of(CountersRecord))
+    count["due"] = END
     return Runs(
         np.zeros(FIRST_INSTANCES, records_of(InstanceRecord)),
         np.zeros((ints, FIRST_INSTANCES), np.int64),
@@ -229,16 +212,16 @@ def _new_search(room: int, operands: int) -> SpanSearch:
 
 
 @cache
-def _output(digests: bool) -> SpanMatches:
+def _shared_output(digests: bool) -> SpanMatches:
     """Output arrays of the kernel. They are empty between two batches, so that all `SpanRuns` share them."""
     if digests:
-        return _new_found(0, 0, DIGESTS)
-    return _new_found(FOUND_SPANS, FOUND_PLACES, 0)
+        return _new_output(0, 0, DIGESTS)
+    return _new_output(FOUND_SPANS, FOUND_PLACES, 0)
 
 
-def _new_found(matches: int, places: int, digests: int) -> SpanMatches:
+def _new_output(matches: int, places: int, digests: int) -> SpanMatches:
     def hashes() -> NDArray[np.uint64]:
         return np.zeros(digests, np.uint64)
 
-    one = np.zeros(matches, records_of(WaitingRecord))
-    return SpanMatches(one, np.zeros(places, np.int64), np.zeros(digests, np.int64), hashes(), hashes())
+    match = np.zeros(matches, records_of(WaitingRecord))
+    return SpanMatches(match, np.zeros(places, np.int64), np.zeros(digests, np.int64), hashes(), hashes())

@@ -23,7 +23,7 @@ def tables_of_automaton(part: Part) -> SpanTables:
     binding_ptr, binding = csr(
         [
             *tables.binding[starts[code] : starts[code + 1]],
-            *(p + j for j, one in enumerate(negated) if one.binding_ptr[code] < one.binding_ptr[code + 1]),
+            *(p + j for j, absent in enumerate(negated) if absent.binding_ptr[code] < absent.binding_ptr[code + 1]),
         ]
         for code in range(len(starts) - 1)
     )

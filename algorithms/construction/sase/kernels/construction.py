@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.construction.sase.kernels.maximal_paths import FIRST, LAST, LIVE
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.cells import Cells, add_trend
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.engine.kernels.predicates import hold
-from cepbench.algorithms.engine.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
+from cepbench.algorithms.engine.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks, is_continued
 from cepbench.algorithms.engine.kernels.trend_hash import BASE, Hashes, finished, mixed
 from cepbench.queries.tables import Tables
 
@@ -53,16 +52,16 @@ def construct(
     stacks: Stacks,
     search: Search,
     total: Cells,
-    found: FoundMatches,
+    output: FoundMatches,
 ) -> bool:
-    """Constructs every trend of one window and adds it to cell 0 of `total` or to `found`.
+    """Constructs every trend of one window and adds it to cell 0 of `total` or to `output`.
 
     `earliest`: start of the window; `ends_from[P]`: END events before this time are invalid; `role[V]`: roles of the
-    events in complete matches, empty if all trends are wanted. Returns False when `found` is full; call again to
+    events in complete matches, empty if all trends are wanted. Returns False when `output` is full; call again to
     continue. O(l) time per trend of length l.
     """
     place = search.place
-    writing, digesting = len(found.offsets) > 0, len(found.digest) > 0
+    writing, digesting = len(output.offsets) > 0, len(output.digest) > 0
     updates = 0  # in a register: updating memory took a tenth of the search time
     while True:
         if place[DEPTH] == 0:
@@ -76,7 +75,7 @@ def construct(
                 place[DEPTH] -= 1
                 continue
         depth = place[DEPTH]
-        if writing and (place[TRENDS] + 2 > len(found.offsets) or place[WRITTEN] + depth + 1 > len(found.positions)):
+        if writing and (place[TRENDS] + 2 > len(output.offsets) or place[WRITTEN] + depth + 1 > len(output.positions)):
             _step_back(search, place, v)
             place[UPDATES] += updates
             return False
@@ -92,9 +91,9 @@ def construct(
         if role[v] & FIRST if len(role) > 0 else tables.start[stacks.position[v]] and stacks.barrier[v] < earliest:
             updates += depth + 1
             if writing:
-                _write(depth + 1, stacks, search, found)
+                _write(depth + 1, stacks, search, output)
             elif digesting:
-                _digest(depth + 1, search, found)
+                _digest(depth + 1, search, output)
             else:
                 add_trend(total, 0, tables, search.path, depth + 1, stacks.position, stacks.ints, stacks.reals)
 
@@ -166,20 +165,53 @@ def _pairs_hold(depth: int, tables: Tables, stacks: Stacks, search: Search) -> b
 
 
 @inner
-def _write(length: int, stacks: Stacks, search: Search, found: FoundMatches) -> None:
+def _write(length: int, stacks: Stacks, search: Search, output: FoundMatches) -> None:
     place = search.place
     at = place[WRITTEN]
     for d in range(length):
-        found.positions[at + d] = stacks.place[search.path[length - 1 - d]]
+        output.positions[at + d] = stacks.place[search.path[length - 1 - d]]
     place[WRITTEN] = at + length
     place[TRENDS] += 1
-    found.offsets[place[TRENDS]] = at + length
+    output.offsets[place[TRENDS]] = at + length
 
 
 @kernel
-def _digest(length: int, search: Search, found: FoundMatches) -> None:
+def _digest(length: int, search: Search, output: FoundMatches) -> None:
     h = np.uint64(0)
     for d in range(length - 1, -1, -1):
         h = h * BASE + search.term[d]
-    found.digest[0] += finished(h)
+    output.digest[0] += finished(h)
     search.place[TRENDS] += 1
+
+
+LIVE, FIRST, LAST = 1, 2, 4
+
+
+@kernel
+def mark_roles(earliest: int, tables: Tables, stacks: Stacks, role: Ints) -> None:
+    """Sets `role[V]` in the window that starts at `earliest`; O(V + E) for V events and E pointers.
+
+    An event is LIVE if some match binds it: a path leads to it from a START event, and from it to an END event. It is
+    FIRST (LAST) if it has no live predecessor (successor). A complete match leads from a FIRST to a LAST event.
+    """
+    for v in range(stacks.counters[EVENTS]):
+        role[v] = 0
+        if stacks.time[v] < earliest:
+            continue
+        first = True
+        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+            first = first and not _is_live(stacks.target[at], role)
+        if not first or (tables.start[stacks.position[v]] and not is_continued(v, role, stacks)):
+            role[v] = LIVE | LAST | (FIRST if first else 0)
+    for v in range(stacks.counters[EVENTS] - 1, -1, -1):
+        if role[v] & LAST and not tables.end[stacks.position[v]]:
+            role[v] = 0
+        if role[v]:
+            for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+                if _is_live(stacks.target[at], role):
+                    role[stacks.target[at]] &= ~LAST
+
+
+@inlined
+def _is_live(u: int, role: Ints) -> bool:
+    return u != NOBODY and role[u] & LIVE != 0
