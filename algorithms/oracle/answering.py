@@ -1,4 +1,9 @@
-"""The oracle's answer to a query: rows by query, group and window."""
+"""The oracle's answer to a query: rows by query, group and window.
+
+`answer` lists all matches. `tally` counts exactly how often each event is bound, for matches that are too many to list:
+if no predicate compares events that are not adjacent, a match is a path along the pairs of `MatchSearch.following`. So
+the number of matches that bind an event at a leaf is the number of paths to it, times the number of paths from it.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +11,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
-from cepbench.algorithms.oracle.aggregating import Key, aggregated, row_head
+
+from cepbench.algorithms.oracle.aggregating import Key, Tally, aggregated, row_head
 from cepbench.algorithms.oracle.comparing import without_units
 from cepbench.algorithms.oracle.detecting import DetectionMeaning, detect, detection_meaning
 from cepbench.algorithms.oracle.matching import Match, MatchSearch, trend
 from cepbench.algorithms.oracle.names import Meaning, meaning_of
 from cepbench.algorithms.oracle.stream import StreamEvent, stream_of, substreams, value_of, windows
+from cepbench.events.errors import CepbenchError
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import TIME, AggregateOf, Aggregates, CompleteMatches, CountAll, Query, terms
-from collections.abc import Mapping, Sequence
-from cepbench.algorithms.oracle.aggregating import Key, Tally, aggregated
-from cepbench.algorithms.oracle.matching import MatchSearch
-from cepbench.algorithms.oracle.names import Meaning
-from cepbench.algorithms.oracle.stream import StreamEvent, stream_of
-from cepbench.events.errors import CepbenchError
-from cepbench.queries.model import Aggregates, Query
-
 
 LIMIT = 1_000_000
+
+
+class CannotTally(CepbenchError):
+    """The matches of a query have to be listed."""
 
 
 def answer(
@@ -57,6 +60,30 @@ def answer(
         for key in sorted(matches_of, key=lambda key: key[:2])
         for positions in sorted(trend(match) for match in matches_of[key])
     ]
+
+
+def tally(
+    query: Query, events: Sequence[Mapping[str, Any]], time_unit: str = "s", *, modular: bool = False
+) -> list[dict[str, Any]]:
+    """The same as `answer`, in time polynomial in the events.
+
+    Raises `CannotTally` unless the query aggregates trends of one pattern whose predicates are local or adjacent.
+    """
+    if query.span is not None:
+        raise CannotTally("matches of detection have to be listed")
+    query = without_units(query, time_unit)
+    meaning = check_query(query)
+    if not isinstance(query.returns, Aggregates) or meaning.is_and or meaning.pairwise or len(meaning.parts[0]) > 1:
+        raise CannotTally("only aggregates without AND, OR at the top and pairwise predicates can be tallied")
+    stream = stream_of(events)
+    check_attributes(meaning, stream)
+    tallies: dict[Key, tuple[int, Tally]] = {}
+    for key, contents in windows_of(query, stream, time_unit):
+        matches, bound = _tallied(meaning, contents)
+        if matches:
+            before, tallied = tallies.get(key, (0, {}))
+            tallies[key] = (before + matches, {**tallied, **bound})  # two keys have no event in common
+    return aggregated(meaning, tallies, stream, modular)
 
 
 def windows_of(query: Query, stream: Sequence[StreamEvent], time_unit: str) -> Iterator[tuple[Key, list[StreamEvent]]]:
@@ -141,35 +168,7 @@ def _in_order(combination: tuple[Match, ...]) -> Match:
     return tuple(bounds[position] for position in sorted(bounds))
 
 
-class CannotTally(CepbenchError):
-    """The matches of a query have to be listed."""
-
-
-def tally(
-    query: Query, events: Sequence[Mapping[str, Any]], time_unit: str = "s", *, modular: bool = False
-) -> list[dict[str, Any]]:
-    """The same as `answer`, in time polynomial in the events.
-
-    Raises `CannotTally` unless the query aggregates trends of one pattern whose predicates are local or adjacent.
-    """
-    if query.span is not None:
-        raise CannotTally("matches of detection have to be listed")
-    query = without_units(query, time_unit)
-    meaning = check_query(query)
-    if not isinstance(query.returns, Aggregates) or meaning.is_and or meaning.pairwise or len(meaning.parts[0]) > 1:
-        raise CannotTally("only aggregates without AND, OR at the top and pairwise predicates can be tallied")
-    stream = stream_of(events)
-    check_attributes(meaning, stream)
-    tallies: dict[Key, tuple[int, Tally]] = {}
-    for key, contents in windows_of(query, stream, time_unit):
-        matches, bound = _window(meaning, contents)
-        if matches:
-            before, tallied = tallies.get(key, (0, {}))
-            tallies[key] = (before + matches, {**tallied, **bound})  # two keys have no event in common
-    return aggregated(meaning, tallies, stream, modular)
-
-
-def _window(meaning: Meaning, events: Sequence[StreamEvent]) -> tuple[int, Tally]:
+def _tallied(meaning: Meaning, events: Sequence[StreamEvent]) -> tuple[int, Tally]:
     """The number of matches in a window, and the numbers of those that bind an event to a leaf."""
     search = MatchSearch(meaning, events, LIMIT)  # the limit is for negated patterns, whose matches are listed
     [[steps]] = meaning.parts
