@@ -48,7 +48,7 @@ NONE = -1
 COUNTERS = 13
 """See `Products.counters`."""
 OF_LOG, OF_ROWS = 11, 12
-"""What the kernel lacks space for, in addition to `update`."""
+"""Arrays that lack space, in addition to those of `update`."""
 LOG_BYTES = 32
 
 
@@ -112,14 +112,14 @@ def count(
     """
     mark = products.counters
     for i in range(begin, len(events.time)):
-        found = classified(i, events, local, cea)
-        if found == UNKNOWN:
+        decision = classified(i, events, local, cea)
+        if decision == UNKNOWN:
             mark[ASKED] = undecided(i, events, local, cea)
             return i, OF_DECISIONS
-        if found == NOTHING:
+        if decision == NOTHING:
             mark[SEEN] += 1
             continue
-        letter = letter_of(found)
+        letter = letter_of(decision)
         if mark[LOGGED] == len(products.log):
             return i, OF_LOG
         if mark[STARTS] == len(products.row.value):
@@ -305,20 +305,20 @@ def _begins(letter: int, cea: Cea) -> int:
 
 
 @inlined
-def _add(to: Counts, more: Any, more_over: bool) -> None:
+def _add(to: Counts, value: Any, over: bool) -> None:
     """Adds a count to a single one."""
-    total = to.value[0] + more
-    to.over[0] = to.over[0] or more_over or sum_exceeds(total, more)
+    total = to.value[0] + value
+    to.over[0] = to.over[0] or over or sum_exceeds(total, value)
     to.value[0] = total
 
 
 @inlined
-def _add_row(to: Counts, i: int, other: Counts, j: int, states: int) -> None:
-    """Adds row j of `other` to row i."""
+def _add_row(to: Counts, i: int, source: Counts, j: int, states: int) -> None:
+    """Adds row j of `source` to row i."""
     for t in range(states):
-        more = other.value[j, t]
-        total = to.value[i, t] + more
-        to.over[i, t] = to.over[i, t] or other.over[j, t] or sum_exceeds(total, more)
+        value = source.value[j, t]
+        total = to.value[i, t] + value
+        to.over[i, t] = to.over[i, t] or source.over[j, t] or sum_exceeds(total, value)
         to.value[i, t] = total
 
 

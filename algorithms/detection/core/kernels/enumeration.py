@@ -80,7 +80,7 @@ class FoundMatches(NamedTuple):
 
 
 @kernel
-def enumerate_matches(setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> int:
+def enumerate_matches(setting: Records, runs: CompactSet, search: Search, output: FoundMatches) -> int:
     """Enumerates the matches of all final cells, or continues; returns what it lacks space for, or 0.
 
     O(l) per match of l events, and O(1) for its digest.
@@ -92,15 +92,15 @@ def enumerate_matches(setting: Records, runs: CompactSet, search: Search, found:
             if mark[DONE] == runs.counters[FINALS]:
                 mark[DONE] = runs.counters[FINALS] = 0
                 return 0
-            lack, moment = _begin(moment, setting, runs, search, found)
+            lack, moment = _begin(moment, setting, runs, search, output)
         else:
-            lack, moment = _find_next(moment, setting, runs, search, found)
+            lack, moment = _find_next(moment, setting, runs, search, output)
         if lack != 0:
             return lack
 
 
 @inlined
-def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> tuple[int, int]:
+def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, output: FoundMatches) -> tuple[int, int]:
     """Begins with the next final cell."""
     mark = search.marks
     mark[CELL] = runs.final[mark[DONE]]
@@ -114,10 +114,10 @@ def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, foun
     if setting[0].digests:
         search.term[0] = mixed(cell.place)
     if cell.left == NONE:
-        if _is_full(1, setting, search, found):
+        if _is_full(1, setting, search, output):
             return OF_OUTPUT, moment
         mark[SINCE] += 1
-        moment = _emit(1, cell.time, moment, setting, runs, search, found)
+        moment = _emit(1, cell.time, moment, setting, runs, search, output)
     else:
         mark[SINCE] += 1
         search.stack[0, 0], search.stack[0, 1] = cell.left, 1
@@ -127,7 +127,9 @@ def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, foun
 
 
 @inlined
-def _find_next(moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> tuple[int, int]:
+def _find_next(
+    moment: int, setting: Records, runs: CompactSet, search: Search, output: FoundMatches
+) -> tuple[int, int]:
     """Finds the next match of the final cell, from the node on top of the stack."""
     mark = search.marks
     mask, kept = len(runs.node) - 1, runs.counters[KEPT]
@@ -140,7 +142,7 @@ def _find_next(moment: int, setting: Records, runs: CompactSet, search: Search, 
             lack = OF_SEARCH
         node = runs.node[n & mask]
         starts = node.place != NONE and node.left == NONE
-        if starts and _is_full(depth + 1, setting, search, found):
+        if starts and _is_full(depth + 1, setting, search, output):
             lack = OF_OUTPUT
         if lack != 0:
             search.stack[mark[WAITING], 0], search.stack[mark[WAITING], 1] = n, depth
@@ -156,7 +158,7 @@ def _find_next(moment: int, setting: Records, runs: CompactSet, search: Search, 
                 search.term[depth] = search.term[depth - 1] + mixed(node.place) * search.power[depth]
             depth += 1
             if starts:
-                moment = _emit(depth, node.time, moment, setting, runs, search, found)
+                moment = _emit(depth, node.time, moment, setting, runs, search, output)
                 if setting[0].limit > 0 and mark[REPORTED] == setting[0].limit:
                     mark[WAITING] = 0
                 return 0, moment
@@ -164,17 +166,17 @@ def _find_next(moment: int, setting: Records, runs: CompactSet, search: Search, 
 
 
 @inlined
-def _is_full(length: int, setting: Records, search: Search, found: FoundMatches) -> bool:
+def _is_full(length: int, setting: Records, search: Search, output: FoundMatches) -> bool:
     """Whether there is no space for one more match."""
     mark = search.marks
     if setting[0].digests:
-        return mark[ROWS] == len(found.window)
-    return mark[MATCHES] == len(found.one) or mark[WRITTEN] + length > len(found.positions)
+        return mark[ROWS] == len(output.window)
+    return mark[MATCHES] == len(output.one) or mark[WRITTEN] + length > len(output.positions)
 
 
 @inlined
 def _emit(
-    length: int, first: int, moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches
+    length: int, first: int, moment: int, setting: Records, runs: CompactSet, search: Search, output: FoundMatches
 ) -> int:
     """Writes or digests the match; returns the current tick."""
     mark = search.marks
@@ -182,17 +184,17 @@ def _emit(
     window = cell.born - setting[0].reach
     if setting[0].digests:
         at = mark[ROWS] - 1
-        if at < 0 or found.window[at] != window:
+        if at < 0 or output.window[at] != window:
             at += 1
-            found.window[at], found.matches[at], found.digest[at] = window, np.uint64(0), np.uint64(0)
+            output.window[at], output.matches[at], output.digest[at] = window, np.uint64(0), np.uint64(0)
             mark[ROWS] = at + 1
-        found.matches[at] += np.uint64(1)
-        found.digest[at] += finished(search.term[length - 1])
+        output.matches[at] += np.uint64(1)
+        output.digest[at] += finished(search.term[length - 1])
     else:
         written = mark[WRITTEN]
         for d in range(length):
-            found.positions[written + d] = search.path[length - 1 - d]
-        match = found.one[mark[MATCHES]]
+            output.positions[written + d] = search.path[length - 1 - d]
+        match = output.one[mark[MATCHES]]
         match.first, match.last, match.window, match.stop = first, cell.time, window, written + length
         mark[MATCHES], mark[WRITTEN] = mark[MATCHES] + 1, written + length
     mark[REPORTED] += 1

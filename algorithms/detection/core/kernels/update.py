@@ -51,14 +51,14 @@ def update(
     """
     count = runs.counters
     for i in range(begin, len(events.time)):
-        found = classified(i, events, local, cea)
-        if found == UNKNOWN:
+        decision = classified(i, events, local, cea)
+        if decision == UNKNOWN:
             count[ASKED] = undecided(i, events, local, cea)
             return i, OF_DECISIONS
-        if found == NOTHING:
+        if decision == NOTHING:
             count[SEEN] += 1
             continue
-        letter = letter_of(found)
+        letter = letter_of(decision)
         time = events.time[i]
         point = count[SEEN] if span[0].counts else time
         floor = point - span[0].reach
