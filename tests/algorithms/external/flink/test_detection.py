@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cepbench.algorithms.external.flink import Flink
+from cepbench.algorithms.external.flink.algorithm import Flink
 from cepbench.algorithms.external.flink.orders import MAX_FLOWS, PatternPlace, orders
 from cepbench.algorithms.registry import make
 from cepbench.queries.analysis import analyse

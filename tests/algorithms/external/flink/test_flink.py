@@ -7,7 +7,7 @@ import pytest
 
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.engine.longest_match import LongerMatch
-from cepbench.algorithms.external.flink import Flink
+from cepbench.algorithms.external.flink.algorithm import Flink
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
