@@ -16,12 +16,8 @@ from cepbench.algorithms.detection.mcep.kernels.state import (
     BEFORE,
     ENDED,
     FIRST,
-    INSTANCES,
     LAST,
-    LOOKED,
     NOBODY,
-    ORIGIN,
-    SEEN,
     SLOTS,
     EngineOutput,
     EngineState,
@@ -93,16 +89,16 @@ def set_rows(
 @inlined
 def joined_rows(n: int, point: int, time: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
     """Joins fresh rows with older ones into rows of node n; False if there is no space. O(pairs in reach)."""
-    count = state.counters
+    count = state.counters[0]
     node = tables.node[n]
     floor = point - node.reach
     for j in range(tables.join_ptr[n], tables.join_ptr[n + 1]):
         join = tables.join[j]
         fresh_store, older_store = state.store[join.fresh], state.store[join.older]
-        if fresh_store.stamp != count[SEEN] or fresh_store.fresh == fresh_store.size:
+        if fresh_store.stamp != count.seen or fresh_store.fresh == fresh_store.size:
             continue
         advance(join.older, point - tables.node[join.older].reach, tables, state)
-        begin, end = older_store.base, older_store.fresh if older_store.stamp == count[SEEN] else older_store.size
+        begin, end = older_store.base, older_store.fresh if older_store.stamp == count.seen else older_store.size
         if begin < end and node.reach < tables.node[join.older].reach:
             begin = first_from(join.older, LAST, floor, tables, state)
         if begin >= end:
@@ -117,7 +113,7 @@ def joined_rows(n: int, point: int, time: int, tables: PlanTables, state: Engine
                 continue
             stop = end
             if join.bound != NOBODY:
-                limit = state.binding[state.slab[fresh + SLOTS + join.bound] - count[ORIGIN]].first
+                limit = state.binding[state.slab[fresh + SLOTS + join.bound] - count.origin].first
                 if state.slab[older_store.offset + (end - 1) * stride + ENDED] >= limit:
                     stop = first_from(join.older, ENDED, limit, tables, state)
             number, list_at = stop - begin, NOBODY
@@ -126,7 +122,7 @@ def joined_rows(n: int, point: int, time: int, tables: PlanTables, state: Engine
                 list_at = state.entries[join.index].offset + state.entries[join.index].room
             for c in range(number):
                 older = older_store.offset + (begin + c if list_at == NOBODY else state.entry[list_at + c]) * stride
-                count[LOOKED] += list_at == NOBODY
+                count.comparisons += list_at == NOBODY
                 if state.slab[older + FIRST] < floor or not _agree(j, fresh, older, tables, state):
                     continue
                 if not _join_row(n, j, fresh, older, point, time, tables, state, output):
@@ -137,7 +133,7 @@ def joined_rows(n: int, point: int, time: int, tables: PlanTables, state: Engine
 @inlined
 def _agree(j: int, fresh: int, older: int, tables: PlanTables, state: EngineState) -> bool:
     """Whether two rows satisfy the checks of a join."""
-    origin = state.counters[ORIGIN]
+    origin = state.counters[0].origin
     for c in range(tables.join[j].check, tables.join[j].check_end):
         check = tables.check[c]
         fresh_binding, older_binding = state.slab[fresh + SLOTS + check.fresh], state.slab[older + SLOTS + check.older]
@@ -179,7 +175,7 @@ def _finish_row(n: int, at: int, point: int, tables: PlanTables, state: EngineSt
     """Stores or emits the row of node n that was written at word `at`; False if there is no space for a match."""
     if has_excluded(n, at, tables, state):
         return True
-    state.counters[INSTANCES] += 1
+    state.counters[0].instances += 1
     if tables.final_ptr[n] < tables.final_ptr[n + 1] and not emitted(n, at, point, tables, state, output):
         return False
     if tables.node[n].stored:
