@@ -16,12 +16,8 @@ from cepbench.algorithms.compose import MakeExecutor, per_key
 from cepbench.algorithms.construction.sase.detection import SpanExecutor
 from cepbench.algorithms.construction.sase.flattened import FlattenedExecutor, FlattenedPlan
 from cepbench.algorithms.construction.sase.kernels.construction import (
-    DEPTH,
-    LONGEST,
-    TRENDS,
-    UPDATES,
-    WRITTEN,
     FoundMatches,
+    ProgressRecord,
     Search,
     construct,
     mark_roles,
@@ -42,6 +38,7 @@ from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part, Workload
 from cepbench.queries.model import Aggregates, CompleteMatches, Query, Semantics
+from cepbench.queries.records import records_of
 
 FOUND_MATCHES = 65_536
 FOUND_EVENTS = 1_048_576
@@ -135,17 +132,18 @@ class SaseExecutor(StackExecutor):
         if self.paths:
             mark_roles(start, self.tables, self.stacks, role)
         search, found = _new_search(room), self._new_found(room)
+        progress = search.progress[0]
         parts: list[QueryRows] = []
         in_python(cells.clear)(self.total, 0)
         ended = False
         while not ended:
             ended = construct(start, ends_from, role, self.tables, self.stacks, search, self.total, found)
-            if self.matches and search.place[TRENDS]:
+            if self.matches and progress["trends"]:
                 parts.append(_matches(k, search, found) if self.writes else _digest(k, search, found))
-            search.place[TRENDS] = search.place[WRITTEN] = 0
-        assert search.place[DEPTH] == 0
-        self.longest = max(self.longest, int(search.place[LONGEST]))
-        self.updates += int(search.place[UPDATES])
+            progress["trends"] = progress["written"] = 0
+        assert progress["depth"] == 0
+        self.longest = max(self.longest, int(progress["longest"]))
+        self.updates += int(progress["updates"])
         if not self.matches and not in_python(cells.is_empty)(self.total, 0):
             parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
         return self._complete(parts) if self.compares and parts else parts
@@ -193,16 +191,14 @@ def _flattened(
 
 def _new_search(room: int) -> Search:
     path, pointer, candidate = (np.zeros(room, np.int64) for _ in range(3))
-    return Search(path, pointer, candidate, np.zeros(room, np.uint64), np.zeros(6, np.int64))
+    return Search(path, pointer, candidate, np.zeros(room, np.uint64), np.zeros(1, records_of(ProgressRecord)))
 
 
 def _digest(k: int, search: Search, found: FoundMatches) -> MatchDigests:
-    return MatchDigests(
-        np.array([k], np.int64), search.place[TRENDS : TRENDS + 1].astype(np.uint64), found.digest.copy()
-    )
+    return MatchDigests(np.array([k], np.int64), search.progress["trends"].astype(np.uint64), found.digest.copy())
 
 
 def _matches(k: int, search: Search, found: FoundMatches) -> MatchRows:
-    size = int(search.place[TRENDS])
+    size = int(search.progress[0]["trends"])
     offsets = found.offsets[: size + 1].copy()
     return MatchRows(np.full(size, k, np.int64), offsets, found.positions[: offsets[-1]].copy())
