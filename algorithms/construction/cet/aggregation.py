@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.construction.cet.detector import MemoryLimit
+from cepbench.algorithms.construction.cet.detectors import MemoryLimit
 from cepbench.algorithms.construction.cet.executor import LimitedExecutor
 from cepbench.algorithms.construction.cet.graph import trend_graph
 from cepbench.algorithms.construction.cet.kernels.aggregation import (

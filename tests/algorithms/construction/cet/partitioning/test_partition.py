@@ -66,10 +66,10 @@ def test_branch_and_bound_is_optimal_on_homogeneous_graphs(atoms: int, width: in
     graph = homogeneous(atoms, width, degree)
     feasible = 0
     for limit in interesting_limits(graph):
-        best, found = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
-        assert (best is None) == (found is None)
-        if best is not None and found is not None:
-            assert found.cpu == best.cpu
+        best, plan = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
+        assert (best is None) == (plan is None)
+        if best is not None and plan is not None:
+            assert plan.cpu == best.cpu
             feasible += 1
     assert feasible
 
@@ -81,9 +81,9 @@ def test_branch_and_bound_is_optimal_at_any_limit(atoms: int, width: int, data: 
     graph = homogeneous(atoms, width, degree)
     low, high = one_per_atom(graph).bytes, one_graphlet(graph).bytes
     limit = data.draw(st.integers(min(low, high) // 2, max(low, high)))
-    best, found = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
-    assert (best is None) == (found is None)
-    assert best is None or found is None or found.cpu == best.cpu
+    best, plan = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
+    assert (best is None) == (plan is None)
+    assert best is None or plan is None or plan.cpu == best.cpu
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -92,10 +92,10 @@ def test_exhaustive_finds_the_best_of_all_plans(seed: int) -> None:
     costs = Costs(graph)
     plans = [costs.cost(np.array(bounds)) for bounds in all_plans(costs.atoms.tolist())]
     for limit in interesting_limits(graph):
-        found = planned(graph, "exhaustive", limit)
+        plan = planned(graph, "exhaustive", limit)
         fitting = [cost.cpu for cost in plans if cost.bytes <= limit]
-        assert (found.cpu if found else None) == min(fitting, default=None)
-        assert found is None or found.details["partition_nodes"] == len(plans) == 2 ** (len(costs.atoms) - 2)
+        assert (plan.cpu if plan else None) == min(fitting, default=None)
+        assert plan is None or plan.details["partition_nodes"] == len(plans) == 2 ** (len(costs.atoms) - 2)
 
 
 @pytest.mark.full
@@ -110,11 +110,11 @@ def test_feasible_wherever_exhaustive_is() -> None:
             best = planned(graph, "exhaustive", limit)
             feasible += best is not None
             for method in methods:
-                found = planned(graph, method, limit)
-                assert (best is None) == (found is None), method
-                if best is not None and found is not None:
-                    assert found.cpu >= best.cpu, method
-                    better[method] += found.cpu > best.cpu
+                plan = planned(graph, method, limit)
+                assert (best is None) == (plan is None), method
+                if best is not None and plan is not None:
+                    assert plan.cpu >= best.cpu, method
+                    better[method] += plan.cpu > best.cpu
     assert feasible > 2000
     assert all(better.values()), "other graphs have gaps, which the benchmark reports"
 
@@ -266,5 +266,5 @@ def test_a_search_of_too_many_plans_keeps_within_the_limit(monkeypatch: pytest.M
     for seed in range(60):
         graph = irregular(seed, 6 + seed % 12)
         for limit in interesting_limits(graph):
-            best, found = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
-            assert (best is None) == (found is None)
+            best, plan = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
+            assert (best is None) == (plan is None)
