@@ -1,4 +1,7 @@
-"""Sharon: shared online event sequence aggregation (dissertation Part III)."""
+"""Sharon: shared online event sequence aggregation (dissertation Part III).
+
+`optimizer` plans the sharing, in the SHARON graph of `graph`; `sequences.executor` counts.
+"""
 
 from __future__ import annotations
 
@@ -80,10 +83,10 @@ class Sharon(Algorithm):
 
     def plan(self, workload: Workload, statistics: Statistics) -> SharingPlan:
         """Runs the optimizer."""
-        found = [(query, s) for query in workload for s in sequences_of(query, self.max_length)]
-        sequences = [s for _, s in found]
-        families = [_family(query, number) for number, (query, _) in enumerate(found)]
-        model = self._model([query for query, _ in found], sequences, statistics)
+        pairs = [(query, s) for query in workload for s in sequences_of(query, self.max_length)]
+        sequences = [s for _, s in pairs]
+        families = [_family(query, number) for number, (query, _) in enumerate(pairs)]
+        model = self._model([query for query, _ in pairs], sequences, statistics)
         decision = optimize(sequences, families, model, self.optimizer, Limits(self.limit, self.memory))
         return SharingPlan(
             workload,
@@ -108,7 +111,7 @@ class Sharon(Algorithm):
 
 
 def _family(query: CompiledQuery, number: int) -> Hashable:
-    """What sequences must have in common to share; queries with count windows are separate families."""
+    """The family of a sequence, within which it can share; queries with count windows are separate families."""
     if query.window is not None and query.window.counts_events:
         return number
     return query.window, query.partition

@@ -1,4 +1,4 @@
-"""Which patterns of a workload are sharable, and where they occur."""
+"""The sharable patterns of a workload, and their occurrences."""
 
 from collections import Counter
 

@@ -44,7 +44,7 @@ def plan_for(case: WorkloadCase, *patterns: str, arithmetic: str = "modular") ->
 def wrong(
     case: WorkloadCase, plan: SharingPlan, expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
 ) -> str | None:
-    """How the answer of a plan differs from expected rows by query, or from the oracle's, or None."""
+    """The difference of a plan's answer from expected rows by query, or from the oracle's; or None."""
     frame = answers(plan, batch(case.events), case)
     for query in case.queries:
         rows = answer(query, case.events, modular=True, limit=LIMIT) if expected is None else expected[str(query.name)]

@@ -61,9 +61,9 @@ def queries(candidate: Candidate) -> list[str]:
 
 
 def test_sharable_patterns_of_the_workload() -> None:
-    found = sharing_candidates(sequences(), ["all"] * len(QUERIES))
-    assert set(found) == {named(name) for name in NAMES}
-    assert len(found) == len(NAMES)
+    candidates = sharing_candidates(sequences(), ["all"] * len(QUERIES))
+    assert set(candidates) == {named(name) for name in NAMES}
+    assert len(candidates) == len(NAMES)
 
 
 def test_conflicts(graph: SharonGraph) -> None:
@@ -90,11 +90,11 @@ def test_reduction(graph: SharonGraph) -> None:
 
 def test_plan_finder(graph: SharonGraph) -> None:
     reduction = reduce_graph(graph, guaranteed_weight(graph), UNLIMITED)
-    found = find_plan(graph, reduction.left, reduction.conflict_free, UNLIMITED)
-    assert found.visited == GOLDEN["valid_plans_after_reduction"]
-    assert names(found.plan) == GOLDEN["optimal"]["plan"]
-    assert graph.weight(found.plan) == GOLDEN["optimal"]["score"]
-    assert found.stopped is None
+    outcome = find_plan(graph, reduction.left, reduction.conflict_free, UNLIMITED)
+    assert outcome.visited == GOLDEN["valid_plans_after_reduction"]
+    assert names(outcome.plan) == GOLDEN["optimal"]["plan"]
+    assert graph.weight(outcome.plan) == GOLDEN["optimal"]["score"]
+    assert outcome.stopped is None
 
 
 def test_greedy_plan(graph: SharonGraph) -> None:

@@ -218,11 +218,11 @@ def test_integer_program_is_optimal_over_all_subsets_of_queries(texts: list[str]
         for queries in combinations(candidate.sequences, size)
     ]
     graph = construct(options, [model.benefit(option) for option in options], Limits(60))
-    found = find_plan(graph, graph.everything, 0, Limits(60))
-    assume(found.stopped is None)
+    outcome = find_plan(graph, graph.everything, 0, Limits(60))
+    assume(outcome.stopped is None)
     solution = best_plan(sharing_candidates(workload, ["x"] * len(workload)), model, 60)
     assert solution.optimal
-    assert sum(map(model.benefit, solution.plan)) == pytest.approx(graph.weight(found.plan), rel=1e-6)
+    assert sum(map(model.benefit, solution.plan)) == pytest.approx(graph.weight(outcome.plan), rel=1e-6)
 
 
 def test_integer_program_sees_small_gains_beside_large_costs() -> None:
@@ -242,7 +242,7 @@ def test_integer_program_lets_a_query_join_at_a_loss_that_the_other_makes_up_for
 
 
 class Uses(BenefitModel):
-    """What each query gains by a pattern, as a table says."""
+    """The gain of each query by a pattern, from a table."""
 
     def __init__(self, gains: dict[int, float], cost: float) -> None:
         super().__init__(sequences(["AB"] * len(gains)), [1.0] * len(gains), {})

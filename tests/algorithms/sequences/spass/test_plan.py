@@ -1,4 +1,4 @@
-"""Which sub-sequences SPASS shares."""
+"""The sub-sequences that SPASS shares."""
 
 from collections.abc import Sequence
 
