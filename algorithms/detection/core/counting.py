@@ -104,18 +104,18 @@ class CountExecutor(Executor):
         while len(self.automaton.states) > len(self.products.reached):
             self._widen_states(len(self.products.reached))
 
-    def _widen_states(self, more: int) -> None:
+    def _widen_states(self, number: int) -> None:
         """Allocates space for more states; the product maps each new state to itself only."""
-        known, old = len(self.products.reached), self.products
+        first, old = len(self.products.reached), self.products
         square = {
-            name: widened(widened(counts, counts._fields, more), counts._fields, more, axis=0)
+            name: widened(widened(counts, counts._fields, number), counts._fields, number, axis=0)
             for name, counts in old._asdict().items()
             if name in MATRICES
         }
-        diagonal = np.arange(known, known + more)
+        diagonal = np.arange(first, first + number)
         square["back"].value[diagonal, diagonal] = 1
-        row = widened(old.row, old.row._fields, more)
-        self.products = widened(old._replace(row=row, **square), ("reached", "touched"), more)
+        row = widened(old.row, old.row._fields, number)
+        self.products = widened(old._replace(row=row, **square), ("reached", "touched"), number)
 
 
 def _new_products(dtype: np.dtype[Any]) -> Products:

@@ -58,7 +58,7 @@ class DetectionExecutor(Executor):
         self.output = new_output(len(tables.queries))
         self.now = 0
         self._failed = (NOBODY, NOBODY)
-        self._found: list[Taken] = []
+        self._matches: list[Taken] = []
         self._digests: list[Taken] = []
         self._late: list[Taken] = []
         """Of waiting patterns."""
@@ -96,8 +96,8 @@ class DetectionExecutor(Executor):
         size, events, rows, waiting = (int(count[name]) for name in PEAKS)
         for name in PEAKS:
             count[name] = 0
-        result = sum((one.state() for one in self.distinct.values()), StateSize())
-        result = sum((one.state() for one in self.counts.values()), result)
+        result = sum((distinct.state() for distinct in self.distinct.values()), StateSize())
+        result = sum((counts.state() for counts in self.counts.values()), result)
         return result + StateSize(size, {"events": events, "partial matches": rows, "trends": waiting})
 
     def details(self) -> Mapping[str, float]:
@@ -160,8 +160,8 @@ class DetectionExecutor(Executor):
         """Collects the kernel's output, and the waiting matches that are settled."""
         count, output = self.state_arrays.counters[0], self.output
         if count["output"]["matches"]:
-            found = output.match[: count["output"]["matches"]]
-            self._found.append((found["pattern"].copy(), _match_rows(found, output.positions)))
+            matches = output.match[: count["output"]["matches"]]
+            self._matches.append((matches["pattern"].copy(), _match_rows(matches, output.positions)))
             count["output"] = (0, 0)
         if count["digest_rows"]:
             size = int(count["digest_rows"])
@@ -190,12 +190,12 @@ class DetectionExecutor(Executor):
         count["waiting"] = (len(left), len(kept.positions))
 
     def _parts(self) -> dict[int, list[QueryRows]]:
-        """What was taken since the last report, by query; the matches of waiting patterns come last."""
+        """The rows since the last report, by query; the matches of waiting patterns come last."""
         parts: dict[int, list[QueryRows]] = {query: [] for query in self.by_events}
-        for kind in (self._found, self._digests, self._late):
+        for kind in (self._matches, self._digests, self._late):
             if kind:
                 query = self.tables.queries[np.concatenate([pattern for pattern, _ in kind])]
-                rows, order = concatenate([one for _, one in kind]), np.argsort(query, kind="stable")
+                rows, order = concatenate([part for _, part in kind]), np.argsort(query, kind="stable")
                 for begin, end in pairwise([0, *(np.flatnonzero(np.diff(query[order])) + 1).tolist(), len(order)]):
                     parts[int(query[order[begin]])].append(rows.take(order[begin:end]))
                 kind.clear()
@@ -208,11 +208,11 @@ class DetectionExecutor(Executor):
         seen = int(self.state_arrays.counters[0]["seen"])
         for query, distinct in self.distinct.items():
             if parts[query] or distinct.known is not None:
-                found = distinct.once(parts[query], seen if self.by_events[query] else self.now)
+                matches = distinct.once(parts[query], seen if self.by_events[query] else self.now)
                 if query in self.totals:
-                    self.totals[query].add(found)
-                elif found is not None and len(found):
-                    result[query] = found
+                    self.totals[query].add(matches)
+                elif matches is not None and len(matches):
+                    result[query] = matches
         for query, counts in self.counts.items():
             counts.add([rows for rows in parts[query] if isinstance(rows, MatchRows)])
             closed = counts.closed(now)
@@ -221,8 +221,8 @@ class DetectionExecutor(Executor):
         return result
 
 
-def _match_rows(found: NDArray[np.void], positions: NDArray[np.int64]) -> MatchRows:
-    """Matches as rows; `found["stop"]` are the ends of their positions."""
-    offsets = np.append(0, found["stop"])
-    times = np.stack([found["first"], found["last"]], axis=1)
-    return MatchRows(found["window"].copy(), offsets, positions[: offsets[-1]].copy(), times)
+def _match_rows(matches: NDArray[np.void], positions: NDArray[np.int64]) -> MatchRows:
+    """Matches as rows; `matches["stop"]` are the ends of their positions."""
+    offsets = np.append(0, matches["stop"])
+    times = np.stack([matches["first"], matches["last"]], axis=1)
+    return MatchRows(matches["window"].copy(), offsets, positions[: offsets[-1]].copy(), times)

@@ -1,4 +1,4 @@
-"""What holds of the nodes of the compact set, whatever the stream."""
+"""Invariants of the nodes of the compact set, on any stream."""
 
 from __future__ import annotations
 

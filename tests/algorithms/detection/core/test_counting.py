@@ -103,9 +103,9 @@ def test_enumerating_counts_as_many(unit: str) -> None:
 def test_steps_per_event_do_not_depend_on_the_span() -> None:
     counted = []
     for span in (100, 1000, 10_000):
-        made = evaluator(f"SEQ(A, B+, C) WITHIN {span} events")
-        made.process(uniform(60_000))
-        mark = made.products.counters[0]
+        executor = evaluator(f"SEQ(A, B+, C) WITHIN {span} events")
+        executor.process(uniform(60_000))
+        mark = executor.products.counters[0]
         assert mark["seen"] == 60_000
         assert 60_000 // span - 2 <= mark["flips"] <= 60_000 // span
         assert span < mark["max_logged"] <= 2 * span + 1
@@ -114,11 +114,11 @@ def test_steps_per_event_do_not_depend_on_the_span() -> None:
 
 
 def test_the_state_is_that_of_two_spans() -> None:
-    made, sizes = evaluator("SEQ(A, B+, C) WITHIN 500 events"), []
+    executor, sizes = evaluator("SEQ(A, B+, C) WITHIN 500 events"), []
     for start in range(0, 20_000, 1000):
-        made.process(uniform(20_000).slice(start, start + 1000))
-        sizes.append(made.state().bytes)
+        executor.process(uniform(20_000).slice(start, start + 1000))
+        sizes.append(executor.state().bytes)
     assert max(sizes[1:]) < 1.2 * min(sizes[1:])
-    assert len(made.products.log) <= 1024
-    mark = made.products.counters[0]
+    assert len(executor.products.log) <= 1024
+    mark = executor.products.counters[0]
     assert mark["logged"] / 4 < mark["starts"] < mark["logged"] / 2  # a third of the events may begin a match

@@ -78,16 +78,16 @@ def random_plan(workload: Workload, random: Random, shape: str) -> MultiPlan:
 
 
 def random_search(workload: Workload, random: Random) -> MultiPlan:
-    """What a strategy drawn at random plans for rates and selectivities drawn at random, by either costs."""
+    """The plan of a random strategy for random rates and selectivities, by either costs."""
     patterns = patterns_of(workload)
     rates = Statistics(1, 1, {name: random.uniform(0.1, 3) for name in "ABCN"})
-    given = Selectivities({one: random.uniform(0.02, 1) for one in conditions_of(patterns)})
+    selectivities = Selectivities({one: random.uniform(0.02, 1) for one in conditions_of(patterns)})
     shape, generator = random.choice(SHAPES), random.choice(GENERATORS)
     options = PlanningOptions(
         random.choice(SEARCHES), shape, random.choice((2, 3)), generator, random.choice(("paper", *3 * ("executor",))),
         random.randrange(100), SearchBudget(steps=random.choice((0, 20))),
     )  # fmt: skip
-    plan = planned(patterns, rates, given, options).plan
+    plan = planned(patterns, rates, selectivities, options).plan
     check(plan, range(len(patterns)))
     return plan
 

@@ -1,4 +1,4 @@
-"""What global plans mean: a naive interpreter of their nodes finds the matches of the oracle."""
+"""The meaning of global plans: a naive interpreter of their nodes finds the matches of the oracle."""
 
 from __future__ import annotations
 
@@ -109,10 +109,10 @@ def test_every_plan_finds_the_matches_of_the_oracle(strategy: str, shape: str, s
     queries = [parse_query(random_query(random)) for _ in range(6)]
     times = sorted(random.choices(range(14), k=16))
     events = [{"time": t, "type": random.choice("ABC"), "x": random.randrange(5), "y": 0.0, "g": 0} for t in times]
-    given = patterns_of(compile_workload(queries, SCHEMA))
+    patterns = patterns_of(compile_workload(queries, SCHEMA))
     rates = {name: random.uniform(0.1, 1) for name in "ABC"}
     options = PlanningOptions(strategy, shape, seed=seed, budget=SearchBudget(steps=100))
-    plan = planned(given, Statistics(1, 1, rates), Selectivities(), options).plan
+    plan = planned(patterns, Statistics(1, 1, rates), Selectivities(), options).plan
     found = interpreted(plan, events)
     for number, query in enumerate(queries):
         expected = {tuple(sorted(row["match"])) for row in answer(query, events)}

@@ -92,12 +92,12 @@ def test_every_neighbor_is_valid_and_differs(shape: str, seed: int) -> None:
 def test_the_best_of_all_trees_of_orders(search: str, seed: int) -> None:
     """Three patterns of at most three operands have at most 216 plans."""
     random = Random(seed)
-    given = random_patterns(random, 3, 3, "ABC")
-    costs = random_costs(random, given)
+    patterns = random_patterns(random, 3, 3, "ABC")
+    costs = random_costs(random, patterns)
     plan, _, _ = searched(search, costs, LocalPlanner(costs, "orders"), 2, 1, SearchBudget(steps=500))
     every = MultiPlan(costs, orders=True)
     lowest = float("inf")
-    for orders in product(*(permutations(range(len(pattern))) for pattern in given)):
+    for orders in product(*(permutations(range(len(pattern))) for pattern in patterns)):
         every.exchange(every.local(pattern, ordered(order)) for pattern, order in enumerate(orders))
         lowest = min(lowest, every.cost)
     assert plan.cost >= lowest * (1 - 1e-12)
