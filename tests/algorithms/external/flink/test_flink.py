@@ -22,8 +22,8 @@ FIGURE_2_3 = "A1 B2 A3 A4 C5 B6 A7 B8"
 
 
 def executor_of(text: str, events: EventBatch, algorithm: Flink | None = None) -> Executor:
-    made = algorithm or Flink()
-    return OneKey(made.operator(made.plan(compile_workload([parse_query(text)], events.schema), Statistics())))
+    flink = algorithm or Flink()
+    return OneKey(flink.operator(flink.plan(compile_workload([parse_query(text)], events.schema), Statistics())))
 
 
 def details_of(text: str, events: EventBatch, algorithm: Flink | None = None) -> Mapping[str, float]:
