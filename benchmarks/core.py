@@ -19,14 +19,7 @@ import numpy as np
 
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
 from cepbench.algorithms.detection.core.counting import CountExecutor
-from cepbench.algorithms.detection.core.kernels.compact_set import NEXT, STEPS
 from cepbench.algorithms.detection.core.kernels.enumeration import (
-    ALL_TICKS,
-    MATCHES,
-    MAX_STEPS,
-    RATIO,
-    ROWS,
-    SLOWEST,
     delay_of,
 )
 from cepbench.algorithms.detection.core.runs import Runs
@@ -83,10 +76,10 @@ def no_last_event(size: int) -> None:
     for unit in ("events", "s"):
         for window in (100, 1_000, 10_000, 100_000, 1_000_000):
             runs, seconds = read(f"PATTERN SEQ(A, B, C, L) WITHIN {window} {unit} PER MATCH", events)
-            count = runs.set.counters
+            count = runs.set.counters[0]
             print(
                 f"  {window:>9,} {unit:<6} {1e-6 / seconds:6.1f} M events/s, {seconds * 1e9:6.1f} ns and "
-                f"{count[STEPS] / len(events):.3f} steps per event, {count[NEXT] / len(events):.3f} nodes, "
+                f"{count['steps'] / len(events):.3f} steps per event, {count['next_node'] / len(events):.3f} nodes, "
                 f"{runs.live_nodes:,} live, room for {len(runs.set.node):,}"
             )
 
@@ -125,16 +118,16 @@ def enumeration(size: int) -> None:
     for text, types in (("SEQ(A, B, C)", 9), ("SEQ(A, B+, C)", 9), ("SEQ(A, B, C, D, E, F)", 9)):
         window = 100 if "+" not in text else 60
         runs, _ = read(f"PATTERN {text} WITHIN {window} events PER MATCH", stream(size, types))
-        delays, mark = runs.search.delays, runs.search.marks
+        delays, mark = runs.search.delays, runs.search.marks[0]
         matches = int(delays.sum())
-        tick = runs.enumeration_seconds / max(int(mark[ALL_TICKS]), 1)
+        tick = runs.enumeration_seconds / max(int(mark["all_ticks"]), 1)
         worst = delay_of(int(np.searchsorted(np.cumsum(delays), 0.999 * matches)))
         print(
             f"  {text:<22} {matches:>12,} matches, mean {runs.enumeration_seconds / matches * 1e9:6.1f} ns, "
-            f"p99.9 {worst * tick * 1e9:7.1f} ns, max {mark[SLOWEST] * tick * 1e6:8.1f} us, "
-            f"at most {mark[MAX_STEPS]} steps, {mark[RATIO] / 1000:.2f} per event of the match"
+            f"p99.9 {worst * tick * 1e9:7.1f} ns, max {mark['slowest'] * tick * 1e6:8.1f} us, "
+            f"at most {mark['max_steps']} steps, {mark['max_ratio'] / 1000:.2f} per event of the match"
         )
-        assert mark[ROWS] == mark[MATCHES] == 0
+        assert mark["digest_rows"] == mark["matches"] == 0
 
 
 def main() -> None:

@@ -12,14 +12,14 @@ import numpy as np
 
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.partitioning import (
+from cepbench.algorithms.construction.cet.partitioning.costs import Costs
+from cepbench.algorithms.construction.cet.partitioning.partition import (
     METHODS,
     PartitionPlan,
     one_graphlet,
     one_per_atom,
     partition,
 )
-from cepbench.algorithms.construction.cet.partitioning.costs import Costs
 
 ATOMS = (8, 12, 16, 20, 24)
 TIGHTNESS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.0)

@@ -133,7 +133,7 @@ _EXCLUSIVE = (
 DETECTED = frozenset({Feature.OPERAND_OR, Feature.DETECTED_COUNT})
 """Features of detection queries only."""
 NEVER_TALLIED = frozenset({Feature.OR, Feature.AND, Feature.PAIRWISE})
-"""Features of queries whose matches the oracle must list (`algorithms.oracle.tallying`)."""
+"""Features of queries whose matches the oracle must list (`algorithms.oracle.tally`)."""
 NEVER_DETECTED = frozenset(
     {
         Feature.NEXT, Feature.CONTIGUOUS, Feature.NESTED_KLEENE, Feature.OPTIONAL, Feature.REPETITION,

@@ -5,13 +5,12 @@ compiled tables or the kernels that it checks. It is slow and meant to be obviou
 the events of a window, and nothing is computed incrementally.
 """
 
-from cepbench.algorithms.oracle.answering import LIMIT, answer, check_query, needed_attributes
+from cepbench.algorithms.oracle.answering import LIMIT, CannotTally, answer, check_query, needed_attributes, tally
 from cepbench.algorithms.oracle.detecting import DetectionMeaning, detection_meaning
 from cepbench.algorithms.oracle.matching import TooManyMatches
 from cepbench.algorithms.oracle.names import Meaning, Pair, meaning_of
 from cepbench.algorithms.oracle.steps import Leaf, Steps
 from cepbench.algorithms.oracle.stream import plain_events
-from cepbench.algorithms.oracle.tallying import CannotTally, tally
 
 __all__ = [
     "LIMIT",

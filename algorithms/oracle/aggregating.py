@@ -40,16 +40,16 @@ def row_head(query: Query, key: Key) -> dict[str, Any]:
 
 
 def aggregated(
-    meaning: Meaning, found: Mapping[Key, tuple[int, Tally]], stream: Sequence[StreamEvent], modular: bool
+    meaning: Meaning, tallies: Mapping[Key, tuple[int, Tally]], stream: Sequence[StreamEvent], modular: bool
 ) -> list[dict[str, Any]]:
     """The rows of an aggregation query, from the number of matches (at least one) and the tally of each key."""
     assert isinstance(meaning.query.returns, Aggregates)
     floats = frozenset(name for event in stream for name, value in event.attributes.items() if isinstance(value, float))
     rows = []
-    for key in sorted(found, key=lambda key: key[:2]):
+    for key in sorted(tallies, key=lambda key: key[:2]):
         row, overflow = row_head(meaning.query, key), False
         for item in meaning.query.returns.items:
-            result = _aggregate(item, meaning, *found[key], floats)
+            result = _aggregate(item, meaning, *tallies[key], floats)
             row[str(item)] = None if modular and result.overflow else result.value
             overflow |= result.overflow
         rows.append({**row, "overflow": overflow})

@@ -114,15 +114,15 @@ def detect(
     `limit`: maximum number of event choices for a prefix of the operands, per key.
     """
     meaning = detection_meaning(query)
-    found: dict[tuple[Any, ...], set[tuple[int, int, tuple[int, ...]]]] = {}
+    matches_of: dict[tuple[Any, ...], set[tuple[int, int, tuple[int, ...]]]] = {}
     for partition, substream in substreams(query, stream).items():
         search = DetectionSearch(meaning, substream, _length(query, time_unit), limit)
-        found.setdefault(partition[: len(query.group_by)], set()).update(
+        matches_of.setdefault(partition[: len(query.group_by)], set()).update(
             (match[0].time, match[-1].time, tuple(event.position for event in match))
             for alternative in meaning.alternatives
             for match in search.matches(alternative)
         )
-    by_positions = {group: sorted(matches, key=lambda match: match[2]) for group, matches in found.items()}
+    by_positions = {group: sorted(matches, key=lambda match: match[2]) for group, matches in matches_of.items()}
     return [(group, [(a, b, list(p)) for a, b, p in by_positions[group]]) for group in sorted(by_positions)]
 
 
@@ -157,13 +157,13 @@ class DetectionSearch:
             if not any(event.position in taken for event in events):
                 yield from self._bindings(operands, (*chosen, events))
 
-    def _choices(self, operand: DetectedPart, others: tuple[Chosen, ...]) -> Iterator[Chosen]:
+    def _choices(self, operand: DetectedPart, chosen: tuple[Chosen, ...]) -> Iterator[Chosen]:
         """The events that an operand can bind within the span, given those of other operands."""
         able = [event for event in self._events if self._passes(operand, event)]
         pending: list[Chosen] = [(event,) for event in able]
         while pending:
             events = pending.pop()
-            if not self._within(_events_of([*others, events])):
+            if not self._within(_events_of([*chosen, events])):
                 continue
             self._visited += 1
             yield events
@@ -188,8 +188,8 @@ class DetectionSearch:
         return all(
             holds_pair(pair, left, right)
             for pair in self._meaning.pairs
-            for (one, lefts), (other, rights) in product(bound, bound)
-            if one.origins <= pair.first and other.origins <= pair.second
+            for (left_part, lefts), (right_part, rights) in product(bound, bound)
+            if left_part.origins <= pair.first and right_part.origins <= pair.second
             for left, right in product(lefts, rights)
         )
 
@@ -243,7 +243,7 @@ def _check_comparison(pair: Pair, is_next: bool, alternatives: Sequence[Alternat
 
 def _in_order(binding: Sequence[Chosen]) -> bool:
     """Whether all events of an operand are strictly before those of the next one."""
-    return all(one[-1].time < other[0].time for one, other in pairwise(binding))
+    return all(events[-1].time < following[0].time for events, following in pairwise(binding))
 
 
 def _events_of(binding: Sequence[Chosen]) -> Chosen:

@@ -40,15 +40,15 @@ class MatchSearch:
 
     def combinations(self) -> list[tuple[Match, ...]]:
         """One binding per combination of distinct trends, one of each part of an AND, in any order."""
-        found: dict[frozenset[tuple[int, ...]], tuple[Match, ...]] = {}
+        binding_of: dict[frozenset[tuple[int, ...]], tuple[Match, ...]] = {}
         parts = [[match for match in self._union(part) if self._holds_pairwise(match)] for part in self._meaning.parts]
         if math.prod(map(len, parts)) > self._limit:
             raise TooManyMatches(f"more than {self._limit} combinations in one window; raise the limit")
         for combination in product(*parts):
             trends = frozenset(trend(match) for match in combination)
             if len(trends) == len(combination) and self._holds_across(combination):
-                found.setdefault(trends, combination)
-        return list(found.values())
+                binding_of.setdefault(trends, combination)
+        return list(binding_of.values())
 
     def _union(self, alternatives: tuple[Steps, ...]) -> list[Match]:
         """Bindings of the first alternative, and bindings of later ones whose trend no earlier one has."""
@@ -74,13 +74,13 @@ class MatchSearch:
     def following(self, steps: Steps, semantics: Semantics) -> dict[Bound, list[Bound]]:
         """All bound events that partial matches reach, and what can follow each of them."""
         pending = [(e, leaf) for e in self._events for leaf in steps.begin if self.begins(steps, (e, leaf))]
-        found: dict[Bound, list[Bound]] = {}
+        successors: dict[Bound, list[Bound]] = {}
         while pending:
             bound = pending.pop()
-            if bound not in found:
-                found[bound] = self._next(steps, semantics, bound)
-                pending.extend(found[bound])
-        return found
+            if bound not in successors:
+                successors[bound] = self._next(steps, semantics, bound)
+                pending.extend(successors[bound])
+        return successors
 
     def _matches(self, steps: Steps, semantics: Semantics) -> Iterator[Match]:
         for event in self._events:
@@ -99,15 +99,15 @@ class MatchSearch:
             yield from self._extensions(steps, semantics, (*partial, successor))
 
     def _next(self, steps: Steps, semantics: Semantics, bound: Bound) -> list[Bound]:
-        """What can follow a bound event. A leaf belongs to one pattern, and so to one semantics."""
+        """The bound events that can follow a bound event. A leaf belongs to one pattern, and so to one semantics."""
         if bound not in self._successors:
-            found = self._next_under_any(steps, bound)
-            if semantics is not Semantics.ANY and found:
-                earliest = min(event.time for event, _ in found)
-                found = [successor for successor in found if successor[0].time == earliest]
+            successors = self._next_under_any(steps, bound)
+            if semantics is not Semantics.ANY and successors:
+                earliest = min(event.time for event, _ in successors)
+                successors = [successor for successor in successors if successor[0].time == earliest]
                 if semantics is Semantics.CONTIGUOUS and self._anything_between(bound[0].time, earliest):
-                    found = []
-            self._successors[bound] = found
+                    successors = []
+            self._successors[bound] = successors
         return self._successors[bound]
 
     def _next_under_any(self, steps: Steps, bound: Bound) -> list[Bound]:
@@ -175,8 +175,8 @@ class MatchSearch:
         return all(
             self._holds_pair(pair, left, right)
             for pair in self._meaning.pairwise
-            for one, other in permutations(combination, 2)
-            for left, right in product(one, other)
+            for left_match, right_match in permutations(combination, 2)
+            for left, right in product(left_match, right_match)
         )
 
     def _holds_pair(self, pair: Pair, left: Bound, right: Bound) -> bool:
@@ -186,13 +186,13 @@ class MatchSearch:
 
 def _reached(start: Bound, following: Mapping[Bound, Sequence[Bound]]) -> set[Bound]:
     """A bound event and all that can come after it, at any distance."""
-    found = {start}
+    reached = {start}
     pending = [start]
     while pending:
-        fresh = set(following[pending.pop()]) - found
-        found |= fresh
+        fresh = set(following[pending.pop()]) - reached
+        reached |= fresh
         pending.extend(fresh)
-    return found
+    return reached
 
 
 def trend(match: Match) -> tuple[int, ...]:

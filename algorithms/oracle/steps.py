@@ -1,4 +1,4 @@
-"""What can come next in a pattern: derivatives of its expression, with the negations collected on the way.
+"""The leaves that can come next in a pattern: derivatives of its expression, with the negations collected on the way.
 
 A pattern is first written out: every occurrence of an event gets its own `Leaf`. `P{n,}` becomes n copies of P, of
 which the last can repeat; `P{n,m}` becomes m copies, and after the n-th and every later one the rest is optional. What
@@ -76,14 +76,14 @@ class Steps:
 
     def reachable(self, leaf: Leaf) -> set[Leaf]:
         """The leaves that can come after `leaf` in a match, at any distance."""
-        found: set[Leaf] = set()
+        leaves: set[Leaf] = set()
         pending = [leaf]
         while pending:
             for successor in self.after[pending.pop()]:
-                if successor not in found:
-                    found.add(successor)
+                if successor not in leaves:
+                    leaves.add(successor)
                     pending.append(successor)
-        return found
+        return leaves
 
 
 def steps_of(pattern: Pattern, first: int = 0) -> Steps:
@@ -153,10 +153,10 @@ def _explore(expression: _Expression) -> Steps:
     pending = dict(rests)
     while pending:
         leaf, rest = pending.popitem()
-        after[leaf], at_end, found = _ways(rest)
+        after[leaf], at_end, rests_of = _ways(rest)
         if at_end is not None:
             end[leaf] = at_end
-        pending.update({other: other_rest for other, other_rest in found.items() if other not in after})
+        pending.update({successor: left for successor, left in rests_of.items() if successor not in after})
     return Steps(begin, after, end)
 
 
@@ -227,7 +227,7 @@ def _share_types(left: Steps, right: Steps) -> bool:
         a, b = pending.pop()
         if a in left.end and b in right.end:
             return True
-        found = {(c, d) for c in left.after[a] for d in right.after[b] if c.type == d.type} - seen
-        seen |= found
-        pending.extend(found)
+        fresh = {(c, d) for c in left.after[a] for d in right.after[b] if c.type == d.type} - seen
+        seen |= fresh
+        pending.extend(fresh)
     return False

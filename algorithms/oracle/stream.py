@@ -54,12 +54,12 @@ def plain_events(batch: EventBatch) -> list[dict[str, Any]]:
 
 def substreams(query: Query, stream: Sequence[StreamEvent]) -> dict[tuple[Value, ...], list[StreamEvent]]:
     """The events of each key, by the values of the partition attributes."""
-    found: dict[tuple[Value, ...], list[StreamEvent]] = {}
+    events_of: dict[tuple[Value, ...], list[StreamEvent]] = {}
     for event in stream:
         key = tuple(value_of(event, attribute) for attribute in query.partition)
-        part = found.setdefault(key, [])
+        part = events_of.setdefault(key, [])
         part.append(StreamEvent(event.time, event.type, event.attributes, event.position, len(part)))
-    return found
+    return events_of
 
 
 def windows(

@@ -80,27 +80,27 @@ class Channels:
     def mapped(self, use: Use) -> list[int]:
         """For each channel of the query that uses a segment, the segment's channel or -1; families in order."""
         member = self.members[self.sequences[use.sequence].query]
-        found = [0]  # COUNT(*)
-        for family, known in zip(FAMILIES, self.bounds[use.segment], strict=True):
-            for number, (c, channel, weights) in enumerate(_channels(member, family)):
+        channels = [0]  # COUNT(*)
+        for family, bounds in zip(FAMILIES, self.bounds[use.segment], strict=True):
+            for number, (c, needed, weights) in enumerate(_channels(member, family)):
                 before = 1 if family == "ring" else 0
                 if use.segment in self.carrying:
-                    found.append(before + number)
+                    channels.append(before + number)
                     continue
-                bound = self._bound(use, c, channel.column, weights)
-                found.append(before + known.index(bound) if bound.places else -1)
-        return found
+                bound = self._bound(use, c, needed.column, weights)
+                channels.append(before + bounds.index(bound) if bound.places else -1)
+        return channels
 
     def gathered(self, symbols: dict[Symbol, int]) -> list[list[list[int]]]:
         """For each family and symbol, the weights that are summed over events of the symbol."""
-        found: list[list[set[int]]] = [[set() for _ in symbols] for _ in FAMILIES]
+        weights_of: list[list[set[int]]] = [[set() for _ in symbols] for _ in FAMILIES]
         for g, segment in enumerate(self.parts.segments):
             families = [family for family, size in enumerate(self.sizes(g)) for _ in range(size)]
             for symbol, codes in zip(segment.symbols, self.codes[g][self.shift(g) :], strict=True):
                 for family, code in zip(families, codes, strict=True):
                     if code >= 0:
-                        found[family][symbols[symbol]].add(code)
-        return [[sorted(weights) for weights in rows] for rows in found]
+                        weights_of[family][symbols[symbol]].add(code)
+        return [[sorted(weights) for weights in rows] for rows in weights_of]
 
     def shift(self, segment: int) -> int:
         """Number of additional places before a segment's own."""
@@ -108,12 +108,12 @@ class Channels:
 
     def _bounds(self, g: int, family: str) -> list[Bound]:
         segment: Segment = self.parts.segments[g]
-        found = []
+        bounds = []
         for use in segment.uses:
             member = self.members[self.sequences[use.sequence].query]
             for c, channel, weights in _channels(member, family):
-                found.append(self._bound(use, c, channel.column, weights))
-        return found if g in self.carrying else list(dict.fromkeys(bound for bound in found if bound.places))
+                bounds.append(self._bound(use, c, channel.column, weights))
+        return bounds if g in self.carrying else list(dict.fromkeys(bound for bound in bounds if bound.places))
 
     def _bound(self, use: Use, channel: int, column: Column | None, weights: Weights) -> Bound:
         positions = self.sequences[use.sequence].positions[use.offset :]
@@ -126,13 +126,13 @@ class Channels:
         for weights, bounds in zip(self.weights, self.bounds[g], strict=True):
             for bound in bounds:
                 code = BY_COUNT if bound.column is None else weights.index(bound.column)
-                own = [code if i in bound.places else NOT_BOUND for i in places]
-                rows.append([NOT_BOUND] * self.shift(g) + own)
+                row = [code if i in bound.places else NOT_BOUND for i in places]
+                rows.append([NOT_BOUND] * self.shift(g) + row)
         return list(zip(*rows, strict=True))
 
 
 def counted(member: Member, positions: tuple[int, ...]) -> Hashable:
-    """What a query counts on a path through its pattern; equal for queries that count the same on the same events."""
+    """The aggregates of a query on a path through its pattern; equal if queries count the same on these events."""
     return member.width, tuple(
         (channel.column, tuple(bool(weights.bound[c, p]) for p in positions))
         for family in FAMILIES

@@ -15,12 +15,12 @@ from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.lanes import ROOM_FOR_ROWS, Lanes, mapped
 from cepbench.algorithms.rows import AggregateRows, Rows
-from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import FAMILIES, Member
 from cepbench.algorithms.sequences.kernels import counters
 from cepbench.algorithms.sequences.kernels.counters import CounterState, KeyCounters, SequenceRows, Values
 from cepbench.algorithms.sequences.kernels.program import Chains
 from cepbench.algorithms.sequences.kernels.stream import Sequencing, count_keys
+from cepbench.algorithms.sequences.plan import Candidate
 from cepbench.algorithms.sequences.program import make_counting
 from cepbench.algorithms.sequences.segments import cut
 from cepbench.algorithms.sequences.state import enlarge, largest_sizes, new_lane, new_values
@@ -120,19 +120,19 @@ class SequenceCounter(Lanes):
 
     def _stretches(self, live: Ints) -> Sequences[Ints]:
         """The indices of the live keys' values in each array, concatenated."""
-        found = []
+        stretches = []
         for begin, size in zip(self.lanes.begin[live].T, self.lanes.size[live].T, strict=True):
             ahead = np.cumsum(size) - size
-            found.append(np.repeat(begin - ahead, size) + np.arange(size.sum()))
-        ring, real, least = found
+            stretches.append(np.repeat(begin - ahead, size) + np.arange(size.sum()))
+        ring, real, least = stretches
         return ring, ring, real, least
 
-    def _use(self, more: Ints) -> None:
+    def _use(self, number: Ints) -> None:
         """Allocates more values; keys that have moved leave unused ranges behind."""
-        self.used = self.used + more
-        known = np.array([len(self.arena.ring), len(self.arena.real), len(self.arena.least)])
-        if (self.used > known).any():
-            wide = new_values(np.maximum(self.used, known * 3 // 2), self.program.unit.dtype)
+        self.used = self.used + number
+        room = np.array([len(self.arena.ring), len(self.arena.real), len(self.arena.least)])
+        if (self.used > room).any():
+            wide = new_values(np.maximum(self.used, room * 3 // 2), self.program.unit.dtype)
             for old, new in zip(self.arena, wide, strict=True):
                 new[: len(old)] = old
             self.arena = wide
@@ -161,8 +161,8 @@ def rows_by_query(rows: SequenceRows, size: int, chains: Chains, owner: Ints) ->
     query, window, key = rows.query[order], rows.window[order], owner[order]
     ring, real, least = rows.ring[order], rows.real[order], rows.least[order]
     bits = np.uint64(1) << np.arange(ring.shape[1], dtype=np.uint64)
-    own = np.arange(ring.shape[1]) < chains.query["width"]["ring"][query][:, np.newaxis]
-    over = ((rows.over[order] & own) * bits).sum(axis=1, dtype=np.uint64)
+    returned = np.arange(ring.shape[1]) < chains.query["width"]["ring"][query][:, np.newaxis]
+    over = ((rows.over[order] & returned) * bits).sum(axis=1, dtype=np.uint64)
     first = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]])).tolist()
     numbers, ends = query[first].tolist(), [*first[1:], size]
     return {

@@ -12,10 +12,9 @@ from cepbench.algorithms.engine.flattening import is_kleene, sequences_of_part
 from cepbench.algorithms.engine.lanes import OneLane
 from cepbench.algorithms.engine.longest_match import LongestMatch
 from cepbench.algorithms.rows import Rows
-from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import Member
 from cepbench.algorithms.sequences.counter import SequenceCounter
-from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.plan import Candidate, SharingPlan
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window

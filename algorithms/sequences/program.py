@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
 from cepbench.algorithms.engine.flattening import symbols_of
-from cepbench.algorithms.sequences.channels import Channels, Member
+from cepbench.algorithms.sequences.channels import Channels, Member, counted
 from cepbench.algorithms.sequences.kernels.program import (
     BY_START,
     BY_WINDOW,
@@ -29,7 +29,6 @@ from cepbench.algorithms.sequences.kernels.program import (
     SequenceRecord,
     TargetRecord,
 )
-from cepbench.algorithms.sequences.links import links_of
 from cepbench.algorithms.sequences.segments import Cut, Use
 from cepbench.events.schema import Schema
 from cepbench.queries.columns import ColumnSet
@@ -110,7 +109,7 @@ class _Builder:
             for use in sorted((chain[ordinal] for chain in self.parts.chains if ordinal < len(chain)), key=_by_segment):
                 g = use.segment
                 uses = self.parts.segments[g].uses
-                counts = all(self.members[self.sequences[other.sequence].query].only_counts for other in uses)
+                counts = all(self.members[self.sequences[user.sequence].query].only_counts for user in uses)
                 before = self.parts.chains[use.sequence][ordinal - 1].segment if ordinal else -1
                 carried = g in self.channels.carrying and plain[before] >= 0 if ordinal else not self.linked[g]
                 if counts and carried and plain[g] < 0:
@@ -120,13 +119,13 @@ class _Builder:
 
     def _sources(self, plain: NDArray[np.int64]) -> dict[int, int]:
         """For entries of place 1 that continue earlier counts, the last entry of these."""
-        found = {}
+        sources = {}
         for chain in self.parts.chains:
             for before, use in pairwise(chain):
                 if plain[use.segment] >= 0:
                     last = len(self.parts.segments[before.segment])
-                    found[int(plain[use.segment]) + 1] = int(plain[before.segment]) + last
-        return found
+                    sources[int(plain[use.segment]) + 1] = int(plain[before.segment]) + last
+        return sources
 
     def _segments(self, plain: NDArray[np.int64]) -> tuple[Records, PerFamily]:
         """The table of segments, and the end of their results."""
@@ -134,19 +133,19 @@ class _Builder:
         size = PerFamily(*(2 * wide for wide in self.channels.widest()))  # two cells come first
         links = code = 0
         for g, segment in enumerate(self.parts.segments):
-            own, width, first = self.linked[g], self.channels.sizes(g), g in self.begins
+            linked, width, first = self.linked[g], self.channels.sizes(g), g in self.begins
             length = len(segment) + self.channels.shift(g)
-            kept = length if own else length - 1
-            slots = ONE if not own and (self.span == 1 or length == 1) else BY_START
+            kept = length if linked else length - 1
+            slots = ONE if not linked and (self.span == 1 or length == 1) else BY_START
             if g in self.channels.carrying:
                 slots = BY_WINDOW
             if plain[g] >= 0:
                 width, kept, first, slots = PerFamily(0, 0, 0), 0, False, ONE
-            snapshots = self.links.uses[links : links + own] if slots == BY_START else ()
+            snapshots = self.links.uses[links : links + linked] if slots == BY_START else ()
             queries = [self.members[self.sequences[use.sequence].query] for use in snapshots]
             slot = kept * value_bytes(*width) + self.span * sum(value_bytes(*query.width) for query in queries)
-            rows.append((length, kept, slots, first, width, code, size, links, links + own, slot))
-            links += own
+            rows.append((length, kept, slots, first, width, code, size, links, links + linked, slot))
+            links += linked
             code += sum(map(len, self.channels.codes[g]))
             if first:
                 size = PerFamily(*(at + self.span * count for at, count in zip(size, width, strict=True)))
@@ -231,3 +230,40 @@ def _records(lists: list[list[tuple[int, int]]], record: type) -> tuple[NDArray[
     """Lists of records of two numbers, in descending order."""
     ptr, items = csr([sorted(row, reverse=True) for row in lists], width=2)
     return ptr, items.view(records_of(record)).reshape(-1)
+
+
+@dataclass(frozen=True)
+class Links:
+    """Sequences whose chains begin with the same segments have the same counts so far, and share their links.
+
+    - `uses`: per link, the use of its segment in the first sequence that has it; ordered by segment.
+    - `of`: the link of each use of a segment, except for the first of a chain.
+    - `answers[s]`: equal for sequences whose whole chains are the same.
+
+    Two chains are the same up to a point if they consist of the same segments and their queries aggregate over the same
+    places. A segment that is not shared belongs to one sequence, so chains diverge there.
+    """
+
+    uses: tuple[Use, ...]
+    of: dict[Use, int]
+    answers: tuple[Hashable, ...]
+
+
+def links_of(members: Sequences[Member], sequences: Sequences[Sequence], parts: Cut) -> Links:
+    """The links of all chains, ordered by segment. O(length) per sequence and segment of it."""
+    first: dict[Hashable, Use] = {}
+    keys: dict[Use, Hashable] = {}
+    answers = []
+    for sequence, chain in zip(sequences, parts.chains, strict=True):
+        member = members[sequence.query]
+        end = 0
+        for number, use in enumerate(chain):
+            end += len(parts.segments[use.segment])
+            key = tuple(earlier.segment for earlier in chain[: number + 1]), counted(member, sequence.positions[:end])
+            if number:
+                keys[use] = key
+                first.setdefault(key, use)
+        answers.append(key)
+    uses = tuple(sorted(first.values(), key=lambda use: (use.segment, use.sequence, use.offset)))
+    number_of = {keys[use]: number for number, use in enumerate(uses)}
+    return Links(uses, {use: number_of[key] for use, key in keys.items()}, tuple(answers))

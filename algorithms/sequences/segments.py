@@ -10,7 +10,7 @@ from collections.abc import Sequence as Sequences
 from dataclasses import dataclass
 
 from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
-from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.plan import Candidate
 from cepbench.events.errors import CepbenchError
 
 

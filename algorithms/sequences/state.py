@@ -79,11 +79,13 @@ def new_values(size: Ints, dtype: Any) -> Values:
 def largest_sizes(lanes: KeyCounters, program: Program) -> StateSize:
     """Counters of live START events, results of open windows, and snapshots of all keys; peaks since the last call."""
     clock, place, peak = lanes.slots.clock[:, 0], lanes.slots.place, lanes.peak
-    some = clock["now"] >= 0
-    now = _sizes(program, np.maximum(clock["high"] - clock["low"] + 1, 0)[some], (place["tail"] - place["head"])[some])
-    most = _sizes(program, peak[some, 1], peak[some, 2:])
+    active = clock["now"] >= 0
+    now = _sizes(
+        program, np.maximum(clock["high"] - clock["low"] + 1, 0)[active], (place["tail"] - place["head"])[active]
+    )
+    peaks = _sizes(program, peak[active, 1], peak[active, 2:])
     peak[:] = 0
-    size, aggregates, snapshots, events = np.where(most[0] > now[0], most, now).sum(axis=1).tolist()
+    size, aggregates, snapshots, events = np.where(peaks[0] > now[0], peaks, now).sum(axis=1).tolist()
     return StateSize(size, {"aggregates": aggregates, "snapshots": snapshots, "events": events})
 
 
@@ -106,17 +108,17 @@ def _sizes(program: Program, windows: Ints, live: Ints) -> Ints:
     return np.stack([size, aggregates, kept.sum(axis=1), (live * by_start).sum(axis=1)])
 
 
-def enlarge(own: KeyCounters, counting: Counting) -> Callable[[Values, Values], None]:
-    """Doubles the slots of segments that are more than half full, and updates `own.size` accordingly.
+def enlarge(lane: KeyCounters, counting: Counting) -> Callable[[Values, Values], None]:
+    """Doubles the slots of segments that are more than half full, and updates `lane.size` accordingly.
 
     Returns a function that copies the old values of the key to the new, empty ones.
     """
-    chains, place, snapshot = counting.program.chains, own.slots.place, own.slots.snapshot
-    span = own.slots.opened.shape[1]
+    chains, place, snapshot = counting.program.chains, lane.slots.place, lane.slots.snapshot
+    span = lane.slots.opened.shape[1]
     was, snapshot_was = place.copy(), snapshot.copy()
     crowded = (2 * (place["tail"] - place["head"]) > place["capacity"]) & (chains.segment["slots"] == BY_START)
     place["capacity"] *= np.where(crowded, 2, 1)
-    own.size[:] = lay_out(counting, place, snapshot, span)
+    lane.size[:] = lay_out(counting, place, snapshot, span)
     capacities = list(zip(was["capacity"].tolist(), place["capacity"].tolist(), strict=True))
 
     def copy(values: Values, wider: Values) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 from click.testing import CliRunner
 
-from cepbench.algorithms.external.flink import Flink, installation
+from cepbench.algorithms.external.flink import installation
+from cepbench.algorithms.external.flink.algorithm import Flink
 from cepbench.cli.lists import algorithms
 from cepbench.queries.parser import parse_query
 

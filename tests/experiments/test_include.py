@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from cepbench.algorithms.external.flink import Flink
+from cepbench.algorithms.external.flink.algorithm import Flink
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments.load import experiments, find, load
 from cepbench.experiments.points import cells

@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.construction.cet.detector import MemoryLimit
+from cepbench.algorithms.construction.cet.detectors import MemoryLimit
 from cepbench.algorithms.construction.cet.executor import LimitedExecutor
 from cepbench.algorithms.construction.cet.graph import trend_graph
-from cepbench.algorithms.construction.cet.kernels.aggregate_stitching import (
+from cepbench.algorithms.construction.cet.kernels.aggregation import (
     Segments,
     Stitched,
+    construct_trends,
+    count_trends,
     find_cuts,
+    search_trends,
     stitch_trends,
 )
-from cepbench.algorithms.construction.cet.kernels.aggregation import construct_trends, count_trends, search_trends
 from cepbench.algorithms.construction.cet.kernels.graph import TrendGraph, number_live
 from cepbench.algorithms.engine.batches import aggregate_rows
 from cepbench.algorithms.engine.kernels import cells

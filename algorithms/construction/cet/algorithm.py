@@ -1,4 +1,7 @@
-"""CET: detects the complete event trends of a query in a compact graph, within a memory limit."""
+"""CET: detects the complete event trends of a query in a compact graph, within a memory limit.
+
+`graph` is the CET graph, `partitioning` cuts it into graphlets, and `detectors` and `stored` construct the trends.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,10 @@ import numpy as np
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.compose import per_key
 from cepbench.algorithms.construction.cet.aggregation import TwoStepExecutor, unsupported_aggregation
-from cepbench.algorithms.construction.cet.baseline import Baseline
-from cepbench.algorithms.construction.cet.detector import Detector, MemoryLimit
+from cepbench.algorithms.construction.cet.detectors import Baseline, Detector, MemoryLimit, MemoryOptimized
 from cepbench.algorithms.construction.cet.executor import CetExecutor
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.memory_optimized import MemoryOptimized
-from cepbench.algorithms.construction.cet.partitioning import (
+from cepbench.algorithms.construction.cet.partitioning.partition import (
     METHODS,
     PartitionPlan,
     by_time,
@@ -23,8 +24,7 @@ from cepbench.algorithms.construction.cet.partitioning import (
     partition,
     prescribed,
 )
-from cepbench.algorithms.construction.cet.plans_only import PlansOnly
-from cepbench.algorithms.construction.cet.stored import Partition, Stored
+from cepbench.algorithms.construction.cet.stored import Partition, PlansOnly, Stored
 from cepbench.algorithms.engine.complete_matches import unsupported_complete
 from cepbench.algorithms.options import Option, WrongOption
 from cepbench.events.statistics import Statistics

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.construction.cet.detector import Detector, MemoryLimit
+from cepbench.algorithms.construction.cet.detectors import Detector, MemoryLimit
 from cepbench.algorithms.construction.cet.graph import CetGraph
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.stacks import drop_before

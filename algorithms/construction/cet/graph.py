@@ -53,9 +53,9 @@ class CetGraph:
         """The live sub-graph of the window that holds all vertices. O(|V| + |E|)."""
         number = np.empty(self.vertices, np.int64)
         sizes = number_live(0, self.tables, self.stacks, number)
-        found = trend_graph(*sizes, self.tables, self.stacks, number)
-        time, place = self.stacks.time[found.event], self.stacks.place[found.event]
-        return WindowGraph(time, found.out_ptr, found.out, found.in_ptr, found.into, place)
+        trends = trend_graph(*sizes, self.tables, self.stacks, number)
+        time, place = self.stacks.time[trends.event], self.stacks.place[trends.event]
+        return WindowGraph(time, trends.out_ptr, trends.out, trends.in_ptr, trends.into, place)
 
 
 def trend_graph(vertices: int, edges: int, tables: Tables, stacks: Stacks, number: Ints) -> TrendGraph:

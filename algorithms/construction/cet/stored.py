@@ -1,23 +1,25 @@
-"""T-CET and H-CET: detectors that store the trends of graphlets (dissertation Sections 5.2, 5.3 and 7.3)."""
+"""T-CET and H-CET: detectors that store the trends of graphlets (dissertation Sections 5.2 and 5.3), which overlapping
+windows share (Section 7.3).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from cepbench.algorithms.base import NotEnoughMemory
-from cepbench.algorithms.construction.cet.detector import Detector, MemoryLimit, terms_of
-from cepbench.algorithms.construction.cet.graph import CetGraph, restricted, window_bytes
+from cepbench.algorithms.construction.cet.detectors import Detector, MemoryLimit, terms_of
+from cepbench.algorithms.construction.cet.graph import CetGraph, cuts_of, restricted, window_bytes
 from cepbench.algorithms.construction.cet.kernels.breadth_first import Graphlets, TrendTree, construct, move_down
 from cepbench.algorithms.construction.cet.kernels.costs import COUNTED, NODES, TRENDS, TrendCounting, count_plan
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.kernels.stitching import Stitch, stitch
-from cepbench.algorithms.construction.cet.partitioning import PartitionPlan, one_graphlet, one_per_atom
 from cepbench.algorithms.construction.cet.partitioning.costs import NODE_BYTES, SEGMENT_BYTES
-from cepbench.algorithms.construction.cet.sharing import Graphlet, stretches
+from cepbench.algorithms.construction.cet.partitioning.partition import PartitionPlan, one_graphlet, one_per_atom
+from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.trend_hash import powers
 from cepbench.algorithms.rows import QueryRows
 from cepbench.metrics.details import merged
@@ -30,34 +32,6 @@ class Partition(Protocol):
     """Plans the graphlets of a graph; trends and path can take `limit` bytes. Raises `NotEnoughMemory`."""
 
     def __call__(self, graph: WindowGraph, /, *, limit: int) -> PartitionPlan: ...
-
-
-class Arranged:
-    """The graphlets of one window before their trends are constructed: their sizes, and which are reused."""
-
-    def __init__(self, graph: WindowGraph, bounds: Sequence[int], taken: Mapping[int, Graphlet]) -> None:
-        size, number = len(graph.time), len(bounds) - 1
-        self.graph, self.taken = graph, taken
-        self.fresh = np.array([low not in taken for low in bounds[:-1]], np.bool_)
-        self.graphlets = Graphlets(
-            bounds=np.array(bounds, np.int64),
-            base=np.zeros(number, np.int64),
-            fresh=self.fresh,
-            home=np.zeros(size, np.int64),
-            start=np.zeros(size, np.int64),
-            stop=np.zeros(size, np.int64),
-            ways=np.zeros(size),
-        )
-        counted = np.empty((number, COUNTED))
-        scratch = TrendCounting(np.zeros(size), self.graphlets.ways, np.zeros(0), np.zeros(0, np.int64))
-        count_plan(self.graphlets.bounds, graph, scratch, counted)
-        self.nodes, self.trends = counted[:, NODES], counted[:, TRENDS]
-
-    @property
-    def bytes(self) -> float:
-        """Bytes of stored trends, of the positions of reused graphlets, and of the path."""
-        places = sum(graphlet.place.nbytes for graphlet in self.taken.values())
-        return NODE_BYTES * float(self.nodes.sum()) + places + SEGMENT_BYTES * len(self.nodes)
 
 
 class Stored(Detector):
@@ -158,14 +132,14 @@ class Stored(Detector):
 
     def _shared(self, live: WindowGraph, fixed: int) -> Arranged | None:
         """Plans each stretch between shared graphlets separately, with the remaining memory."""
-        found = stretches(live, self.kept, self.expiring)
-        taken = {low: graphlet for low, _, graphlet in found if graphlet is not None}
+        parts = stretches(live, self.kept, self.expiring)
+        taken = {low: graphlet for low, _, graphlet in parts if graphlet is not None}
         held = fixed + sum(graphlet.bytes + SEGMENT_BYTES for graphlet in taken.values())
-        known = bool(taken) or live.place[found[0][1] - 1] <= self.expiring
-        if not known or held > self.limit.bytes:
+        reused = bool(taken) or live.place[parts[0][1] - 1] <= self.expiring
+        if not reused or held > self.limit.bytes:
             return None
         bounds = [0]
-        for low, high, graphlet in found:
+        for low, high, graphlet in parts:
             if graphlet is None:
                 try:
                     plan = self._plan_stretch(restricted(live, low, high), low == 0, self.limit.bytes - held)
@@ -212,7 +186,7 @@ class Stored(Detector):
         return self.collected(
             window,
             size,
-            lambda found: stitch(arranged.graph, arranged.graphlets, self.tree, power, path, found, self.work),
+            lambda output: stitch(arranged.graph, arranged.graphlets, self.tree, power, path, output, self.work),
         )
 
     def _keep(self, arranged: Arranged, following: int) -> None:
@@ -226,6 +200,111 @@ class Stored(Detector):
                 self.kept.append(Graphlet(graph.place[low:high].copy(), base, nodes, int(arranged.trends[g])))
             elif graph.time[high - 1] >= following:
                 self.expiring = int(graph.place[high - 1])
+
+
+class PlansOnly(Detector):
+    """Plans the graphlets of each window as H-CET does, within the same limit, but finds no trends (Section 8.3).
+
+    Its details are statistics of the partitioner's search, and CPU costs, bytes and number of graphlets of the plans.
+    """
+
+    def __init__(self, limit: MemoryLimit, partition: Partition, *, summarised: bool) -> None:
+        super().__init__(limit, summarised=summarised)
+        self.partition = partition
+        self.numbers: dict[str, float] = {}
+
+    def details(self) -> Mapping[str, float]:
+        """Sums over all windows; maxima for peaks."""
+        return merged([super().details(), self.numbers])
+
+    def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
+        """Returns no rows. Raises `NotEnoughMemory` if no plan fits."""
+        live = graph.live()
+        if len(live.time):
+            fixed = graph.bytes + window_bytes(live) + PER_VERTEX * len(live.time)
+            self.limit.hold(fixed, {}, f"the graph of a window of {len(live.time)} events")
+            plan = self.partition(live, limit=self.limit.bytes - fixed)
+            costs = {"plan_cpu": plan.cpu, "plan_bytes": float(plan.bytes), "plan_graphlets": float(plan.graphlets)}
+            self.numbers = merged([self.numbers, plan.details, costs, {"windows_planned": 1.0}])
+        return []
+
+
+@dataclass(frozen=True, eq=False)
+class Graphlet:
+    """Vertices of a window (by their positions in the input) with stored trends: `nodes` nodes, starting at `base`.
+
+    `trends` of the nodes are complete trends of the graphlet.
+    """
+
+    place: Ints
+    base: int
+    nodes: int
+    trends: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the stored trends, and of the positions by which the next window identifies the graphlet."""
+        return NODE_BYTES * self.nodes + self.place.nbytes
+
+
+Stretch = tuple[int, int, Graphlet | None]
+"""Vertices low..high-1 of a window, with the kept graphlet they form, or None if their trends must be constructed."""
+
+
+def stretches(graph: WindowGraph, kept: Sequence[Graphlet], expiring: int) -> list[Stretch]:
+    """Splits the vertices of a window, in order, into kept graphlets of the previous window and the rest.
+
+    Edges do not depend on the window, so a graphlet can be kept if its vertices are the same and the graph can be cut
+    at both of its ends. The rest of the graphlet that expires in part, which ended with the event at position
+    `expiring`, is a separate stretch if the graph can be cut there. O(|V| + |E|).
+    """
+    cut = cuts_of(graph)
+    size = len(graph.place)
+    parts: list[Stretch] = []
+    done = int(np.searchsorted(graph.place, expiring, side="right"))
+    if done and cut[done]:
+        parts.append((0, done, None))
+    else:
+        done = 0
+    for graphlet in kept:
+        low = int(np.searchsorted(graph.place, graphlet.place[0]))
+        high = low + len(graphlet.place)
+        if high <= size and cut[low] and cut[high] and np.array_equal(graph.place[low:high], graphlet.place):
+            if done < low:
+                parts.append((done, low, None))
+            parts.append((low, high, graphlet))
+            done = high
+    if done < size:
+        parts.append((done, size, None))
+    return parts
+
+
+class Arranged:
+    """The graphlets of one window before their trends are constructed: their sizes, and which are reused."""
+
+    def __init__(self, graph: WindowGraph, bounds: Sequence[int], taken: Mapping[int, Graphlet]) -> None:
+        size, number = len(graph.time), len(bounds) - 1
+        self.graph, self.taken = graph, taken
+        self.fresh = np.array([low not in taken for low in bounds[:-1]], np.bool_)
+        self.graphlets = Graphlets(
+            bounds=np.array(bounds, np.int64),
+            base=np.zeros(number, np.int64),
+            fresh=self.fresh,
+            home=np.zeros(size, np.int64),
+            start=np.zeros(size, np.int64),
+            stop=np.zeros(size, np.int64),
+            ways=np.zeros(size),
+        )
+        counted = np.empty((number, COUNTED))
+        scratch = TrendCounting(np.zeros(size), self.graphlets.ways, np.zeros(0), np.zeros(0, np.int64))
+        count_plan(self.graphlets.bounds, graph, scratch, counted)
+        self.nodes, self.trends = counted[:, NODES], counted[:, TRENDS]
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of stored trends, of the positions of reused graphlets, and of the path."""
+        places = sum(graphlet.place.nbytes for graphlet in self.taken.values())
+        return NODE_BYTES * float(self.nodes.sum()) + places + SEGMENT_BYTES * len(self.nodes)
 
 
 def _new_tree() -> TrendTree:

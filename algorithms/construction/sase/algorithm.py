@@ -1,8 +1,12 @@
-"""SASE: stacks with pointers, then trend construction, then aggregation (dissertation 8.1, 9, 13.1, 19.1)."""
+"""SASE: stacks with pointers, then trend construction, then aggregation (dissertation 8.1, 9, 13.1, 19.1).
+
+The stacks are `engine.kernels.stacks`, the search is `kernels.construction`; `detection` has both within a span.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import ClassVar
@@ -11,21 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.matches import digested
-from cepbench.algorithms.base import Algorithm, Operator, Plan, StateSize
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, StateSize
 from cepbench.algorithms.compose import MakeExecutor, per_key
 from cepbench.algorithms.construction.sase.detection import SpanExecutor
-from cepbench.algorithms.construction.sase.flattened import FlattenedExecutor, FlattenedPlan
 from cepbench.algorithms.construction.sase.kernels.construction import (
-    DEPTH,
-    LONGEST,
-    TRENDS,
-    UPDATES,
-    WRITTEN,
     FoundMatches,
+    ProgressRecord,
     Search,
     construct,
+    mark_roles,
 )
-from cepbench.algorithms.construction.sase.kernels.maximal_paths import mark_roles
 from cepbench.algorithms.engine.batches import aggregate_rows
 from cepbench.algorithms.engine.complete_matches import unsupported_complete
 from cepbench.algorithms.engine.flattened import flattened, kleene_options, unsupported_flattened
@@ -36,15 +35,20 @@ from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.kernels.stacks import ANY, COMPLETE, CONTIGUOUS, EVENTS, NEXT
 from cepbench.algorithms.engine.longest_trend import LongestTrend
 from cepbench.algorithms.engine.window_stacks import StackExecutor
-from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows
+from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, joined
+from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
+from cepbench.metrics.details import merged
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part, Workload
 from cepbench.queries.model import Aggregates, CompleteMatches, Query, Semantics
+from cepbench.queries.records import records_of
 
 FOUND_MATCHES = 65_536
+
 FOUND_EVENTS = 1_048_576
+
 SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
 
 
@@ -63,7 +67,7 @@ class Sase(Algorithm):
     end a match, and goes back as far as the span allows (`sase.detection`).
 
     With `kleene=flatten`, a Kleene pattern becomes one event sequence per length up to `max_length`, each with its own
-    stacks (`sase.flattened`), and a longer match is an error.
+    stacks (`FlattenedExecutor`), and a longer match is an error.
     """
 
     name: ClassVar[str] = "sase"
@@ -134,18 +138,19 @@ class SaseExecutor(StackExecutor):
         role = np.zeros(room if self.paths else 0, np.int64)
         if self.paths:
             mark_roles(start, self.tables, self.stacks, role)
-        search, found = _new_search(room), self._new_found(room)
+        search, output = _new_search(room), self._new_found(room)
+        progress = search.progress[0]
         parts: list[QueryRows] = []
         in_python(cells.clear)(self.total, 0)
         ended = False
         while not ended:
-            ended = construct(start, ends_from, role, self.tables, self.stacks, search, self.total, found)
-            if self.matches and search.place[TRENDS]:
-                parts.append(_matches(k, search, found) if self.writes else _digest(k, search, found))
-            search.place[TRENDS] = search.place[WRITTEN] = 0
-        assert search.place[DEPTH] == 0
-        self.longest = max(self.longest, int(search.place[LONGEST]))
-        self.updates += int(search.place[UPDATES])
+            ended = construct(start, ends_from, role, self.tables, self.stacks, search, self.total, output)
+            if self.matches and progress["trends"]:
+                parts.append(_matches(k, search, output) if self.writes else _digest(k, search, output))
+            progress["trends"] = progress["written"] = 0
+        assert progress["depth"] == 0
+        self.longest = max(self.longest, int(progress["longest"]))
+        self.updates += int(progress["updates"])
         if not self.matches and not in_python(cells.is_empty)(self.total, 0):
             parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
         return self._complete(parts) if self.compares and parts else parts
@@ -161,6 +166,47 @@ class SaseExecutor(StackExecutor):
         matches, events = (FOUND_MATCHES, FOUND_EVENTS + room) if self.writes else (0, 0)
         digest = np.zeros(1 if self.matches and not self.writes else 0, np.uint64)
         return FoundMatches(np.zeros(matches, np.int64), np.zeros(events, np.int64), digest)
+
+
+@dataclass(frozen=True)
+class FlattenedPlan(Plan):
+    """`parts`: the sequences of each query, by query index."""
+
+    parts: Mapping[int, tuple[Part, ...]]
+
+
+class FlattenedExecutor(Executor):
+    """One executor per sequence of a query, without sharing, and an optional `guard` of the match length.
+
+    The guard checks the longest match before any is constructed. Its stacks do not count as state, since they are not
+    part of the approach.
+    """
+
+    def __init__(self, sequences: list[Executor], guard: LongestTrend | None) -> None:
+        self.sequences, self.guard = sequences, guard
+
+    def process(self, events: EventBatch) -> Rows:
+        """Rows of closed windows. Raises `LongerMatch`."""
+        if self.guard is not None:
+            self.guard.process(events)
+        return joined([sequence.process(events) for sequence in self.sequences])
+
+    def finish(self) -> Rows:
+        """Rows of open windows. Raises `LongerMatch`."""
+        if self.guard is not None:
+            self.guard.finish()
+        return joined([sequence.finish() for sequence in self.sequences])
+
+    def state(self) -> StateSize:
+        """Sum over all sequences; of each its peak since the last call."""
+        return sum((sequence.state() for sequence in self.sequences), StateSize())
+
+    def details(self) -> Mapping[str, float]:
+        """Sum over all sequences, and the number of sequences."""
+        return {
+            **merged(sequence.details() for sequence in self.sequences),
+            "sequences_peak": float(len(self.sequences)),
+        }
 
 
 @lru_cache(maxsize=64)
@@ -188,21 +234,19 @@ def _flattened(
     guard = None
     if max_length is not None and is_kleene(part.automaton):
         guard = LongestTrend(query, part, window, SEMANTICS[query.query.semantics], max_length)
-    return FlattenedExecutor([SaseExecutor(query, one, window) for one in plan.parts[query.index]], guard)
+    return FlattenedExecutor([SaseExecutor(query, sequence, window) for sequence in plan.parts[query.index]], guard)
 
 
 def _new_search(room: int) -> Search:
     path, pointer, candidate = (np.zeros(room, np.int64) for _ in range(3))
-    return Search(path, pointer, candidate, np.zeros(room, np.uint64), np.zeros(6, np.int64))
+    return Search(path, pointer, candidate, np.zeros(room, np.uint64), np.zeros(1, records_of(ProgressRecord)))
 
 
-def _digest(k: int, search: Search, found: FoundMatches) -> MatchDigests:
-    return MatchDigests(
-        np.array([k], np.int64), search.place[TRENDS : TRENDS + 1].astype(np.uint64), found.digest.copy()
-    )
+def _digest(k: int, search: Search, output: FoundMatches) -> MatchDigests:
+    return MatchDigests(np.array([k], np.int64), search.progress["trends"].astype(np.uint64), output.digest.copy())
 
 
-def _matches(k: int, search: Search, found: FoundMatches) -> MatchRows:
-    size = int(search.place[TRENDS])
-    offsets = found.offsets[: size + 1].copy()
-    return MatchRows(np.full(size, k, np.int64), offsets, found.positions[: offsets[-1]].copy())
+def _matches(k: int, search: Search, output: FoundMatches) -> MatchRows:
+    size = int(search.progress[0]["trends"])
+    offsets = output.offsets[: size + 1].copy()
+    return MatchRows(np.full(size, k, np.int64), offsets, output.positions[: offsets[-1]].copy())

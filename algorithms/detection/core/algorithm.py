@@ -1,4 +1,7 @@
-"""CORE: a complex event automaton and a timed enumerable compact set (Bucchi et al., PVLDB 2022)."""
+"""CORE: a complex event automaton and a timed enumerable compact set (Bucchi et al., PVLDB 2022).
+
+Algorithm 1 is `kernels.update`, on the set of `kernels.compact_set`, and Algorithm 2 is `kernels.enumeration`.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class _Edge:
 
 
 class SubsetAutomaton:
-    """States and letters found so far. A letter is the set of positions that an event matches.
+    """States and letters so far. A letter is the set of positions that an event matches.
 
     All keys share one automaton (`algorithm.CorePlan`). A key whose tables have an older `version` loads the current
     ones before it requests a new state or decision.
@@ -58,8 +58,8 @@ class SubsetAutomaton:
         self.follow = [0] * len(automaton.positions)
         for transition in automaton.transitions:
             self.follow[transition.source] |= 1 << transition.target
-        self.start = _set(p for p, one in enumerate(automaton.positions) if one.start is not None)
-        self.end = _set(p for p, one in enumerate(automaton.positions) if one.end is not None)
+        self.start = _set(p for p, position in enumerate(automaton.positions) if position.start is not None)
+        self.end = _set(p for p, position in enumerate(automaton.positions) if position.end is not None)
         self.states: list[Positions] = [0]
         self.letters: list[Positions] = []
         self.edges: list[list[_Edge]] = []
@@ -69,9 +69,9 @@ class SubsetAutomaton:
         self._tables: Cea | None = None
         # The positions of each type, grouped by predicate; those without predicates come first.
         groups: list[dict[tuple[Condition, ...], Positions]] = [{} for _ in range(kinds)]
-        for p, (code, one) in enumerate(zip(codes, automaton.positions, strict=True)):
+        for p, (code, position) in enumerate(zip(codes, automaton.positions, strict=True)):
             if code >= 0:
-                groups[code][one.predicates] = groups[code].get(one.predicates, 0) | 1 << p
+                groups[code][position.predicates] = groups[code].get(position.predicates, 0) | 1 << p
         self.always = [group.pop((), 0) for group in groups]
         self.groups = [list(group.values()) for group in groups]
         self.root = [self._decided(kind, 0, self.always[kind]) for kind in range(kinds)]
@@ -89,8 +89,8 @@ class SubsetAutomaton:
         self._changed()
         test, passed = divmod(asked, 2)
         node = self.tests[test]
-        found = node.passed | (self.groups[node.kind][node.asked] if passed else 0)
-        node.branch[passed] = self._decided(node.kind, node.asked + 1, found)
+        positions = node.passed | (self.groups[node.kind][node.asked] if passed else 0)
+        node.branch[passed] = self._decided(node.kind, node.asked + 1, positions)
 
     def take(self, asked: int) -> None:
         """Adds the target of an edge, by its number in the tables, when the first event takes it."""
@@ -120,9 +120,9 @@ class SubsetAutomaton:
         edge_ptr = np.zeros(len(self.edges) + 1, np.int64)
         np.cumsum([len(edges) for edges in self.edges], out=edge_ptr[1:])
         records = [
-            (one.source, one.target, one.list, bool(one.positions & self.end), bool(self._successors(one.positions)))
+            (e.source, e.target, e.list, bool(e.positions & self.end), bool(self._successors(e.positions)))
             for edges in self.edges
-            for one in edges
+            for e in edges
         ]
         list_ptr, lists = csr(
             [[n for n, (_, target) in enumerate(self.lists) if target == state] for state in range(len(self.states))]
@@ -133,7 +133,7 @@ class SubsetAutomaton:
             np.array([test.branch for test in self.tests], np.int64).reshape(-1, 2),
             edge_ptr,
             np.array(records, records_of(EdgeRecord)),
-            np.array([any(one.target == UNKNOWN for one in edges) for edges in self.edges], np.bool_),
+            np.array([any(edge.target == UNKNOWN for edge in edges) for edges in self.edges], np.bool_),
             list_ptr,
             lists,
             np.array([target for _, target in self.lists], np.int64),
@@ -164,10 +164,10 @@ class SubsetAutomaton:
             self.edges[letter].append(_Edge(state, reached))
 
     def _successors(self, state: Positions) -> Positions:
-        found = 0
+        successors = 0
         for p in _members(state):
-            found |= self.follow[p]
-        return found
+            successors |= self.follow[p]
+        return successors
 
 
 def _set(positions: Iterator[int]) -> Positions:

@@ -12,18 +12,10 @@ from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
 from cepbench.algorithms.detection.core.kernels.automaton import START
 from cepbench.algorithms.detection.core.kernels.counting import (
-    ASKED,
-    COUNTERS,
-    FLIPS,
     LOG_BYTES,
-    LOGGED,
-    MAX_LOGGED,
-    MAX_STARTS,
-    NOW,
     OF_LOG,
     OF_ROWS,
-    STARTS,
-    STEPS,
+    CountersRecord,
     CountingRecord,
     Counts,
     LogRecord,
@@ -77,25 +69,25 @@ class CountExecutor(Executor):
 
     def state(self) -> StateSize:
         """The events of the span, and counts: per event that can begin a match, and between states."""
-        mark, states = self.products.counters, len(self.automaton.states)
-        events = max(int(mark[MAX_LOGGED]), int(mark[LOGGED]))
-        starts = max(int(mark[MAX_STARTS]), int(mark[STARTS]))
-        mark[MAX_LOGGED] = mark[MAX_STARTS] = 0
+        mark, states = self.products.counters[0], len(self.automaton.states)
+        events = max(int(mark["max_logged"]), int(mark["logged"]))
+        starts = max(int(mark["max_starts"]), int(mark["starts"]))
+        mark["max_logged"] = mark["max_starts"] = 0
         counts = starts * states + len(MATRICES) * states**2
         return StateSize(LOG_BYTES * events + 9 * counts, {"events": events, "aggregates": counts})
 
     def details(self) -> Mapping[str, float]:
         """Number of counted operations and of flips (events moved to the front), and seconds."""
-        mark = self.products.counters
+        mark = self.products.counters[0]
         return {
-            "update_steps": float(mark[STEPS]),
+            "update_steps": float(mark["steps"]),
             "update_seconds": self.seconds,
-            "flips": float(mark[FLIPS]),
+            "flips": float(mark["flips"]),
             "states_peak": float(len(self.automaton.states)),
         }
 
     def _make_room(self, lack: int) -> None:
-        asked = int(self.products.counters[ASKED])
+        asked = int(self.products.counters[0]["asked"])
         if lack == OF_LOG:
             self.products = widened(self.products, ("log",), len(self.products.log))
         elif lack == OF_ROWS:
@@ -112,18 +104,18 @@ class CountExecutor(Executor):
         while len(self.automaton.states) > len(self.products.reached):
             self._widen_states(len(self.products.reached))
 
-    def _widen_states(self, more: int) -> None:
+    def _widen_states(self, number: int) -> None:
         """Allocates space for more states; the product maps each new state to itself only."""
-        known, old = len(self.products.reached), self.products
+        first, old = len(self.products.reached), self.products
         square = {
-            name: widened(widened(counts, counts._fields, more), counts._fields, more, axis=0)
+            name: widened(widened(counts, counts._fields, number), counts._fields, number, axis=0)
             for name, counts in old._asdict().items()
             if name in MATRICES
         }
-        diagonal = np.arange(known, known + more)
+        diagonal = np.arange(first, first + number)
         square["back"].value[diagonal, diagonal] = 1
-        row = widened(old.row, old.row._fields, more)
-        self.products = widened(old._replace(row=row, **square), ("reached", "touched"), more)
+        row = widened(old.row, old.row._fields, number)
+        self.products = widened(old._replace(row=row, **square), ("reached", "touched"), number)
 
 
 def _new_products(dtype: np.dtype[Any]) -> Products:
@@ -134,8 +126,8 @@ def _new_products(dtype: np.dtype[Any]) -> Products:
     reached[START] = True
     back, fresh, front, gain = (counts(FIRST_STATES, FIRST_STATES) for _ in MATRICES)
     np.fill_diagonal(back.value, 1)
-    counters = np.zeros(COUNTERS, np.int64)
-    counters[NOW] = -1
+    counters = np.zeros(1, records_of(CountersRecord))
+    counters["now"] = -1
     return Products(
         np.zeros(FIRST_EVENTS, records_of(LogRecord)),
         counts(FIRST_STARTS, FIRST_STATES),

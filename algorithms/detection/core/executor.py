@@ -9,17 +9,10 @@ import numpy as np
 from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
-from cepbench.algorithms.detection.core.kernels.compact_set import NODE_BYTES, NODES, SEEN, STEPS
+from cepbench.algorithms.detection.core.kernels.compact_set import NODE_BYTES
 from cepbench.algorithms.detection.core.kernels.enumeration import (
-    ALL_TICKS,
-    LONGEST,
-    MAX_STEPS,
-    RATIO,
-    SLOWEST,
-    UPDATES,
     delay_of,
 )
-from cepbench.algorithms.detection.core.kernels.enumeration import STEPS as ENUMERATION_STEPS
 from cepbench.algorithms.detection.core.runs import Runs
 from cepbench.algorithms.engine.batches import kernel_events
 from cepbench.algorithms.rows import MatchDigests, QueryRows, Rows, rows_of
@@ -58,7 +51,7 @@ class CoreExecutor(Executor):
 
     def state(self) -> StateSize:
         """Live nodes, and the match under construction."""
-        nodes, longest = self.runs.most_nodes(), int(self.runs.search.marks[LONGEST])
+        nodes, longest = self.runs.most_nodes(), int(self.runs.search.marks[0]["longest"])
         kinds = {"nodes": nodes, "trends": 1 if longest else 0}
         return StateSize(NODE_BYTES * nodes + 40 * longest, kinds, self.runs.reserved)
 
@@ -71,30 +64,33 @@ class CoreExecutor(Executor):
           keys. The last two need a readable processor counter. `delay_steps_max`: maximum number of steps between two
           matches; `delay_ratio_max`: maximum ratio of these steps to the match length.
         """
-        counters, marks, events = self.runs.set.counters, self.runs.search.marks, self.runs.seen
-        found = {
-            "update_steps": float(counters[STEPS]),
+        counters, marks, events = self.runs.set.counters[0], self.runs.search.marks[0], self.runs.seen
+        details = {
+            "update_steps": float(counters["steps"]),
             "update_seconds": self.runs.update_seconds,
-            "nodes_made": float(counters[NODES]),
+            "nodes_made": float(counters["nodes"]),
             "states_peak": float(len(self.runs.automaton.states)),
-            "updates": float(marks[UPDATES]),
-            "enumeration_steps": float(marks[ENUMERATION_STEPS]),
+            "updates": float(marks["updates"]),
+            "enumeration_steps": float(marks["steps"]),
             "enumeration_seconds": self.runs.enumeration_seconds,
         }
         if events:
-            found |= {"steps_per_event_mean": counters[STEPS] / events, "steps_per_event_count": float(counters[SEEN])}
+            details |= {
+                "steps_per_event_mean": counters["steps"] / events,
+                "steps_per_event_count": float(counters["seen"]),
+            }
         if self.reported:
-            found |= {
+            details |= {
                 "delay_mean": self.runs.enumeration_seconds / self.reported,
                 "delay_count": float(self.reported),
-                "delay_steps_max": float(marks[MAX_STEPS]),
-                "delay_ratio_max": marks[RATIO] / 1000,
+                "delay_steps_max": float(marks["max_steps"]),
+                "delay_ratio_max": marks["max_ratio"] / 1000,
             }
-        if marks[ALL_TICKS]:
-            tick, delays = self.runs.enumeration_seconds / marks[ALL_TICKS], self.runs.search.delays
-            found["delay_max"] = tick * marks[SLOWEST]
-            found["delay_p999_max"] = tick * delay_of(int(np.searchsorted(np.cumsum(delays), 0.999 * delays.sum())))
-        return found
+        if marks["all_ticks"]:
+            tick, delays = self.runs.enumeration_seconds / marks["all_ticks"], self.runs.search.delays
+            details["delay_max"] = tick * marks["slowest"]
+            details["delay_p999_max"] = tick * delay_of(int(np.searchsorted(np.cumsum(delays), 0.999 * delays.sum())))
+        return details
 
     def _advance(self, events: EventBatch) -> None:
         """Marks nodes that no later event can reach as no longer live."""

@@ -11,32 +11,20 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
 from cepbench.algorithms.detection.core.kernels.compact_set import (
-    ASKED,
-    COUNTERS,
-    FINALS,
-    KEPT,
-    LIVE,
-    NEXT,
     NODE_BYTES,
     NONE,
-    NOW,
-    PEAK,
-    SEEN,
     CompactSet,
+    CountersRecord,
     NodeRecord,
     SpanRecord,
 )
 from cepbench.algorithms.detection.core.kernels.enumeration import (
-    AT_EVENT,
     DELAYS,
-    MARKS,
-    MATCHES,
     OF_OUTPUT,
     OF_SEARCH,
-    ROWS,
-    WRITTEN,
     FoundMatches,
     FoundRecord,
+    MarksRecord,
     Search,
     SettingRecord,
     enumerate_matches,
@@ -97,33 +85,33 @@ class Runs:
 
     def advance(self, point: int) -> None:
         """Declares that no later event lies before `point`; nodes that cannot be reached from there are not live."""
-        count, floor = self.set.counters, point - self.reach
-        size, mask = int(count[NEXT] - count[LIVE]), len(self.set.node) - 1
+        count, floor = self.set.counters[0], point - self.reach
+        size, mask = int(count["next_node"] - count["live"]), len(self.set.node) - 1
         low, high = 0, size
         while low < high:
             middle = (low + high) // 2
-            if self.set.node["born"][(int(count[LIVE]) + middle) & mask] < floor:
+            if self.set.node["born"][(int(count["live"]) + middle) & mask] < floor:
                 low = middle + 1
             else:
                 high = middle
-        count[LIVE] += low
+        count["live"] += low
 
     @property
     def seen(self) -> int:
         """Number of events so far."""
-        return int(self.set.counters[SEEN])
+        return int(self.set.counters[0]["seen"])
 
     @property
     def live_nodes(self) -> int:
         """Number of nodes within the span of the latest event."""
-        return int(self.set.counters[NEXT] - self.set.counters[LIVE])
+        return int(self.set.counters[0]["next_node"] - self.set.counters[0]["live"])
 
     def most_nodes(self) -> int:
         """Peak number of live nodes since the last call."""
-        count = self.set.counters
-        most = max(int(count[PEAK]), self.live_nodes)
-        count[PEAK] = 0
-        return most
+        count = self.set.counters[0]
+        nodes = max(int(count["peak"]), self.live_nodes)
+        count["peak"] = 0
+        return nodes
 
     @property
     def reserved(self) -> int:
@@ -131,36 +119,38 @@ class Runs:
         return len(self.set.node) * NODE_BYTES
 
     def _enumerate(self) -> Iterator[Rows]:
-        mark, found = self.search.marks, _output(self.digests)
-        while self.set.counters[FINALS]:
+        mark, output = self.search.marks[0], _output(self.digests)
+        while self.set.counters[0]["finals"]:
             started = perf_counter()
-            lack = enumerate_matches(self.setting, self.set, self.search, found)
+            lack = enumerate_matches(self.setting, self.set, self.search, output)
             self.enumeration_seconds += perf_counter() - started
-            if mark[MATCHES] or mark[ROWS]:
-                yield self._taken(found)
+            if mark["matches"] or mark["digest_rows"]:
+                yield self._taken(output)
             if lack == OF_SEARCH:
                 self._grow_search()
-            elif lack == OF_OUTPUT and len(self.search.path) > len(found.positions) and not self.digests:
-                found = widened(found, ("positions",), len(self.search.path))
+            elif lack == OF_OUTPUT and len(self.search.path) > len(output.positions) and not self.digests:
+                output = widened(output, ("positions",), len(self.search.path))
 
-    def _taken(self, found: FoundMatches) -> Rows:
-        mark = self.search.marks
+    def _taken(self, output: FoundMatches) -> Rows:
+        mark = self.search.marks[0]
         if self.digests:
-            size = int(mark[ROWS])
-            mark[ROWS] = 0
-            return [MatchDigests(found.window[:size].copy(), found.matches[:size].copy(), found.digest[:size].copy())]
-        one = found.one[: mark[MATCHES]]
+            size = int(mark["digest_rows"])
+            mark["digest_rows"] = 0
+            return [
+                MatchDigests(output.window[:size].copy(), output.matches[:size].copy(), output.digest[:size].copy())
+            ]
+        matches = output.match[: mark["matches"]]
         rows = MatchRows(
-            one["window"].copy(),
-            np.append(0, one["stop"]),
-            found.positions[: mark[WRITTEN]].copy(),
-            np.stack([one["first"], one["last"]], axis=1),
+            matches["window"].copy(),
+            np.append(0, matches["stop"]),
+            output.positions[: mark["positions"]].copy(),
+            np.stack([matches["first"], matches["last"]], axis=1),
         )
-        mark[MATCHES] = mark[WRITTEN] = 0
+        mark["matches"] = mark["positions"] = 0
         return [rows]
 
     def _make_room(self, lack: int) -> None:
-        asked = int(self.set.counters[ASKED])
+        asked = int(self.set.counters[0]["asked"])
         if lack in (OF_DECISIONS, OF_TARGETS):
             if self.version == self.automaton.version:
                 self.automaton.decide(asked) if lack == OF_DECISIONS else self.automaton.take(asked)
@@ -197,8 +187,9 @@ class Runs:
             size *= 2
         if size > len(old):
             node = np.zeros(size, old.dtype)
-            first = self.set.counters[KEPT if self.set.counters[FINALS] else LIVE]  # final cells need the kept nodes
-            numbers = np.arange(max(first, self.set.counters[NEXT] - len(old)), self.set.counters[NEXT])
+            count = self.set.counters[0]
+            first = count["kept"] if count["finals"] else count["live"]  # final cells need the kept nodes
+            numbers = np.arange(max(first, count["next_node"] - len(old)), count["next_node"])
             node[numbers & (size - 1)] = old[numbers & (len(old) - 1)]
             self.set = self.set._replace(node=node)
 
@@ -215,8 +206,8 @@ def _new_set() -> CompactSet:
     def empty() -> NDArray[np.int64]:
         return np.zeros(0, np.int64)
 
-    count = np.zeros(COUNTERS, np.int64)
-    count[NOW] = -1
+    count = np.zeros(1, records_of(CountersRecord))
+    count["now"] = -1
     node = np.zeros(FIRST_NODES, records_of(NodeRecord))
     pending = np.zeros((FIRST_PENDING, 2), np.int64)
     final = np.zeros(FIRST_FINALS, np.int64)
@@ -224,8 +215,8 @@ def _new_set() -> CompactSet:
 
 
 def _new_search() -> Search:
-    marks, power = np.zeros(MARKS, np.int64), np.zeros(FIRST_DEPTH, np.uint64)
-    marks[AT_EVENT] = NONE
+    marks, power = np.zeros(1, records_of(MarksRecord)), np.zeros(FIRST_DEPTH, np.uint64)
+    marks["last_event"] = NONE
     powers(power)
     return Search(
         np.zeros(FIRST_DEPTH, np.int64),

@@ -1,33 +1,131 @@
-"""When a plan is replaced: statistics of the latest events, and drastic changes of them (MCEP, Section 6.2.3)."""
+"""Replaces the plan when statistics of the latest events change drastically (MCEP, Section 6.2.3)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import sqrt
+from math import isinf, sqrt
 
 import numpy as np
 
+from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.detection.mcep.planning.optimizer import PlanningOptions, planned
 from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, patterns_of
 from cepbench.algorithms.detection.mcep.planning.selectivities import SampledStatistics, measured_selectivities
+from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import statistics_of
+from cepbench.events.windows import Window
 from cepbench.queries.compile import Workload
 
 SAMPLE = 4096
 """Number of latest events on which statistics are measured."""
+
 CHECKS_PER_SAMPLE = 4
 """Number of measurements per sample length."""
+
 EVENTS_PER_TYPE = 64
 """Maximum number of sampled events on which a condition is measured."""
+
 SIGMAS = 5.0
 """Two samples differ if they are this many standard deviations of their difference apart. Workloads have hundreds of
 rates and selectivities, so that some exceed three deviations at nearly every check.
 """
+
+
+class AdaptiveExecutor(Executor):
+    """A `DetectionExecutor` that is replaced between two batches when statistics have changed drastically.
+
+    It keeps the batches that contain the sample of the latest events and those within reach of the longest window.
+    Without `planned_for`, the first plan has no statistics, and the first check replaces it.
+    """
+
+    def __init__(
+        self,
+        planner: AdaptivePlanner,
+        tables: EngineTables,
+        windows: Mapping[int, Window],
+        planned_for: SampledStatistics | None = None,
+    ) -> None:
+        self.planner, self.windows = planner, windows
+        self.engine = DetectionExecutor(planner.workload, tables, windows)
+        self.history: list[EventBatch] = []
+        self.since_check = planner.period - planner.sample  # so that the first check has a full sample
+        self.planned_for = planned_for
+        self.numbers = {"checks": 0.0, "migrations": 0.0, "replan_seconds": 0.0}
+        self.before: dict[str, float] = {}
+
+    def process(self, events: EventBatch) -> Rows:
+        rows = self.engine.process(events)
+        if len(events):
+            self.history.append(events.slice(0, len(events)))
+            self._forget()
+            self.since_check += len(events)
+            if self.since_check >= self.planner.period and not self.settled:
+                self.since_check = 0
+                self._adapt()
+        return rows
+
+    @property
+    def settled(self) -> bool:
+        """Whether the plan is final, since nothing counts as a drastic change."""
+        return self.planned_for is not None and isinf(self.planner.ratio)
+
+    def finish(self) -> Rows:
+        return self.engine.finish()
+
+    def state(self) -> StateSize:
+        """State of the engine, and the events that are kept for replanning."""
+        kept = sum(batch.nbytes for batch in self.history)
+        return self.engine.state() + StateSize(kept)
+
+    def details(self) -> Mapping[str, float]:
+        """Details of the engines, summed; numbers of checks and of replaced plans; seconds of planning."""
+        now = self.engine.details()
+        return {**{name: value + self.before.get(name, 0.0) for name, value in now.items()}, **self.numbers}
+
+    def load(self) -> None:
+        self.engine.load()
+
+    def migrate(self, tables: EngineTables) -> None:
+        """Continues with another plan of the same patterns."""
+        old = self.engine
+        for name, value in old.details().items():
+            self.before[name] = self.before.get(name, 0.0) + value
+        self.engine = DetectionExecutor(self.planner.workload, tables, self.windows)
+        self.engine.take_over(old, self.history)
+        self.numbers["migrations"] += 1
+
+    def _adapt(self) -> None:
+        """Measures the latest events, and replans if they differ drastically from the plan's statistics."""
+        self.numbers["checks"] += 1
+        statistics = self.planner.measured(self.history)
+        if self.planned_for is not None and not self.planner.is_drastic(self.planned_for, statistics):
+            return
+        tables, seconds = self.planner.plan(statistics)
+        self.planned_for = statistics
+        self.numbers["replan_seconds"] += seconds
+        self.migrate(tables)
+
+    def _forget(self) -> None:
+        """Drops the oldest batches that neither the sample nor a window reaches; all if the plan is final."""
+        if self.settled:
+            self.history.clear()
+            return
+        sizes = [len(batch) for batch in self.history]
+        longest_time, longest_events = self.engine.tables.longest.tolist()
+        first, behind = 0, sum(sizes)
+        now = int(self.history[-1].time[-1])
+        for batch, size in zip(self.history, sizes, strict=True):
+            behind -= size  # number of events after this batch
+            if behind < max(self.planner.sample, longest_events) or int(batch.time[-1]) >= now - longest_time:
+                break
+            first += 1
+        del self.history[:first]
 
 
 @dataclass(frozen=True)
@@ -74,27 +172,27 @@ class AdaptivePlanner:
                 return True
         earlier = before.selectivities.values
         for condition, value in now.selectivities.values.items():
-            other = earlier.get(condition)
-            if other is not None and self._differ(value, other):
+            before_value = earlier.get(condition)
+            if before_value is not None and self._differ(value, before_value):
                 noise = sqrt(now.variance(condition) + before.variance(condition))
-                if abs(value - other) > SIGMAS * noise:
+                if abs(value - before_value) > SIGMAS * noise:
                     return True
         return False
 
     def plan(self, statistics: SampledStatistics) -> tuple[EngineTables, float]:
         """Makes a new plan; returns its tables and the seconds it took."""
         begin = time.perf_counter()
-        found = planned(self.patterns, statistics.rates, statistics.selectivities, self.options)
-        return tables_of(self.workload, found.plan), time.perf_counter() - begin
+        outcome = planned(self.patterns, statistics.rates, statistics.selectivities, self.options)
+        return tables_of(self.workload, outcome.plan), time.perf_counter() - begin
 
-    def _differ(self, one: float, other: float) -> bool:
-        return max(one, other) > self.ratio * min(one, other)
+    def _differ(self, now: float, before: float) -> bool:
+        return max(now, before) > self.ratio * min(now, before)
 
 
-def _last_events(batches: Sequence[EventBatch], most: int) -> EventBatch:
+def _last_events(batches: Sequence[EventBatch], number: int) -> EventBatch:
     """The last events of some batches, as one batch."""
     parts: list[EventBatch] = []
-    left = most
+    left = number
     for batch in reversed(batches):
         parts.insert(0, batch.slice(max(0, len(batch) - left), len(batch)))
         left -= len(parts[0])

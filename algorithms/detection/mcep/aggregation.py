@@ -79,10 +79,10 @@ def detection_workload(workload: Workload) -> Workload:
 
 def not_detectable(query: Query) -> str | None:
     """Why MCEP cannot evaluate the clauses of a detection query, in words; None if it can."""
-    found = [choices(clause) for clause in clauses_of(query, analyse(query).names)]
-    if None in found:
+    numbers = [choices(clause) for clause in clauses_of(query, analyse(query).names)]
+    if None in numbers:
         return "MCEP joins single event types; an OR in a Kleene operand cannot be split into clauses without OR"
-    if sum(filter(None, found)) > MAX_CLAUSES:
+    if sum(filter(None, numbers)) > MAX_CLAUSES:
         return f"without OR in operands the pattern has more than {MAX_CLAUSES} clauses"
     return None
 
@@ -139,5 +139,5 @@ class WindowCounts:
 
     def state(self) -> StateSize:
         """Peak size of the counts since the last call."""
-        most, self.most = max(self.most, len(self.counts)), len(self.counts)
-        return StateSize(COUNT_BYTES * most, {"aggregates": most})
+        peak, self.most = max(self.most, len(self.counts)), len(self.counts)
+        return StateSize(COUNT_BYTES * peak, {"aggregates": peak})

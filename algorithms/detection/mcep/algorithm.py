@@ -1,4 +1,8 @@
-"""MCEP: multi-pattern detection with a global plan from local search (Kolchinsky and Schuster, SIGMOD 2019)."""
+"""MCEP: multi-pattern detection with a global plan from local search (Kolchinsky and Schuster, SIGMOD 2019).
+
+`planning.optimizer` has the search (simulated annealing, Tabu search), `engine` and `kernels` execute its plan, and
+`adaptivity` replaces it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from math import inf, isinf
 from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Executor, Plan
-from cepbench.algorithms.detection.mcep.adaptivity import SAMPLE, AdaptivePlanner
+from cepbench.algorithms.detection.mcep.adaptivity import SAMPLE, AdaptiveExecutor, AdaptivePlanner
 from cepbench.algorithms.detection.mcep.aggregation import (
     counted_windows,
     detection_workload,
@@ -17,11 +21,16 @@ from cepbench.algorithms.detection.mcep.aggregation import (
 )
 from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables, tables_of
-from cepbench.algorithms.detection.mcep.migration import AdaptiveExecutor
-from cepbench.algorithms.detection.mcep.planning.optimizer import BASELINES, COSTS, PlanningOptions, planned
+from cepbench.algorithms.detection.mcep.planning.local_plans import GENERATORS
+from cepbench.algorithms.detection.mcep.planning.optimizer import (
+    BASELINES,
+    COSTS,
+    CostPoint,
+    PlanningOptions,
+    SearchBudget,
+    planned,
+)
 from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
-from cepbench.algorithms.detection.mcep.planning.planners import GENERATORS
-from cepbench.algorithms.detection.mcep.planning.search import CostPoint, SearchBudget
 from cepbench.algorithms.detection.mcep.planning.selectivities import SampledStatistics, known_selectivities
 from cepbench.algorithms.options import Option
 from cepbench.events.statistics import Statistics
@@ -118,15 +127,15 @@ class Mcep(Algorithm):
         detecting = detection_workload(workload)
         patterns = patterns_of(detecting)
         selectivities = known_selectivities(patterns, statistics)
-        found = planned(patterns, statistics, selectivities, self.planning_options(len(patterns)))
-        details = {**found.details, "sample_events": float(selectivities.events)}
+        outcome = planned(patterns, statistics, selectivities, self.planning_options(len(patterns)))
+        details = {**outcome.details, "sample_events": float(selectivities.events)}
         details["sample_seconds"] = selectivities.seconds
         details["patterns"] = float(len(patterns))
-        known = None
+        planned_for = None
         if statistics.events and not (self.adapt is None or isinf(self.adapt)):
-            known = SampledStatistics(replace(statistics, sampler=None), selectivities)
-        tables = tables_of(detecting, found.plan)
-        return MultiPatternPlan(workload, tables, found.trace, self.adapt, known, details=details)
+            planned_for = SampledStatistics(replace(statistics, sampler=None), selectivities)
+        tables = tables_of(detecting, outcome.plan)
+        return MultiPatternPlan(workload, tables, outcome.trace, self.adapt, planned_for, details=details)
 
     def executor(self, plan: Plan) -> Executor:
         """Executes the plan."""

@@ -37,7 +37,7 @@ class CoreEngine(Algorithm):
         return missing()
 
     def unsupported(self, query: Query) -> str | None:
-        """What CEQL cannot express; every query if the engine is not installed."""
+        """Queries that CEQL cannot express; every query if the engine is not installed."""
         return unsupported(query) or missing()
 
     def operator(self, plan: Plan) -> Operator:

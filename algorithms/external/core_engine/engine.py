@@ -23,7 +23,7 @@ VARIABLE = "CEPBENCH_CORE_PYTHON"
 MAX_SECONDS = 3600.0
 PROGRAM = Path(__file__).with_name("program.py")
 REFUSED = "Failed to process client request"
-"""What the engine prints when it rejects a query; it then continues without the query."""
+"""Output of the engine when it rejects a query; it then continues without the query."""
 
 
 class EngineFailed(CepbenchError):
@@ -39,10 +39,10 @@ def missing() -> str | None:
         return reason
     try:
         with tempfile.TemporaryDirectory() as folder:
-            found = subprocess.run([python, "-c", "import pycer"], cwd=folder, capture_output=True, timeout=60)
+            outcome = subprocess.run([python, "-c", "import pycer"], cwd=folder, capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return reason
-    return None if found.returncode == 0 else reason
+    return None if outcome.returncode == 0 else reason
 
 
 class Engine:

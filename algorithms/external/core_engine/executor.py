@@ -70,8 +70,8 @@ class EngineExecutor(Executor):
         values = [list(range(len(time))), time.tolist(), *(column.tolist() for column in columns)]
         engine = current()
         answer = engine.run(asked.pattern, asked.span, asked.types, kind.tolist(), values, kinds)
-        found = sorted({tuple(sorted(match)) for match in answer["matches"]})
-        matches = [match for match in found if np.all(np.diff(time[list(match)]) > 0)]
+        distinct = sorted({tuple(sorted(match)) for match in answer["matches"]})
+        matches = [match for match in distinct if np.all(np.diff(time[list(match)]) > 0)]
         self.numbers = {
             "engine_seconds": max(0.0, float(answer["process"]) - engine.empty_seconds),
             "start_seconds_peak": engine.start_seconds,

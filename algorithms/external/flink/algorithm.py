@@ -62,7 +62,7 @@ class Flink(Algorithm):
         return missing()
 
     def unsupported(self, query: Query) -> str | None:
-        """What Flink's patterns cannot express; every query if Flink is not installed."""
+        """Queries that Flink's patterns cannot express; every query if Flink is not installed."""
         reason = unsupported_by_flink(query)
         if reason is None and self.flatten:
             reason = unsupported_flattened(query, self.max_length)

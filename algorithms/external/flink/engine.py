@@ -198,9 +198,9 @@ class Engine:
 @cache
 def engine() -> Engine:
     """The engine of this process. Raises `FlinkMissing`."""
-    made = Engine()
-    atexit.register(made.stop)
-    return made
+    started = Engine()
+    atexit.register(started.stop)
+    return started
 
 
 def current() -> Engine:

@@ -54,12 +54,12 @@ def missing() -> str | None:
 @cache
 def jars() -> tuple[Path, ...]:
     """The jars of the class path; empty if one of them is missing."""
-    found = find_spec("pyflink")
-    folders = [Path(place) / "lib" for place in (found.submodule_search_locations or ())] if found is not None else []
+    module = find_spec("pyflink")
+    folders = [Path(place) / "lib" for place in (module.submodule_search_locations or ())] if module is not None else []
     for folder in folders:
-        every = [sorted(folder.glob(pattern)) for pattern in NEEDED]
-        if all(every):
-            return tuple(some[-1] for some in every)
+        matching = [sorted(folder.glob(pattern)) for pattern in NEEDED]
+        if all(matching):
+            return tuple(versions[-1] for versions in matching)
     return ()
 
 
@@ -85,10 +85,10 @@ def classes() -> Path:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            made = Path(scratch) / "classes"
-            _compile(Path(scratch), made)
+            target = Path(scratch) / "classes"
+            _compile(Path(scratch), target)
             try:
-                made.replace(folder)
+                target.replace(folder)
             except OSError:  # another process has compiled it meanwhile
                 if not (folder / "cepbench" / "Server.class").is_file():
                     raise
@@ -102,10 +102,10 @@ def class_path() -> str:
     return os.pathsep.join(map(str, (classes(), *jars())))
 
 
-def _compile(scratch: Path, made: Path) -> None:
+def _compile(scratch: Path, target: Path) -> None:
     sources = []
     for name, text in _sources().items():
-        place = (made if name.endswith(".properties") else scratch) / name
+        place = (target if name.endswith(".properties") else scratch) / name
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(text)
         if place.suffix == ".java":
@@ -114,7 +114,7 @@ def _compile(scratch: Path, made: Path) -> None:
     assert javac is not None
     within = [f"-J{option}" for option in ("-Xmx512m", *SMALL)]
     path = os.pathsep.join(map(str, jars()))
-    command = [javac, *within, "-nowarn", "-encoding", "UTF-8", "-d", str(made), "-cp", path]
+    command = [javac, *within, "-nowarn", "-encoding", "UTF-8", "-d", str(target), "-cp", path]
     done = subprocess.run([*command, *sources], capture_output=True, text=True, check=False)
     if done.returncode:
         first = next((line for line in done.stderr.splitlines() if "rror" in line), done.stderr[:200])

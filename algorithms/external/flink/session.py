@@ -70,7 +70,7 @@ def rows_of_spans(numbers: Ints, before: int) -> MatchRows | None:
 
 def _aggregates(query: CompiledQuery, numbers: Ints) -> AggregateRows:
     size, body = int(numbers[0]), numbers[3:]
-    ring, real, least = (len(some) for some in (query.layout.ring, query.layout.real, query.layout.least))
+    ring, real, least = (len(family) for family in (query.layout.ring, query.layout.real, query.layout.least))
     table = body.reshape(size, 2 + ring + real + least)
     counts, sums = table[:, 2 : 2 + ring].copy(), table[:, 2 + ring : 2 + ring + real].copy()
     return AggregateRows(

@@ -168,10 +168,10 @@ def _clause_tables(part: ClausePart) -> Iterator[str]:
     yield _line("operands", *tables.operand)
     yield _line("local", *tables.local)
     compared = np.diff(tables.pairs.ptr).reshape(operands, operands)
-    for one in range(operands):
-        for other in np.flatnonzero(compared[one]).tolist():
-            yield _line("step", one, other)
-            yield from _predicates("adjacent", (one, other), tables.pairs, one * operands + other)
+    for left in range(operands):
+        for right in np.flatnonzero(compared[left]).tolist():
+            yield _line("step", left, right)
+            yield from _predicates("adjacent", (left, right), tables.pairs, left * operands + right)
 
 
 def _types(binding_ptr: Ints, binding: Ints) -> Iterator[str]:
@@ -194,12 +194,12 @@ def _tables(part: Part) -> Iterator[str]:
 
 
 def _predicates(name: str, of: tuple[int, ...], predicates: Predicates, which: int) -> Iterator[str]:
-    for one in predicates.one[predicates.ptr[which] : predicates.ptr[which + 1]]:
+    for predicate in predicates.one[predicates.ptr[which] : predicates.ptr[which + 1]]:
         left, right = (
-            (one[f"{side}_column"], _bits(one[f"{side}_factor"]), _bits(one[f"{side}_offset"]))
+            (predicate[f"{side}_column"], _bits(predicate[f"{side}_factor"]), _bits(predicate[f"{side}_offset"]))
             for side in ("left", "right")
         )
-        yield _line(name, *of, int(one["real"]), one["op"], *left, *right, one["int_offset"])
+        yield _line(name, *of, int(predicate["real"]), predicate["op"], *left, *right, predicate["int_offset"])
 
 
 def _channels(name: str, weights: Weights) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""A-Seq: a counter per prefix of an event sequence and per START event (dissertation 22.2)."""
+"""A-Seq: a counter per prefix of an event sequence and per START event (dissertation 22.2).
+
+The counters are those of `sequences.counter`; `growth` adds the sequences of longer Kleene matches.
+"""
 
 from __future__ import annotations
 

@@ -40,21 +40,21 @@ class GrowingSequences(OneLane):
         self.bound = self.beyond
 
     def process(self, events: EventBatch) -> Rows:
-        partial_match = self.longest.partial
+        longest = self.longest.partial
         self.longest.follow(events)
         if self.longest.partial + self.beyond > self.bound:
             self.bound = self.longest.partial + self.beyond
             longer = self.counter_of(self.bound)
-            inherit(longer, self.lanes, partial_match)
+            inherit(longer, self.lanes, longest)
             self.lanes = longer
         return super().process(events)
 
 
-def inherit(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> None:
-    """Copies the counters of `shorter` to `longer`; no partial match of the key had more than `known` events.
+def inherit(longer: SequenceCounter, shorter: SequenceCounter, longest: int) -> None:
+    """Copies the counters of `shorter` to `longer`; no partial match of the key had more than `longest` events.
 
     Both count the sequences of one query separately, and those of `shorter` come first in `longer`. Every prefix of
-    `known + 1` places of a sequence is a prefix of one in `shorter`, and no sequence that `shorter` lacks has been
+    `longest + 1` places of a sequence is a prefix of one in `shorter`, and no sequence that `shorter` lacks has been
     matched. A source has less room for START events than its copy only if it has one event, and then nothing is copied.
     O(counters) time.
     """
@@ -63,7 +63,7 @@ def inherit(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> No
     longer.follow(shorter)
     old, slots = shorter.state_of_key(0), longer.state_of_key(0).slots
     program, before = longer.counting.program, shorter.counting.program
-    sources = _sources(longer, shorter, known)
+    sources = _sources(longer, shorter, longest)
     place, opened, span = slots.place, slots.opened, slots.opened.shape[1]
     for field in ("head", "tail"):
         place[field] = old.slots.place[field][sources]
@@ -81,17 +81,17 @@ def inherit(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> No
             _inherit(g, g, int(before.chains.segment["rows"][g]), program, before, state, old)
             _inherit_results(g, program, before, state, old)
         elif begin > 0:
-            state.plain.ring[begin : begin + known] = old.plain.ring[was : was + known]
-            state.plain.over[begin : begin + known] = old.plain.over[was : was + known]
+            state.plain.ring[begin : begin + longest] = old.plain.ring[was : was + longest]
+            state.plain.over[begin : begin + longest] = old.plain.over[was : was + longest]
         else:
-            _inherit(g, source, known, program, before, state, old)
+            _inherit(g, source, longest, program, before, state, old)
 
 
-def _sources(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> list[int]:
+def _sources(longer: SequenceCounter, shorter: SequenceCounter, longest: int) -> list[int]:
     """For each sequence of `longer` the index of the one in `shorter` to copy from: itself if it is there."""
-    beginnings = {sequence.positions[: known + 1]: i for i, sequence in enumerate(shorter.sequences)}
+    beginnings = {sequence.positions[: longest + 1]: i for i, sequence in enumerate(shorter.sequences)}
     size = len(shorter.sequences)
-    return [i if i < size else beginnings[s.positions[: known + 1]] for i, s in enumerate(longer.sequences)]
+    return [i if i < size else beginnings[s.positions[: longest + 1]] for i, s in enumerate(longer.sequences)]
 
 
 def _inherit(
@@ -102,11 +102,11 @@ def _inherit(
     size = places * width
     kept, kept_before = program.chains.segment["rows"][g] * width, before.chains.segment["rows"][source] * width
     for array, family in FAMILY_OF.items():
-        new, known = getattr(state.values, array), getattr(old.values, array)
+        new, source_values = getattr(state.values, array), getattr(old.values, array)
         at, at_before = state.slots.place["at"][family][g], old.slots.place["at"][family][source]
         for channel, channel_before in _channels(g, source, family, program.chains, before.chains):
             begin, was = at + channel * kept, at_before + channel_before * kept_before
-            new[begin : begin + size] = known[was : was + size]
+            new[begin : begin + size] = source_values[was : was + size]
 
 
 def _inherit_results(g: int, program: Program, before: Program, state: CounterState, old: CounterState) -> None:
@@ -124,6 +124,6 @@ def _channels(g: int, source: int, family: str, chains: Chains, before: Chains) 
     number = FAMILIES.index(family)
     for c in range(sum(sizes[:number]), sum(sizes[: number + 1])):
         channel = int(chains.channel[chains.sequence["channel"][g] + c])
-        known = int(before.channel[before.sequence["channel"][source] + c])
-        if channel >= 0 and known >= 0:
-            yield channel, known
+        channel_before = int(before.channel[before.sequence["channel"][source] + c])
+        if channel >= 0 and channel_before >= 0:
+            yield channel, channel_before

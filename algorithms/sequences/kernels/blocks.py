@@ -50,9 +50,9 @@ def between_channels(segment: SegmentRecord, place: PlaceRecord, span: int) -> i
 
 
 @inlined
-def _run(slot: int, high: int, one: SlotRow, other: SlotRow) -> int:
+def _run(slot: int, high: int, left: SlotRow, right: SlotRow) -> int:
     """Number of slots from this one on that are contiguous in both rows: all, or those of the block."""
-    if one.apart == BLOCK and other.apart == BLOCK:
+    if left.apart == BLOCK and right.apart == BLOCK:
         return high - slot
     return min(high, (slot | (BLOCK - 1)) + 1) - slot
 
@@ -60,39 +60,42 @@ def _run(slot: int, high: int, one: SlotRow, other: SlotRow) -> int:
 @inlined
 def _products(values: Values, x: int, y: int, size: int) -> tuple[np.uint64, np.uint64, np.uint64, bool]:
     """Of contiguous values: the sum of products, the bits of either side, and whether one has overflowed."""
-    total, ones, others, flagged = ZERO, ZERO, ZERO, False
+    total, left_bits, right_bits, flagged = ZERO, ZERO, ZERO, False
     left, right = values.ring[x : x + size], values.ring[y : y + size]  # otherwise each index might be negative
     left_over, right_over = values.over[x : x + size], values.over[y : y + size]
     for i in range(size):
         a, b = np.uint64(left[i]), np.uint64(right[i])
         total += a * b
-        ones |= a
-        others |= b
+        left_bits |= a
+        right_bits |= b
         flagged |= left_over[i] | right_over[i]
-    return total, ones, others, flagged
+    return total, left_bits, right_bits, flagged
 
 
 @kernel
-def dot(values: Values, one: SlotRow, other: SlotRow, low: int, high: int, modular: bool) -> tuple[Any, bool]:
+def dot(values: Values, left: SlotRow, right: SlotRow, low: int, high: int, modular: bool) -> tuple[Any, bool]:
     """The sum of products over slots `low..high`, and whether it overflowed."""
     if not modular:
         value = values.ring.dtype.type(0)
         for i in range(low, high):
-            x, y = values.ring[one.at + spread(i, one.apart)], values.ring[other.at + spread(i, other.apart)]
+            x, y = values.ring[left.at + spread(i, left.apart)], values.ring[right.at + spread(i, right.apart)]
             if x != 0 and y != 0:  # 0 times infinity is 0 here: there is no sequence
                 value += x * y
         return value, False
-    total, ones, others, flagged = ZERO, ZERO, ZERO, False
+    total, left_bits, right_bits, flagged = ZERO, ZERO, ZERO, False
     i = low
     while i < high:
-        x, y, size = one.at + spread(i, one.apart), other.at + spread(i, other.apart), _run(i, high, one, other)
-        more = _products(values, x, y, size)
-        total, ones, others, flagged = total + more[0], ones | more[1], others | more[2], flagged | more[3]
+        x, y, size = left.at + spread(i, left.apart), right.at + spread(i, right.apart), _run(i, high, left, right)
+        product, left_ones, right_ones, over = _products(values, x, y, size)
+        total += product
+        left_bits |= left_ones
+        right_bits |= right_ones
+        flagged |= over
         i += size
     result = values.ring.dtype.type(total)
-    if not flagged and _bits(ones) + _bits(others) + _bits(np.uint64(high - low)) <= 64:
+    if not flagged and _bits(left_bits) + _bits(right_bits) + _bits(np.uint64(high - low)) <= 64:
         return result, False
-    return result, _exact_overflow(values, one, other, low, high)
+    return result, _exact_overflow(values, left, right, low, high)
 
 
 @inlined
@@ -105,41 +108,41 @@ def _bits(value: np.uint64) -> int:
 
 
 @inner
-def _exact_overflow(values: Values, one: SlotRow, other: SlotRow, low: int, high: int) -> bool:
+def _exact_overflow(values: Values, left: SlotRow, right: SlotRow, low: int, high: int) -> bool:
     total = ZERO
     for i in range(low, high):
-        x, y = one.at + spread(i, one.apart), other.at + spread(i, other.apart)
+        x, y = left.at + spread(i, left.apart), right.at + spread(i, right.apart)
         a, b = np.uint64(values.ring[x]), np.uint64(values.ring[y])
-        a_some, b_some = values.over[x] | (a != ZERO), values.over[y] | (b != ZERO)
-        if (values.over[x] and b_some) or (values.over[y] and a_some) or product_exceeds(a, b):
+        a_counts, b_counts = values.over[x] | (a != ZERO), values.over[y] | (b != ZERO)
+        if (values.over[x] and b_counts) or (values.over[y] and a_counts) or product_exceeds(a, b):
             return True
-        more = a * b
-        total += more
-        if sum_exceeds(total, more):
+        product = a * b
+        total += product
+        if sum_exceeds(total, product):
             return True
     return False
 
 
 @kernel
-def dot_real(values: Values, one: SlotRow, other: SlotRow, low: int, high: int) -> float:
+def dot_real(values: Values, reals: SlotRow, counts: SlotRow, low: int, high: int) -> float:
     """The sum of products of a float sum and a count."""
     total = 0.0
     for i in range(low, high):
-        count = values.ring[other.at + spread(i, other.apart)]
+        count = values.ring[counts.at + spread(i, counts.apart)]
         if count != 0:
-            total += values.real[one.at + spread(i, one.apart)] * float(count)
+            total += values.real[reals.at + spread(i, reals.apart)] * float(count)
     return total
 
 
 @kernel
 def least_of_both(
-    values: Values, least: SlotRow, other_least: SlotRow, one: SlotRow, other: SlotRow, low: int, high: int
+    values: Values, left_least: SlotRow, right_least: SlotRow, left: SlotRow, right: SlotRow, low: int, high: int
 ) -> int:
     """The minimum over slots where both have a sequence."""
-    found = NO_VALUE
+    minimum = NO_VALUE
     for i in range(low, high):
-        x, y = one.at + spread(i, one.apart), other.at + spread(i, other.apart)
+        x, y = left.at + spread(i, left.apart), right.at + spread(i, right.apart)
         if (values.ring[x] != 0 or values.over[x]) and (values.ring[y] != 0 or values.over[y]):
-            own = values.least[least.at + spread(i, least.apart)]
-            found = min(found, own, values.least[other_least.at + spread(i, other_least.apart)])
-    return found
+            value = values.least[left_least.at + spread(i, left_least.apart)]
+            minimum = min(minimum, value, values.least[right_least.at + spread(i, right_least.apart)])
+    return minimum

@@ -57,13 +57,13 @@ def _note_peak(program: Program, state: CounterState) -> None:
 def _write_rows(k: int, size: int, program: Program, state: CounterState, modular: bool, out: SequenceRows) -> int:
     """Writes the rows of window k. The second cell keeps results that subsequent queries have in common."""
     values, chains, total = state.values, program.chains, program.total[0]
-    some = False
+    present = False
     for q in chains.order:
         query = chains.query[q]
         if query.like == q:
             _add_up(query, k, program, state, modular)
-            some = values.ring[total.ring] != 0 or values.over[total.ring]
-        if not some:
+            present = values.ring[total.ring] != 0 or values.over[total.ring]
+        if not present:
             continue
         out.window[size] = k
         out.query[size] = q

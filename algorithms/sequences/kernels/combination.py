@@ -60,10 +60,10 @@ def _copy_first_results(u: int, segment: SegmentRecord, chains: Chains, slots: L
     step, by = between_channels(segment, place, span), between_windows(segment)
     to = at.ring + slot_offset(segment, place, width.ring * span)
     for _ in range(width.ring):
-        known = chains.channel[channel]
-        if known >= 0:
-            copy_spread(values.ring, to, by, first.result.ring + known, first.width.ring, span)
-            copy_spread(values.over, to, by, first.result.ring + known, first.width.ring, span)
+        source = chains.channel[channel]
+        if source >= 0:
+            copy_spread(values.ring, to, by, first.result.ring + source, first.width.ring, span)
+            copy_spread(values.over, to, by, first.result.ring + source, first.width.ring, span)
         else:
             fill_spread(values.ring, to, by, values.ring.dtype.type(0), span)
             fill_spread(values.over, to, by, False, span)
@@ -71,18 +71,18 @@ def _copy_first_results(u: int, segment: SegmentRecord, chains: Chains, slots: L
         to += step
     to = at.real + slot_offset(segment, place, width.real * span)
     for _ in range(width.real):
-        known = chains.channel[channel]
-        if known >= 0:
-            copy_spread(values.real, to, by, first.result.real + known, first.width.real, span)
+        source = chains.channel[channel]
+        if source >= 0:
+            copy_spread(values.real, to, by, first.result.real + source, first.width.real, span)
         else:
             fill_spread(values.real, to, by, 0.0, span)
         channel += 1
         to += step
     to = at.least + slot_offset(segment, place, width.least * span)
     for _ in range(width.least):
-        known = chains.channel[channel]
-        if known >= 0:
-            copy_spread(values.least, to, by, first.result.least + known, first.width.least, span)
+        source = chains.channel[channel]
+        if source >= 0:
+            copy_spread(values.least, to, by, first.result.least + source, first.width.least, span)
         else:
             fill_spread(values.least, to, by, NO_VALUE, span)
         channel += 1
@@ -95,19 +95,19 @@ def _copy_carried(u: int, segment: SegmentRecord, chains: Chains, slots: LiveSlo
     link, at, span = chains.link[u], slots.snapshot[u], slots.opened.shape[1]
     g, place, width = chains.link[link.before].segment, slots.place[link.segment], chains.query[link.query].width
     before = slots.place[g]
-    own = chains.segment[g].rows * before.capacity
-    last = own - before.capacity
+    stride = chains.segment[g].rows * before.capacity
+    last = stride - before.capacity
     step, by = between_channels(segment, place, span), between_windows(segment)
     to = at.ring + slot_offset(segment, place, width.ring * span)
     for c in range(width.ring):
-        copy_spread(values.ring, to + c * step, by, before.at.ring + last + c * own, 1, span)
-        copy_spread(values.over, to + c * step, by, before.at.ring + last + c * own, 1, span)
+        copy_spread(values.ring, to + c * step, by, before.at.ring + last + c * stride, 1, span)
+        copy_spread(values.over, to + c * step, by, before.at.ring + last + c * stride, 1, span)
     to = at.real + slot_offset(segment, place, width.real * span)
     for c in range(width.real):
-        copy_spread(values.real, to + c * step, by, before.at.real + last + c * own, 1, span)
+        copy_spread(values.real, to + c * step, by, before.at.real + last + c * stride, 1, span)
     to = at.least + slot_offset(segment, place, width.least * span)
     for c in range(width.least):
-        copy_spread(values.least, to + c * step, by, before.at.least + last + c * own, 1, span)
+        copy_spread(values.least, to + c * step, by, before.at.least + last + c * stride, 1, span)
 
 
 @inlined
@@ -226,8 +226,8 @@ def _combined(
     clock.combinations += high - low
     if high == low:
         return
-    step, by, own = between_channels(segment, place, span), between_windows(segment), segment.rows * place.capacity
-    last = own - place.capacity
+    step, by, stride = between_channels(segment, place, span), between_windows(segment), segment.rows * place.capacity
+    last = stride - place.capacity
     before, count = SlotRow(snapshot.ring + row * by, width.ring * step), SlotRow(place.at.ring + last, BLOCK)
     values.ring[0], values.over[0] = dot(values, before, count, low, high, modular)
     for c in range(1, width.ring):
@@ -235,18 +235,20 @@ def _combined(
         values.ring[c], values.over[c] = dot(values, kept, count, low, high, modular)
         channel = chains.channel[at + c]
         if channel > 0:
-            more, over = dot(values, before, SlotRow(count.at + channel * own, BLOCK), low, high, modular)
-            add_to(values, c, more, over)
+            product, over = dot(values, before, SlotRow(count.at + channel * stride, BLOCK), low, high, modular)
+            add_to(values, c, product, over)
     at += width.ring
     for c in range(width.real):
         kept = SlotRow(snapshot.real + row * by + c * step, width.real * step)
         values.real[c] = dot_real(values, kept, count, low, high)
         channel = chains.channel[at + c]
         if channel >= 0:
-            values.real[c] += dot_real(values, SlotRow(place.at.real + last + channel * own, BLOCK), before, low, high)
+            values.real[c] += dot_real(
+                values, SlotRow(place.at.real + last + channel * stride, BLOCK), before, low, high
+            )
     at += width.real
     for c in range(width.least):
         kept = SlotRow(snapshot.least + row * by + c * step, width.least * step)
         channel = chains.channel[at + c]
-        other = SlotRow(place.at.least + last + channel * own, BLOCK) if channel >= 0 else kept
-        values.least[c] = least_of_both(values, kept, other, before, count, low, high)
+        least = SlotRow(place.at.least + last + channel * stride, BLOCK) if channel >= 0 else kept
+        values.least[c] = least_of_both(values, kept, least, before, count, low, high)

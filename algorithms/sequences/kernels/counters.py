@@ -140,21 +140,21 @@ class CounterState(NamedTuple):
 
 
 @inlined
-def state_of(values: Values, own: KeyCounters) -> CounterState:
+def state_of(values: Values, lane: KeyCounters) -> CounterState:
     """The counters of a key."""
-    ring, real, least = own.begin[0], own.begin[1], own.begin[2]
+    ring, real, least = lane.begin[0], lane.begin[1], lane.begin[2]
     return CounterState(
-        own.slots,
+        lane.slots,
         Values(
-            values.ring[ring : ring + own.size[0]],
-            values.over[ring : ring + own.size[0]],
-            values.real[real : real + own.size[1]],
-            values.least[least : least + own.size[2]],
+            values.ring[ring : ring + lane.size[0]],
+            values.over[ring : ring + lane.size[0]],
+            values.real[real : real + lane.size[1]],
+            values.least[least : least + lane.size[2]],
         ),
-        own.plain,
-        own.change,
-        own.gathered,
-        own.peak,
+        lane.plain,
+        lane.change,
+        lane.gathered,
+        lane.peak,
     )
 
 

@@ -148,14 +148,14 @@ def _update_row(
     x = place.at.real + first
     for c in range(reals):
         y, weight = x + capacity, events.code[rings + c]
-        own = 0.0 if weight == NOT_BOUND else events.real[weight]
-        add_real(values.real[y : y + size], values.real[x : x + size], float(number), count, own)
+        value = 0.0 if weight == NOT_BOUND else events.real[weight]
+        add_real(values.real[y : y + size], values.real[x : x + size], float(number), count, value)
         x += step
     x = place.at.least + first
     for c in range(segment.width.least):
         y, weight = x + capacity, events.code[rings + reals + c]
-        least_own = NO_VALUE if weight == NOT_BOUND else events.least[weight]
-        add_least(values.least[y : y + size], values.least[x : x + size], count, least_own)
+        least = NO_VALUE if weight == NOT_BOUND else events.least[weight]
+        add_least(values.least[y : y + size], values.least[x : x + size], count, least)
         x += step
 
 
@@ -210,8 +210,8 @@ def _update_results(
             first = (j - 2) * place.capacity + begin
             x = place.at.ring + first
             for c in range(segment.width.ring):
-                more, over = row_sum(row_of(values, x, size), modular)
-                add_to(values, c, more, over)
+                total, over = row_sum(row_of(values, x, size), modular)
+                add_to(values, c, total, over)
                 x += step
             x = place.at.real + first
             for c in range(segment.width.real):
@@ -243,10 +243,10 @@ def _add_result(row: int, segment: SegmentRecord, events: Arrivals, values: Valu
         at = segment.result.real + row * reals
         for c in range(reals):
             weight = events.code[rings + c]
-            own = 0.0 if weight == NOT_BOUND else events.real[weight]
-            values.real[at + c] += float(number) * values.real[c] + own * float(values.ring[0])
+            value = 0.0 if weight == NOT_BOUND else events.real[weight]
+            values.real[at + c] += float(number) * values.real[c] + value * float(values.ring[0])
         at = segment.result.least + row * leasts
         for c in range(leasts):
             weight = events.code[rings + reals + c]
-            least_own = NO_VALUE if weight == NOT_BOUND else events.least[weight]
-            values.least[at + c] = min(values.least[at + c], values.least[c], least_own)
+            least = NO_VALUE if weight == NOT_BOUND else events.least[weight]
+            values.least[at + c] = min(values.least[at + c], values.least[c], least)

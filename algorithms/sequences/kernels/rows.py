@@ -55,10 +55,10 @@ def row_of(values: Values, at: int, size: int) -> Counters:
 
 
 @inlined
-def add_to(counters: Counters | Values, i: int, more: Any, over: bool) -> None:
+def add_to(counters: Counters | Values, i: int, value: Any, over: bool) -> None:
     """Adds a number to counter i."""
-    total = counters.ring[i] + more
-    counters.over[i] |= over | sum_exceeds(total, more)
+    total = counters.ring[i] + value
+    counters.over[i] |= over | sum_exceeds(total, value)
     counters.ring[i] = total
 
 
@@ -90,13 +90,13 @@ def add_times(to: Counters, row: Counters, number: np.uint64, modular: bool) -> 
 @kernel
 def add_weighted(to: Counters, count: Counters, weight: np.uint64, weight_over: bool) -> None:
     """`to += weight * count`, in the ring."""
-    some = weight_over | (weight != ZERO)
+    weighs = weight_over | (weight != ZERO)
     for i in range(len(count.ring)):
-        known = np.uint64(count.ring[i])
-        more = weight * known
-        total = np.uint64(to.ring[i]) + more
-        exceeds = (count.over[i] & some) | ((known != ZERO) & weight_over) | product_exceeds(known, weight)
-        to.over[i] |= exceeds | sum_exceeds(total, more)
+        factor = np.uint64(count.ring[i])
+        product = weight * factor
+        total = np.uint64(to.ring[i]) + product
+        exceeds = (count.over[i] & weighs) | ((factor != ZERO) & weight_over) | product_exceeds(factor, weight)
+        to.over[i] |= exceeds | sum_exceeds(total, product)
         to.ring[i] = to.ring.dtype.type(total)
 
 
@@ -111,8 +111,8 @@ def add_real(to: Reals, row: Reals, number: float, count: Counters, weight: floa
 def add_least(to: Ints, row: Ints, count: Counters, weight: int) -> None:
     """`to = min(to, row, weight)` where there is a sequence."""
     for i in range(len(row)):
-        own = weight if count.ring[i] != 0 or count.over[i] else NO_VALUE
-        to[i] = min(to[i], row[i], own)
+        value = weight if count.ring[i] != 0 or count.over[i] else NO_VALUE
+        to[i] = min(to[i], row[i], value)
 
 
 @kernel

@@ -6,26 +6,35 @@ its last place to its first: an event at place j extends the sequences that had 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from cepbench.algorithms.engine.kernels.cells import ONE, product_exceeds, sum_exceeds
 from cepbench.algorithms.engine.kernels.clock import has_ended, next_boundary
-from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.engine.kernels.events import KernelEvents, Sliding, fits
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.sequences.kernels.closing import advance
 from cepbench.algorithms.sequences.kernels.combination import take_snapshots
 from cepbench.algorithms.sequences.kernels.counters import (
+    BLOCK,
+    Arrivals,
+    ClockRecord,
+    Counters,
     CounterState,
+    Gathered,
     KeyCounters,
+    LiveSlots,
     SequenceRows,
     Values,
     state_of,
 )
-from cepbench.algorithms.sequences.kernels.gathering import forget, gather
-from cepbench.algorithms.sequences.kernels.levels import update_segments
-from cepbench.algorithms.sequences.kernels.plain import update_plain
-from cepbench.algorithms.sequences.kernels.program import BY_START, Program
-from cepbench.algorithms.sequences.kernels.room import move_to_front
+from cepbench.algorithms.sequences.kernels.places import clear_place, update_place
+from cepbench.algorithms.sequences.kernels.program import BY_START, Chains, PerFamily, Program, SegmentRecord
+from cepbench.algorithms.sequences.kernels.rows import add_to
+from cepbench.queries.aggregates import NO_VALUE
 
 NONE = -1
 
@@ -45,7 +54,7 @@ def count_sequences(
     events: KernelEvents,
     fixed: Sequencing,
     values: Values,
-    own: KeyCounters,
+    lane: KeyCounters,
     out: SequenceRows,
     size: int,
 ) -> tuple[int, int, int]:
@@ -53,7 +62,7 @@ def count_sequences(
     START events.
     """
     program, window, modular = fixed.program, fixed.window, fixed.modular
-    state = state_of(values, own)
+    state = state_of(values, lane)
     clock, gathered = state.slots.clock[0], state.gathered
     boundary = next_boundary(clock.low, clock.high, window)
     for i in range(first, len(events.time) + 1):
@@ -127,3 +136,199 @@ def _take_snapshots(touched: int, program: Program, state: CounterState, modular
             segment = program.chains.segment[program.begin[b]]
             if segment.link < segment.link_end:
                 take_snapshots(segment, program.chains, state.slots, state.values, state.plain, modular)
+
+
+@inlined
+def gather(i: int, symbol: int, events: KernelEvents, program: Program, clock: ClockRecord, gathered: Gathered) -> None:
+    """Adds event i to the totals of a symbol at the current time."""
+    if gathered.number[symbol] == 0:
+        gathered.touched[clock.touched] = symbol
+        clock.touched += 1
+    gathered.number[symbol] += np.uint64(1)
+    for c in range(program.ring_ptr[symbol], program.ring_ptr[symbol + 1]):
+        weight = program.ring[c]
+        addend = np.uint64(events.ints[program.ring_column[weight], i])
+        total = gathered.ring[symbol, weight] + addend
+        gathered.over[symbol, weight] |= sum_exceeds(total, addend)
+        gathered.ring[symbol, weight] = total
+    for c in range(program.real_ptr[symbol], program.real_ptr[symbol + 1]):
+        weight = program.real[c]
+        gathered.real[symbol, weight] += events.reals[program.real_column[weight], i]
+    for c in range(program.least_ptr[symbol], program.least_ptr[symbol + 1]):
+        weight = program.least[c]
+        value = events.ints[program.least_column[weight], i]
+        gathered.least[symbol, weight] = min(gathered.least[symbol, weight], value)
+
+
+@inlined
+def forget(symbol: int, program: Program, gathered: Gathered) -> None:
+    """Resets the totals of a symbol."""
+    gathered.number[symbol] = np.uint64(0)
+    for c in range(program.ring_ptr[symbol], program.ring_ptr[symbol + 1]):
+        gathered.ring[symbol, program.ring[c]] = np.uint64(0)
+        gathered.over[symbol, program.ring[c]] = False
+    for c in range(program.real_ptr[symbol], program.real_ptr[symbol + 1]):
+        gathered.real[symbol, program.real[c]] = 0.0
+    for c in range(program.least_ptr[symbol], program.least_ptr[symbol + 1]):
+        gathered.least[symbol, program.least[c]] = NO_VALUE
+
+
+@inlined
+def update_plain(touched: int, program: Program, state: CounterState, modular: bool) -> None:
+    """Adds the totals of the current time to plain counters: O(1) per symbol and place."""
+    symbol = state.gathered.touched[0]
+    if touched == 1 and program.clear_ptr[symbol] == program.clear_ptr[symbol + 1]:
+        _update_alone(symbol, program, state, modular)
+    else:
+        _update_together(touched, program, state, modular)
+
+
+@inlined
+def _update_alone(symbol: int, program: Program, state: CounterState, modular: bool) -> None:
+    """Adds the events of one symbol, from later places to earlier ones."""
+    plain, number = state.plain, state.gathered.number[symbol]
+    begin, end = program.plain_ptr[symbol], program.plain_ptr[symbol + 1]
+    if number == ONE:  # a separate loop, since this is the most frequent case
+        for q in range(begin, end):
+            target = program.plain[q]
+            add_to(plain, target.entry, plain.ring[target.source], plain.over[target.source])
+    else:
+        for q in range(begin, end):
+            target = program.plain[q]
+            product, over = _multiple(plain, target.source, number, modular)
+            add_to(plain, target.entry, product, over)
+    state.slots.clock[0].updates += end - begin
+
+
+@inlined
+def _multiple(plain: Counters, entry: np.uint64, number: np.uint64, modular: bool) -> tuple[float, bool]:
+    """A plain counter times a number."""
+    count = plain.ring[entry]
+    if number == ONE:
+        return count, plain.over[entry]
+    over = plain.over[entry] | (modular & product_exceeds(np.uint64(count), number))
+    return count * plain.ring.dtype.type(number), over
+
+
+@inlined
+def _update_together(touched: int, program: Program, state: CounterState, modular: bool) -> None:
+    """Adds the events of several symbols; all read the counts before the time stamp."""
+    gathered, plain, change = state.gathered, state.plain, state.change
+    for t in range(touched):
+        symbol = gathered.touched[t]
+        for q in range(program.plain_ptr[symbol], program.plain_ptr[symbol + 1]):
+            source = program.plain[q].source
+            change.ring[q], change.over[q] = _multiple(plain, source, gathered.number[symbol], modular)
+    for t in range(touched if len(program.clear) > 0 else 0):
+        symbol = gathered.touched[t]
+        for q in range(program.clear_ptr[symbol], program.clear_ptr[symbol + 1]):
+            entry = program.clear[q]
+            plain.ring[entry] = plain.ring.dtype.type(0)
+            plain.over[entry] = False
+    for t in range(touched):
+        symbol = gathered.touched[t]
+        for q in range(program.plain_ptr[symbol], program.plain_ptr[symbol + 1]):
+            add_to(plain, program.plain[q].entry, change.ring[q], change.over[q])
+        state.slots.clock[0].updates += program.plain_ptr[symbol + 1] - program.plain_ptr[symbol]
+
+
+@inlined
+def update_segments(touched: int, program: Program, state: CounterState, modular: bool) -> None:
+    """Applies the totals of the current time to segments with slots, from the last places down.
+
+    It is inlined into the stream's kernel, since passing the arguments of one place update costs as much as its work.
+    """
+    slots, gathered = state.slots, state.gathered
+    for t in range(touched):
+        symbol = gathered.touched[t]
+        gathered.cursor[symbol] = program.target_ptr[symbol]
+    while True:
+        level = 0
+        for t in range(touched):
+            symbol = gathered.touched[t]
+            if gathered.cursor[symbol] < program.target_ptr[symbol + 1]:
+                level = max(level, program.target[gathered.cursor[symbol]].level)
+        if level == 0:
+            return
+        for t in range(touched):
+            symbol = gathered.touched[t]
+            q = gathered.cursor[symbol]
+            while q < program.target_ptr[symbol + 1] and program.target[q].level == level:
+                g, j = program.target[q].segment, level // 2
+                segment, place = program.chains.segment[g], slots.place[g]
+                if level % 2:
+                    clear_place(j, segment, place, state.values)
+                else:
+                    events = _arrivals(j, symbol, segment, program, gathered)
+                    update_place(j, segment, place, slots.opened[g], events, slots.clock[0], state.values, modular)
+                q += 1
+            gathered.cursor[symbol] = q
+
+
+@inlined
+def _arrivals(j: int, symbol: int, segment: SegmentRecord, program: Program, gathered: Gathered) -> Arrivals:
+    """The totals of a symbol, for place j of a segment."""
+    channels = segment.width.ring + segment.width.real + segment.width.least
+    begin = segment.code + (j - 1) * channels
+    return Arrivals(
+        program.code[begin : begin + channels],
+        gathered.number[symbol],
+        gathered.ring[symbol],
+        gathered.over[symbol],
+        gathered.real[symbol],
+        gathered.least[symbol],
+    )
+
+
+@inner
+def move_to_front(g: int, chains: Chains, slots: LiveSlots, values: Values) -> bool:
+    """Moves the live slots of segment g to the front if at least half of all are dead; returns whether it did.
+
+    Whole blocks are moved, so that a slot keeps its place in its block.
+
+    O(counters and snapshots of the segment), hence O(counters and snapshots of a slot) for each slot that is filled.
+    """
+    segment, place, span = chains.segment[g], slots.place[g], slots.opened.shape[1]
+    if 2 * place.head < place.capacity:
+        return False
+    dead = place.head // BLOCK * BLOCK
+    size = place.tail - dead
+    _move(segment.rows, segment.width, place.at, dead, size, place.capacity, values)
+    for u in range(segment.link, segment.link_end):
+        _move_blocks(span, chains.query[chains.link[u].query].width, slots.snapshot[u], dead, size, values)
+    for row in range(span):
+        slots.opened[g, row] = max(slots.opened[g, row] - dead, 0)
+    place.tail -= dead
+    place.head -= dead
+    return True
+
+
+@inlined
+def _move(rows: int, width: PerFamily, at: PerFamily, dead: int, size: int, capacity: int, values: Values) -> None:
+    """Moves the given number of rows of each channel."""
+    _move_rows(rows * width.ring, at.ring, dead, size, capacity, values.ring)
+    _move_rows(rows * width.ring, at.ring, dead, size, capacity, values.over)
+    _move_rows(rows * width.real, at.real, dead, size, capacity, values.real)
+    _move_rows(rows * width.least, at.least, dead, size, capacity, values.least)
+
+
+@inlined
+def _move_blocks(rows: int, width: PerFamily, at: PerFamily, dead: int, size: int, values: Values) -> None:
+    """Moves blocks with the given number of rows of each channel; blocks are contiguous, and are moved as a whole."""
+    size = -(-size // BLOCK) * BLOCK
+    kept = rows * width.ring
+    _move_rows(1, at.ring, kept * dead, kept * size, 0, values.ring)
+    _move_rows(1, at.ring, kept * dead, kept * size, 0, values.over)
+    kept = rows * width.real
+    _move_rows(1, at.real, kept * dead, kept * size, 0, values.real)
+    kept = rows * width.least
+    _move_rows(1, at.least, kept * dead, kept * size, 0, values.least)
+
+
+@inlined
+def _move_rows(rows: int, at: int, dead: int, size: int, capacity: int, values: NDArray[Any]) -> None:
+    """Moves the values after the dead ones of each row to the front."""
+    for _ in range(rows):
+        for slot in range(at, at + size):
+            values[slot] = values[slot + dead]
+        at += capacity

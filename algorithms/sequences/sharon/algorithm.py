@@ -1,4 +1,7 @@
-"""Sharon: shared online event sequence aggregation (dissertation Part III)."""
+"""Sharon: shared online event sequence aggregation (dissertation Part III).
+
+`optimizer` plans the sharing, in the SHARON graph of `graph`; `sequences.executor` counts.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,9 @@ from cepbench.algorithms.engine.flattening import sequences_of, unsupported_as_s
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.executor import sequence_operator
 from cepbench.algorithms.sequences.plan import SharingPlan
-from cepbench.algorithms.sequences.sharon.optimizer import OPTIMIZERS, BenefitModel, ExecutorBenefit, optimize
-from cepbench.algorithms.sequences.sharon.optimizer.limits import Limits
+from cepbench.algorithms.sequences.sharon.benefit import BenefitModel, ExecutorBenefit
+from cepbench.algorithms.sequences.sharon.limits import Limits
+from cepbench.algorithms.sequences.sharon.optimizer import OPTIMIZERS, optimize
 from cepbench.events.statistics import Statistics
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Workload
@@ -79,10 +83,10 @@ class Sharon(Algorithm):
 
     def plan(self, workload: Workload, statistics: Statistics) -> SharingPlan:
         """Runs the optimizer."""
-        found = [(query, s) for query in workload for s in sequences_of(query, self.max_length)]
-        sequences = [s for _, s in found]
-        families = [_family(query, number) for number, (query, _) in enumerate(found)]
-        model = self._model([query for query, _ in found], sequences, statistics)
+        pairs = [(query, s) for query in workload for s in sequences_of(query, self.max_length)]
+        sequences = [s for _, s in pairs]
+        families = [_family(query, number) for number, (query, _) in enumerate(pairs)]
+        model = self._model([query for query, _ in pairs], sequences, statistics)
         decision = optimize(sequences, families, model, self.optimizer, Limits(self.limit, self.memory))
         return SharingPlan(
             workload,
@@ -107,7 +111,7 @@ class Sharon(Algorithm):
 
 
 def _family(query: CompiledQuery, number: int) -> Hashable:
-    """What sequences must have in common to share; queries with count windows are separate families."""
+    """The family of a sequence, within which it can share; queries with count windows are separate families."""
     if query.window is not None and query.window.counts_events:
         return number
     return query.window, query.partition

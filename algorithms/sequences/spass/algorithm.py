@@ -1,4 +1,7 @@
-"""SPASS: shared two-step evaluation of event sequences (dissertation 21, 25.1; Sharon, ICDE 2018, Section VIII)."""
+"""SPASS: shared two-step evaluation of event sequences (dissertation 21, 25.1; Sharon, ICDE 2018, Section VIII).
+
+`plan` chooses the shared sub-sequences by their redundancy ratio, and `construction` constructs and joins them.
+"""
 
 from __future__ import annotations
 

@@ -14,18 +14,31 @@ from cepbench.algorithms.engine.flattening import is_kleene
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.cells import Cells, cell_bytes, empty_cells
 from cepbench.algorithms.engine.kernels.events import RowCells
+from cepbench.algorithms.engine.kernels.growth import widened
 from cepbench.algorithms.engine.longest_match import LongestMatch
 from cepbench.algorithms.engine.peak import Peak
 from cepbench.algorithms.engine.points import Points
 from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.algorithms.rows import joined as joined_rows
-from cepbench.algorithms.sequences.spass.kernels.arrival import STORED, Arriving, arrive, close_windows, expire
+from cepbench.algorithms.sequences.spass.kernels.arrival import (
+    Arrived,
+    Arriving,
+    CountersRecord,
+    Stores,
+    arrive,
+    close_windows,
+    expire,
+)
 from cepbench.algorithms.sequences.spass.kernels.construction import Parts, Walk, construct, count_instances, join
 from cepbench.algorithms.sequences.spass.plan import SpassPlan
-from cepbench.algorithms.sequences.spass.store import no_events, no_rows, with_events, with_rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
 from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.records import records_of
+
+FIRST_EVENTS = 256
+
+FIRST_ROWS = 16
 
 
 @dataclass(eq=False)
@@ -108,10 +121,10 @@ class SharedConstruction(Executor):
         """Processes events of the lowest open window: stores them, constructs what they end, and aggregates it."""
         symbols = self.tables.symbols
         kinds = np.bincount(batch.kind[start:stop], minlength=len(symbols.symbol_ptr) - 1)
-        most = np.zeros_like(self.stores.size)
-        most[symbols.symbol] = np.repeat(kinds, np.diff(symbols.symbol_ptr)) * symbols.stored[symbols.symbol]
+        arriving = np.zeros_like(self.stores.size)
+        arriving[symbols.symbol] = np.repeat(kinds, np.diff(symbols.symbol_ptr)) * symbols.stored[symbols.symbol]
         self.arrived = with_events(self.arrived, stop - start)
-        self.stores = with_rows(self.stores, most)
+        self.stores = with_rows(self.stores, arriving)
         before = self.stores.size.copy()
         arrive(batch, start, stop, self.window.overlap, symbols, self.arrived, self.stores)
         self._construct(before)
@@ -119,34 +132,33 @@ class SharedConstruction(Executor):
         for joined, walk in self.joined:
             if fresh[joined.last]:
                 sums, new = self.sums[joined.query], before[joined.last]
-                found = join(new, joined.parts, joined.channels, self.arrived, self.stores, walk, sums.buckets)
-                if found:
-                    sums.top = int(self.arrived.window[self.arrived.counters[STORED] - 1])
-                    self.counted["joined"] += found
+                number = join(new, joined.parts, joined.channels, self.arrived, self.stores, walk, sums.buckets)
+                if number:
+                    sums.top = int(self.arrived.window[self.arrived.counters[0]["stored"] - 1])
+                    self.counted["joined"] += number
         self.peak.note(self._state())
 
     def _construct(self, before: NDArray[np.int64]) -> None:
         """Constructs the instances of shared sub-sequences that end in a row added since `before`."""
-        found = np.zeros_like(before)
+        numbers = np.zeros_like(before)
         fresh = (self.stores.size > before).tolist()
         for shared, walk in self.shared:
             if fresh[shared.last]:
                 new = before[shared.last]
-                found[shared.store] = count_instances(new, shared.parts, self.arrived, self.stores, walk)
-        self.stores = with_rows(self.stores, found)
+                numbers[shared.store] = count_instances(new, shared.parts, self.arrived, self.stores, walk)
+        self.stores = with_rows(self.stores, numbers)
         for shared, walk in self.shared:
-            if found[shared.store]:
+            if numbers[shared.store]:
                 construct(before[shared.last], shared.store, shared.parts, self.arrived, self.stores, walk)
-        self.counted["constructed"] += int(found.sum())
+        self.counted["constructed"] += int(numbers.sum())
 
     def _advance(self, point: int) -> Rows:
         """Closes the windows that end by `point`."""
         high = self.window.first_at(point)
         if high <= self.low:
             return {}
-        rows: Rows = {
-            index: found for index, sums in self.sums.items() if (found := self._close(sums, high)) is not None
-        }
+        closed = {index: self._close(sums, high) for index, sums in self.sums.items()}
+        rows: Rows = {index: query_rows for index, query_rows in closed.items() if query_rows is not None}
         self.low = high
         expire(high, self.arrived, self.stores)
         return rows
@@ -163,7 +175,7 @@ class SharedConstruction(Executor):
         return aggregate_rows(rows.window[:size].copy(), rows.cells, size) if size else None
 
     def _state(self) -> StateSize:
-        events = int(self.arrived.counters[STORED])
+        events = int(self.arrived.counters[0]["stored"])
         partial = sum(int(self.stores.size[shared.store]) for shared, _ in self.shared)
         columns = self.tables.columns
         attributes = 2 + len(columns.ints) + len(columns.reals) + self.tables.gaps
@@ -176,3 +188,65 @@ class SharedConstruction(Executor):
 def _walk(parts: Parts) -> Walk:
     units, places = len(parts.store), len(parts.symbol)
     return Walk(*(np.zeros(size, np.int64) for size in (units, units, units, units, places + 1)))
+
+
+def no_events(ints: int, reals: int, gaps: int) -> Arrived:
+    """Arrays without events."""
+    counters = np.zeros(1, records_of(CountersRecord))
+    counters["now"] = -1
+    return Arrived(
+        np.zeros(FIRST_EVENTS, np.int64),
+        np.zeros(FIRST_EVENTS, np.int64),
+        np.zeros((ints, FIRST_EVENTS), np.int64),
+        np.zeros((reals, FIRST_EVENTS), np.float64),
+        np.zeros((gaps, FIRST_EVENTS), np.int64),
+        np.full((2, gaps), -1, np.int64),
+        counters,
+    )
+
+
+def no_rows(width: NDArray[np.int64]) -> Stores:
+    """Empty stores for rows of `width[s]` events."""
+    room = np.zeros(len(width), np.int64)
+    nothing = np.zeros(0, np.int64)
+    return Stores(room, room.copy(), width, room.copy(), room.copy(), nothing, nothing.copy(), nothing.copy())
+
+
+def with_events(arrived: Arrived, number: int) -> Arrived:
+    """Space for `number` events; if there is not enough, at least twice the space."""
+    size = int(arrived.counters[0]["stored"])
+    if size + number <= len(arrived.time):
+        return arrived
+    room = len(arrived.time)
+    return widened(arrived, ("time", "window", "ints", "reals", "barrier"), max(size + number - room, room))
+
+
+def with_rows(stores: Stores, number: NDArray[np.int64]) -> Stores:
+    """Space for `number[s]` rows in each store.
+
+    If one store is full, all of them get twice the space that they need; otherwise all rows would move whenever another
+    one grows. Unused space costs no memory.
+    """
+    needed = stores.size + number
+    if not (needed > stores.room).any():
+        return stores
+    room = np.maximum(stores.room, np.maximum(2 * needed, FIRST_ROWS))
+    values = room * stores.width
+    grown = Stores(
+        np.cumsum(room) - room,
+        np.cumsum(values) - values,
+        stores.width,
+        room,
+        stores.size,
+        np.zeros(int(room.sum()), np.int64),
+        np.zeros(int(room.sum()), np.int64),
+        np.zeros(int(values.sum()), np.int64),
+    )
+    for s in np.flatnonzero(stores.size).tolist():
+        size, width = int(stores.size[s]), int(stores.width[s])
+        old, new = int(stores.begin[s]), int(grown.begin[s])
+        grown.last[new : new + size] = stores.last[old : old + size]
+        grown.bucket[new : new + size] = stores.bucket[old : old + size]
+        old, new, size = int(stores.cells[s]), int(grown.cells[s]), size * width
+        grown.events[new : new + size] = stores.events[old : old + size]
+    return grown

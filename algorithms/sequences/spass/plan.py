@@ -12,7 +12,7 @@ from math import exp, inf, log
 from cepbench.algorithms.base import Plan
 from cepbench.algorithms.compose import by_window, window_of
 from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
-from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.plan import Candidate, sharing_candidates
 from cepbench.algorithms.sequences.spass.tables import SetTables, tables_of
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import FOREVER, Window
@@ -37,12 +37,12 @@ class SpassPlan(Plan):
     def tables(self) -> dict[Window, SetTables]:
         """The kernel tables of each sharable set, i.e. of the queries of one window. All executors share them."""
         windows = [window_of(self.workload[sequence.query]) for sequence in self.sequences]
-        found = {}
+        tables = {}
         for window in by_window(self.workload):
-            members = tuple(i for i, own in enumerate(windows) if own == window)
+            members = tuple(i for i, length in enumerate(windows) if length == window)
             shared = tuple(candidate for candidate in self.shared if windows[candidate.sequences[0]] == window)
-            found[window] = tables_of(self.workload, self.sequences, members, shared)
-        return found
+            tables[window] = tables_of(self.workload, self.sequences, members, shared)
+        return tables
 
 
 def plan_sharing(
@@ -129,12 +129,12 @@ def _cover(candidates: tuple[Candidate, ...], work: ConstructionWork) -> tuple[C
             continue
         chosen = free[number]
         shared.append(chosen)
-        for other in sorted({n for sequence in chosen.sequences for n in using[sequence]}):
-            left = _outside(free[other], chosen)
-            if len(left.occurrences) < len(free[other].occurrences):
-                free[other] = left
-                ratio[other] = work.redundancy_ratio(left)
-                heapq.heappush(waiting, (-ratio[other], other))
+        for touched in sorted({n for sequence in chosen.sequences for n in using[sequence]}):
+            left = _outside(free[touched], chosen)
+            if len(left.occurrences) < len(free[touched].occurrences):
+                free[touched] = left
+                ratio[touched] = work.redundancy_ratio(left)
+                heapq.heappush(waiting, (-ratio[touched], touched))
     return tuple(shared)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
-from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.plan import Candidate
 from cepbench.algorithms.sequences.spass.kernels.arrival import SymbolTables
 from cepbench.algorithms.sequences.spass.kernels.construction import NO_GAP, CountedChannels, CountedEvents, Parts
 from cepbench.events.schema import Schema
@@ -63,10 +63,10 @@ def tables_of(
 ) -> SetTables:
     """Tables of the sequences `members`, whose queries have the same window, and of the sub-sequences they share."""
     columns = Columns(workload.schema)
-    own = [sequences[i] for i in members]
-    gaps = {negated: g for g, negated in enumerate(dict.fromkeys(n for s in own for n in s.negated if n))}
+    chosen = [sequences[i] for i in members]
+    gaps = {negated: g for g, negated in enumerate(dict.fromkeys(n for s in chosen for n in s.negated if n))}
     number: dict[Symbol, int] = {}
-    for symbol in (symbol for sequence in own for symbol in sequence.symbols):
+    for symbol in (symbol for sequence in chosen for symbol in sequence.symbols):
         number.setdefault(symbol, len(number))
     stored = len(number)
     for symbol in sorted((symbol for negated in gaps for symbol in negated), key=str):
@@ -82,7 +82,7 @@ def tables_of(
         for pattern, store in stores.items()
     )
     joined = []
-    for i, sequence in zip(members, own, strict=True):
+    for i, sequence in zip(members, chosen, strict=True):
         before = [NO_GAP, *(gaps.get(negated, NO_GAP) for negated in sequence.negated)]
         parts = _parts([number[symbol] for symbol in sequence.symbols], cuts.get(i, {}), width, before)
         joined.append(Joined(sequence.query, parts, _channels(workload, sequence, parts, columns)))
@@ -126,10 +126,10 @@ def _channels(workload: Workload, sequence: Sequence, parts: Parts, columns: Col
     tables = query.parts[0].tables
     place = [(u, j) for u, size in enumerate(np.diff(parts.offset).tolist()) for j in range(size)]
 
-    def bound(weights: Weights, own: tuple[Column, ...]) -> CountedEvents:
+    def bound(weights: Weights, attributes: tuple[Column, ...]) -> CountedEvents:
         counting = [np.flatnonzero(row[list(sequence.positions)]).tolist() for row in weights.bound]
         ptr, items = csr(counting)
-        column = [columns.index(own[c]) if c >= 0 else -1 for c in weights.column.tolist()]
+        column = [columns.index(attributes[c]) if c >= 0 else -1 for c in weights.column.tolist()]
         part, within = (np.array([place[i][axis] for i in items.tolist()], np.int64) for axis in (0, 1))
         return CountedEvents(ptr, part, within, np.array(column, np.int64))
 

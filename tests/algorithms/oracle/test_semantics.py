@@ -1,4 +1,4 @@
-"""What a match is (docs/semantics.md, rules 1 to 4), with answers derived by hand."""
+"""The definition of a match (docs/semantics.md, rules 1 to 4), with answers derived by hand."""
 
 import pytest
 

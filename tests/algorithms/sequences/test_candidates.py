@@ -1,4 +1,4 @@
-"""Which patterns of a workload are sharable, and where they occur."""
+"""The sharable patterns of a workload, and their occurrences."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepbench.algorithms.engine.event_sequence import Symbol
-from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.plan import Candidate, sharing_candidates
 from tests.algorithms.sequences.sharon.workloads import sequences, symbols
 
 

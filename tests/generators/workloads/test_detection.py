@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.detection.mcep.planning.graph import MultiPatternGraph
-from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, patterns_of
-from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable
+from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, SubPatternTable, patterns_of
 from cepbench.algorithms.registry import make
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.randomness import zipf_weights

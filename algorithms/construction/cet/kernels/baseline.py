@@ -30,8 +30,8 @@ class StoredTrends(NamedTuple):
 
 
 @kernel
-def extend_trends(tables: Tables, stacks: Stacks, most: int, stored: StoredTrends, work: Ints) -> bool:
-    """Adds all vertices in turn. False if the space runs out, or if trends exceed `most` words after an event.
+def extend_trends(tables: Tables, stacks: Stacks, limit: int, stored: StoredTrends, work: Ints) -> bool:
+    """Adds all vertices in turn. False if the space runs out, or if trends exceed `limit` words after an event.
 
     O(y l r) per event for y trends of length l and r predicates, and O(y^2 l) to eliminate incomplete trends. `work`
     counts tests of adjacency and new trends.
@@ -43,7 +43,7 @@ def extend_trends(tables: Tables, stacks: Stacks, most: int, stored: StoredTrend
         size, trends = _extend_all(at[EVENT], tables, stacks, stored, work)
         at[MAX_WORDS] = max(at[MAX_WORDS], at[WORDS] + size)
         at[MAX_TRENDS] = max(at[MAX_TRENDS], trends)
-        if at[WORDS] + size > most:
+        if at[WORDS] + size > limit:
             return False
         at[WORDS] = _eliminate_incomplete(size, previous, new)
         at[EVENT] += 1
@@ -101,11 +101,11 @@ def _eliminate_incomplete(size: int, previous: Codes, new: Codes) -> int:
     kept, here = 0, 0
     while here < size:
         length = new[here]
-        other, contained = 0, False
-        while other < size and not contained:
-            longer = new[other] > length or (new[other] == length and other < here)
-            contained = longer and _contains(other, here, new)
-            other += new[other] + 1
+        candidate, contained = 0, False
+        while candidate < size and not contained:
+            longer = new[candidate] > length or (new[candidate] == length and candidate < here)
+            contained = longer and _contains(candidate, here, new)
+            candidate += new[candidate] + 1
         if not contained:
             for k in range(length + 1):
                 previous[kept + k] = new[here + k]
@@ -115,11 +115,11 @@ def _eliminate_incomplete(size: int, previous: Codes, new: Codes) -> int:
 
 
 @inlined
-def _contains(one: int, other: int, new: Codes) -> bool:
-    """Whether each event of record `other` is in record `one`; vertices are ascending in both."""
-    stop = one + new[one] + 1
-    at = one + 1
-    for k in range(other + 1, other + 1 + new[other]):
+def _contains(container: int, part: int, new: Codes) -> bool:
+    """Whether each event of record `part` is in record `container`; vertices are ascending in both."""
+    stop = container + new[container] + 1
+    at = container + 1
+    for k in range(part + 1, part + 1 + new[part]):
         while at < stop and new[at] < new[k]:
             at += 1
         if at == stop or new[at] != new[k]:
@@ -129,29 +129,29 @@ def _contains(one: int, other: int, new: Codes) -> bool:
 
 
 @kernel
-def report_trends(cursor: Ints, place: Ints, terms: Hashes, stored: StoredTrends, found: FoundTrends) -> bool:
-    """Writes or digests the stored trends from word `cursor[0]` on; False when `found` is full. O(l) per trend."""
+def report_trends(cursor: Ints, place: Ints, terms: Hashes, stored: StoredTrends, output: FoundTrends) -> bool:
+    """Writes or digests the stored trends from word `cursor[0]` on; False when `output` is full. O(l) per trend."""
     here = cursor[0]
-    trends, written, digest = found.size[TRENDS], found.size[WRITTEN], found.digest[0]
-    writing = len(found.offsets) > 0
+    trends, written, digest = output.size[TRENDS], output.size[WRITTEN], output.digest[0]
+    writing = len(output.offsets) > 0
     while here < stored.at[WORDS]:
         length = stored.previous[here]
-        if full(length, trends, written, found):
+        if full(length, trends, written, output):
             break
         h = np.uint64(0)
         for k in range(here + 1, here + 1 + length):
             v = stored.previous[k]
             if writing:
-                found.positions[written] = place[v]
+                output.positions[written] = place[v]
                 written += 1
             else:
                 h = h * BASE + terms[v]
         trends += 1
         if writing:
-            found.offsets[trends] = written
+            output.offsets[trends] = written
         else:
             digest += finished(h)
         here += length + 1
     cursor[0] = here
-    found.size[TRENDS], found.size[WRITTEN], found.digest[0] = trends, written, digest
+    output.size[TRENDS], output.size[WRITTEN], output.digest[0] = trends, written, digest
     return here == stored.at[WORDS]

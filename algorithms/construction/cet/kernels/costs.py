@@ -117,13 +117,13 @@ def merge_atoms(
     Returns their number; up to `len(counted)` are merged into one. O(|V| + |E|).
     """
     merged[0] = 0
-    i, found = 0, 0
+    i, number = 0, 0
     while i < len(bounds) - 1:
         ranges = count_ranges(i, 0, most_nodes, graph, counting, bounds, counted)
         i += max(ranges, 1) if ranges >= 0 else len(counted)
-        found += 1
-        merged[found] = bounds[i]
-    return found
+        number += 1
+        merged[number] = bounds[i]
+    return number
 
 
 @inlined

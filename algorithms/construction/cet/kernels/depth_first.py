@@ -25,20 +25,20 @@ class Path(NamedTuple):
 
 
 @kernel
-def search(graph: WindowGraph, terms: Hashes, path: Path, found: FoundTrends, work: Ints) -> bool:
-    """Constructs all complete trends one after the other; False when `found` is full: call again to continue.
+def search(graph: WindowGraph, terms: Hashes, path: Path, output: FoundTrends, work: Ints) -> bool:
+    """Constructs all complete trends one after the other; False when `output` is full: call again to continue.
 
     `terms[V]`: the hash of each vertex. O(l) per trend of length l, which is hashed or written from scratch; `work`
     counts traversed edges (again after backtracking) and events in all trends.
     """
     vertex, edge, out_ptr, out = path.vertex, path.edge, graph.out_ptr, graph.out
     cursor, depth = path.at[CURSOR], path.at[DEPTH]
-    trends, written, digest = found.size[TRENDS], found.size[WRITTEN], found.digest[0]
+    trends, written, digest = output.size[TRENDS], output.size[WRITTEN], output.digest[0]
     traversals, updates = work[TRAVERSALS], work[UPDATES]
-    writing = len(found.offsets) > 0
+    writing = len(output.offsets) > 0
     ended = True
     while True:
-        if full(depth + 1, trends, written, found):
+        if full(depth + 1, trends, written, output):
             ended = False
             break
         if depth == 0:
@@ -66,15 +66,15 @@ def search(graph: WindowGraph, terms: Hashes, path: Path, found: FoundTrends, wo
         updates += depth + 1
         if writing:
             for d in range(depth + 1):
-                found.positions[written + d] = graph.place[vertex[d]]
+                output.positions[written + d] = graph.place[vertex[d]]
             written += depth + 1
-            found.offsets[trends] = written
+            output.offsets[trends] = written
         else:
             h = terms[vertex[0]]
             for d in range(1, depth + 1):
                 h = h * BASE + terms[vertex[d]]
             digest += finished(h)
     path.at[CURSOR], path.at[DEPTH] = cursor, depth
-    found.size[TRENDS], found.size[WRITTEN], found.digest[0] = trends, written, digest
+    output.size[TRENDS], output.size[WRITTEN], output.digest[0] = trends, written, digest
     work[TRAVERSALS], work[UPDATES] = traversals, updates
     return ended

@@ -125,16 +125,16 @@ def lay_out(tables: Tables, stacks: Stacks, number: Ints, graph: TrendGraph) -> 
 
 
 @kernel
-def restrict_edges(low: int, high: int, in_ptr: Ints, into: Ints, own_ptr: Ints, own: Ints) -> int:
+def restrict_edges(low: int, high: int, in_ptr: Ints, into: Ints, restricted_ptr: Ints, restricted: Ints) -> int:
     """Writes the in-edges inside vertices low..high-1, renumbered from 0; returns their number. O(|V| + |E|)."""
     edges = 0
-    own_ptr[0] = 0
+    restricted_ptr[0] = 0
     for v in range(low, high):
         for at in range(in_ptr[v], in_ptr[v + 1]):
             if into[at] >= low:
-                own[edges] = into[at] - low
+                restricted[edges] = into[at] - low
                 edges += 1
-        own_ptr[v - low + 1] = edges
+        restricted_ptr[v - low + 1] = edges
     return edges
 
 

@@ -68,16 +68,16 @@ def complete(level: int, ideal: int, atoms: Ints, ranges: Ranges, completions: C
 
 @kernel
 def generate(
-    level: int, ideal: int, most: float, atoms: Ints, ranges: Ranges, completions: Completions, stack: Stack,
+    level: int, ideal: int, bound: float, atoms: Ints, ranges: Ranges, completions: Completions, stack: Stack,
     plans: Plans,
 ) -> int:  # fmt: skip
-    """Writes all nearly balanced plans with `level` graphlets and less CPU cost than `most`; returns their number.
+    """Writes all nearly balanced plans with `level` graphlets and less CPU cost than `bound`; returns their number.
 
     Depth-first; the caller zeroes `plans`. O(k) per plan, and O(k r) for branches without a plan.
     """
     ways, least = completions
     begin, end, cpu, size = stack
-    found, depth = 0, 0
+    written, depth = 0, 0
     begin[0], end[0], cpu[0], size[0] = 0, 0, 0.0, 0.0
     while depth >= 0:
         p, left = begin[depth], level - depth
@@ -87,7 +87,7 @@ def generate(
             spent = cpu[depth] + ranges.cpu[ranges.row[p] + q - p - 1]
             if (
                 ways[left - 1, q] > 0
-                and spent + least[left - 1, q] < most
+                and spent + least[left - 1, q] < bound
                 and _nearly_balanced(p, q, depth == 0, left == 1, ideal, atoms)
             ):
                 break
@@ -100,13 +100,13 @@ def generate(
         if left == 1:
             for d in range(depth):
                 c = end[d] - 1
-                plans.cuts[found, c // WORD] |= _ONE << np.uint64(c % WORD)
-            plans.cpu[found], plans.bytes[found] = spent, used
-            found += 1
+                plans.cuts[written, c // WORD] |= _ONE << np.uint64(c % WORD)
+            plans.cpu[written], plans.bytes[written] = spent, used
+            written += 1
         else:
             depth += 1
             begin[depth], end[depth], cpu[depth], size[depth] = q, q, spent, used
-    return found
+    return written
 
 
 @kernel

@@ -38,22 +38,22 @@ def stitch(
     tree: TrendTree,
     powers: Hashes,
     path: Stitch,
-    found: FoundTrends,
+    output: FoundTrends,
     work: Ints,
 ) -> bool:
-    """Constructs all complete trends of the window from stored ones; False if `found` is full: call again to continue.
+    """Constructs all complete trends of the window from stored ones; False if `output` is full: call again to continue.
 
     A segment continues over each in-edge of its first vertex; all of them are cut edges. O(k) per trend of k segments
     (plus its events, if they are written). With one graphlet, nothing is stitched or counted. `powers[i]` = BASE^i;
     `work` counts visited segments and segments in trends.
     """
-    writing = len(found.offsets) > 0
+    writing = len(output.offsets) > 0
     if len(graphlets.base) == 1 and not writing:
-        _digest_stored(graph, graphlets, tree, found)
+        _digest_stored(graph, graphlets, tree, output)
         return True
     node, edge, in_ptr = path.node, path.edge, graph.in_ptr
     cursor, depth = path.at[CURSOR], path.at[DEPTH]
-    trends, written, digest = found.size[TRENDS], found.size[WRITTEN], found.digest[0]
+    trends, written, digest = output.size[TRENDS], output.size[WRITTEN], output.digest[0]
     traversals, updates = 0, 0
     ended = True
     while True:
@@ -75,13 +75,13 @@ def stitch(
                 total = 0
                 for s in range(depth):
                     total += signed(tree.length[node[s]])
-                if full(total, trends, written, found):
+                if full(total, trends, written, output):
                     ended = False
                     break
-                _write(total, cursor - 1, depth, written, graph, graphlets, tree, path, found)
+                _write(total, cursor - 1, depth, written, graph, graphlets, tree, path, output)
                 written += total
                 trends += 1
-                found.offsets[trends] = written
+                output.offsets[trends] = written
                 updates += depth
                 here += 1
             else:
@@ -114,7 +114,7 @@ def stitch(
         else:
             depth -= 1
     path.at[CURSOR], path.at[DEPTH] = cursor, depth
-    found.size[TRENDS], found.size[WRITTEN], found.digest[0] = trends, written, digest
+    output.size[TRENDS], output.size[WRITTEN], output.digest[0] = trends, written, digest
     if len(graphlets.base) > 1:
         work[TRAVERSALS] += traversals
         work[UPDATES] += updates
@@ -122,16 +122,16 @@ def stitch(
 
 
 @inner
-def _digest_stored(graph: WindowGraph, graphlets: Graphlets, tree: TrendTree, found: FoundTrends) -> None:
+def _digest_stored(graph: WindowGraph, graphlets: Graphlets, tree: TrendTree, output: FoundTrends) -> None:
     """Digests the stored trends of the only graphlet that are complete."""
     for v in range(len(graph.time)):
         if graph.out_ptr[v] == graph.out_ptr[v + 1]:
             hashes = tree.hash[graphlets.start[v] : graphlets.stop[v]]
-            digest = found.digest[0]
+            digest = output.digest[0]
             for i in range(len(hashes)):
                 digest += finished(hashes[i])
-            found.digest[0] = digest
-            found.size[TRENDS] += len(hashes)
+            output.digest[0] = digest
+            output.size[TRENDS] += len(hashes)
 
 
 @inlined
@@ -144,7 +144,7 @@ def _write(
     graphlets: Graphlets,
     tree: TrendTree,
     path: Stitch,
-    found: FoundTrends,
+    output: FoundTrends,
 ) -> None:
     """Writes the `total` events of the trend that ends with vertex `end`, from the last one back."""
     to = written + total
@@ -154,6 +154,6 @@ def _write(
         at = path.node[s]
         for left in range(signed(tree.length[at]), 0, -1):
             to -= 1
-            found.positions[to] = graph.place[home + signed(tree.event[at])]
+            output.positions[to] = graph.place[home + signed(tree.event[at])]
             if left > 1:
                 at = base + signed(tree.prefix[at])

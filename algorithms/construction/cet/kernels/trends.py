@@ -28,6 +28,6 @@ class FoundTrends(NamedTuple):
 
 
 @inlined
-def full(length: int, trends: int, written: int, found: FoundTrends) -> bool:
+def full(length: int, trends: int, written: int, output: FoundTrends) -> bool:
     """Whether rows are written and there is no space for another trend of this length."""
-    return len(found.offsets) > 0 and (trends + 2 > len(found.offsets) or written + length > len(found.positions))
+    return len(output.offsets) > 0 and (trends + 2 > len(output.offsets) or written + length > len(output.positions))

@@ -1,14 +1,6 @@
-"""Partitioning of CET graphs (dissertation Chapters 6 and 7)."""
+"""Partitioning of CET graphs (dissertation Chapters 6 and 7).
 
-from cepbench.algorithms.construction.cet.partitioning.partition import (
-    METHODS,
-    by_time,
-    load,
-    one_graphlet,
-    one_per_atom,
-    partition,
-    prescribed,
-)
-from cepbench.algorithms.construction.cet.partitioning.plan import PartitionPlan
-
-__all__ = ["METHODS", "PartitionPlan", "by_time", "load", "one_graphlet", "one_per_atom", "partition", "prescribed"]
+- `partition` makes a plan of graphlets for a window by a named method;
+- `search` has branch-and-bound (Algorithm 5), greedy and exhaustive partitioning;
+- `costs` has the memory and CPU costs of graphlets (Table 5.1).
+"""

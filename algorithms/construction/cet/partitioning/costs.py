@@ -144,5 +144,5 @@ class Costs:
 
     @staticmethod
     def _bytes(counted: Reals) -> Reals:
-        found: Reals = NODE_BYTES * counted[:, NODES] + SEGMENT_BYTES
-        return found
+        size: Reals = NODE_BYTES * counted[:, NODES] + SEGMENT_BYTES
+        return size

@@ -3,21 +3,49 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.partitioning.branch_and_bound import branch_and_bound
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
-from cepbench.algorithms.construction.cet.partitioning.exhaustive import exhaustive
-from cepbench.algorithms.construction.cet.partitioning.levels import balanced, greedy
-from cepbench.algorithms.construction.cet.partitioning.plan import FoundPartition, PartitionPlan, Search
+from cepbench.algorithms.construction.cet.partitioning.search import (
+    FoundPartition,
+    balanced,
+    branch_and_bound,
+    exhaustive,
+    greedy,
+)
 from cepbench.algorithms.engine.kernels.arrays import Ints
+
+Search = Callable[[Costs, int], FoundPartition]
+"""Searches for a plan that fits into the given number of bytes."""
 
 METHODS: dict[str, Search] = {"branch-and-bound": branch_and_bound, "greedy": greedy, "exhaustive": exhaustive}
 
 _MAX_BYTES = 2.0**62
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionPlan:
+    """Graphlet i holds the vertices `bounds[i]..bounds[i + 1] - 1` of the window's V vertices; `bounds`: int64[k + 1].
+
+    - `cpu`: traversed edges and updated trends, Table 5.1 with exact numbers of trends (can be infinite).
+    - `bytes`: size of stored trends and of the path under construction, without the graph itself.
+    - `details`: CPU seconds of the search, plans visited, and peak bytes of stored plans.
+    """
+
+    bounds: Ints
+    cpu: float
+    bytes: int
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def graphlets(self) -> int:
+        """Number of graphlets."""
+        return len(self.bounds) - 1
 
 
 def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
@@ -28,15 +56,15 @@ def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
     """
     begin = time.thread_time()
     costs = Costs(graph)
-    found = METHODS[method](costs, limit)
-    bounds = costs.least_memory(limit) if found.bounds is None else found.bounds
+    outcome = METHODS[method](costs, limit)
+    bounds = costs.least_memory(limit) if outcome.bounds is None else outcome.bounds
     if bounds is None:
         raise NotEnoughMemory(
             f"no partitioning of the {len(graph.time)} events of a window into up to {len(costs.atoms) - 1} graphlets "
             f"keeps its trends within {limit} bytes"
         )
     seconds = time.thread_time() - begin
-    return _plan(costs, bounds, _details(found, seconds))
+    return _plan(costs, bounds, _details(outcome, seconds))
 
 
 def load(method: str) -> None:
@@ -94,9 +122,9 @@ def _plan(costs: Costs, bounds: Ints, details: dict[str, float]) -> PartitionPla
     return PartitionPlan(bounds, cost.cpu, int(min(cost.bytes, _MAX_BYTES)), details)
 
 
-def _details(found: FoundPartition, seconds: float) -> dict[str, float]:
+def _details(outcome: FoundPartition, seconds: float) -> dict[str, float]:
     return {
         "partition_seconds": seconds,
-        "partition_nodes": float(found.visited),
-        "partition_bytes_peak": float(found.bytes_peak),
+        "partition_nodes": float(outcome.visited),
+        "partition_bytes_peak": float(outcome.bytes_peak),
     }

@@ -16,11 +16,6 @@ NOBODY = -1
 NEVER = -(2**62)
 """Earlier than every event."""
 
-BASE, SIZE, ROOT, SEEN, DEPTH, MISSING, HELD, MATCHES, WRITTEN, SETTLED, DUE, ROWS, UPDATES, LONGEST = range(14)
-PEAK_BYTES, PEAK_EVENTS, PEAK_MATCHES, PEAK_WRITTEN, FOUND, SEARCH_TICKS, ALL_TICKS = range(14, 21)
-COUNTERS = 21
-"""See `Runs.counters`."""
-
 WAITING_BYTES = 40
 """Bytes of a match that waits for the end of its span, without 8 bytes per event."""
 
@@ -108,27 +103,59 @@ class WaitingRecord:
     alive: bool
 
 
+class CountersRecord:
+    """Numbers of a detection.
+
+    - instances `base..size - 1` are live; from those at `root` and later the search has not started yet.
+    - `seen`: events so far.
+    - of the search: `depth`, the number of operands `missing` from an AND, and whether its match is `held` back since
+      the output is full.
+    - of the output: `matches` and their `written` positions, or `digest_rows`. The first `settled` matches are decided;
+      the next one is decided at point `due`.
+    - so far: `constructed` matches, `updates` (their events), the `longest` match, and ticks of searching and in total.
+    - `peak_...`: the largest state.
+    """
+
+    base: int
+    size: int
+    root: int
+    seen: int
+    depth: int
+    missing: int
+    held: int
+    matches: int
+    written: int
+    digest_rows: int
+    settled: int
+    due: int
+    constructed: int
+    updates: int
+    longest: int
+    search_ticks: int
+    all_ticks: int
+    peak_bytes: int
+    peak_events: int
+    peak_matches: int
+    peak_written: int
+
+
 class Runs(NamedTuple):
     """V instances in the order of the stream, P positions, J negated types.
 
-    - `one[V]`: instances (`InstanceRecord`); `ints[I, V]`, `reals[F, V]`: their columns.
+    - `instance[V]` (`InstanceRecord`); `ints[I, V]`, `reals[F, V]`: their columns.
     - `pointer[V, w]`: for paths, the latest strictly older instance of the own position and then of the source of each
       transition; in an AND, w = P: the latest earlier instance of each operand.
     - `top[P]`: the latest instance of each position. `negated[J]`: the latest negated events (`NegatedRecord`).
-    - `counters`: instances `BASE..SIZE - 1` are live; the search has not started yet from those at ROOT and later;
-      number of events SEEN. DEPTH of the search, number of operands MISSING from an AND, whether its match is HELD
-      back. Number of MATCHES and of positions WRITTEN to the output; the first SETTLED matches are decided, and DUE is
-      when the next one is. ROWS of digests; UPDATES, LONGEST match; the largest state; matches FOUND; ticks spent
-      searching, and in total.
+    - `counters[1]`: `CountersRecord`.
     """
 
-    one: Records
+    instance: Records
     ints: Ints
     reals: Reals
     pointer: Ints
     top: Ints
     negated: Records
-    counters: Ints
+    counters: Records
 
 
 @inlined
@@ -139,14 +166,14 @@ def push(
 
     There must be space for one instance per position. O(1) per transition, amortized.
     """
-    count = runs.counters
+    count = runs.counters[0]
     time = events.time[i]
-    point = count[SEEN] if span[0].counts else time
-    count[SEEN] += 1
+    point = count.seen if span[0].counts else time
+    count.seen += 1
     positions = len(tables.kleene)
-    while count[BASE] < count[SIZE] and runs.one[count[BASE]].point < point - span[0].reach:
-        count[BASE] += 1
-    first = count[SIZE]
+    while count.base < count.size and runs.instance[count.base].point < point - span[0].reach:
+        count.base += 1
+    first = count.size
     kind = events.kind[i]
     for at in range(tables.binding_ptr[kind], tables.binding_ptr[kind + 1]):
         bound = tables.binding[at]
@@ -155,22 +182,22 @@ def push(
                 _push_instance(bound, i, time, point, places[i], events, span, tables, runs)
             else:
                 _invalidate(bound - positions, time, point, span, tables, runs, waiting)
-    for v in range(first, count[SIZE]):
-        runs.top[runs.one[v].position] = v
+    for v in range(first, count.size):
+        runs.top[runs.instance[v].position] = v
     note(span, runs)
 
 
 @inlined
 def note(span: Records, runs: Runs) -> None:
     """Records the state if it is the largest so far: live instances, and waiting matches."""
-    count = runs.counters
-    live, matches, written = count[SIZE] - count[BASE], 0, 0
+    count = runs.counters[0]
+    live, matches, written = count.size - count.base, 0, 0
     if span[0].waits:
-        matches, written = count[MATCHES], count[WRITTEN]
+        matches, written = count.matches, count.written
     size = live * span[0].instance_bytes + WAITING_BYTES * matches + 8 * written
-    if size > count[PEAK_BYTES]:
-        count[PEAK_BYTES], count[PEAK_EVENTS] = size, live
-        count[PEAK_MATCHES], count[PEAK_WRITTEN] = matches, written
+    if size > count.peak_bytes:
+        count.peak_bytes, count.peak_events = size, live
+        count.peak_matches, count.peak_written = matches, written
 
 
 @inlined
@@ -185,9 +212,9 @@ def _push_instance(
     tables: SpanTables,
     runs: Runs,
 ) -> None:
-    v = runs.counters[SIZE]
-    runs.counters[SIZE] = v + 1
-    instance = runs.one[v]
+    v = runs.counters[0].size
+    runs.counters[0].size = v + 1
+    instance = runs.instance[v]
     instance.time, instance.point, instance.place, instance.position = time, point, place, p
     instance.below = runs.top[p]
     if span[0].ordered:
@@ -205,7 +232,7 @@ def _push_instance(
 @inlined
 def _older(v: int, time: int, runs: Runs) -> int:
     """The latest instance that is strictly older than `time`, among v and those below it."""
-    if v != NOBODY and runs.one[v].time == time:
+    if v != NOBODY and runs.instance[v].time == time:
         return runs.pointer[v, 0]
     return v
 
@@ -233,25 +260,25 @@ def _invalidate(j: int, time: int, point: int, span: Records, tables: SpanTables
     negated.time, negated.point = time, point
     if not span[0].waits:
         return
-    count = runs.counters
-    for at in range(count[SETTLED], count[MATCHES]):
+    count = runs.counters[0]
+    for at in range(count.settled, count.matches):
         match = waiting[at]
         if match.last >= time:
             break
         match.alive = match.alive and not (tables.after[j, match.end] and match.decided >= point)
-        if at == count[SETTLED] and (match.decided < point or not match.alive):
-            count[SETTLED] = at + 1
+        if at == count.settled and (match.decided < point or not match.alive):
+            count.settled = at + 1
 
 
 @kernel
 def drop_expired(runs: Runs) -> None:
-    """Frees space: drops the instances before `BASE` and renumbers the rest. O(V * w). Not to be called in a search."""
-    count = runs.counters
-    gone = count[BASE]
-    for v in range(gone, count[SIZE]):
+    """Frees space: drops the instances before `base` and renumbers the rest. O(V * w). Not to be called in a search."""
+    count = runs.counters[0]
+    gone = count.base
+    for v in range(gone, count.size):
         w = v - gone
-        runs.one[w] = runs.one[v]
-        runs.one[w].below = max(runs.one[w].below - gone, NOBODY)
+        runs.instance[w] = runs.instance[v]
+        runs.instance[w].below = max(runs.instance[w].below - gone, NOBODY)
         for q in range(runs.pointer.shape[1]):
             runs.pointer[w, q] = max(runs.pointer[v, q] - gone, NOBODY)
         for c in range(runs.ints.shape[0]):
@@ -260,4 +287,4 @@ def drop_expired(runs: Runs) -> None:
             runs.reals[c, w] = runs.reals[c, v]
     for p in range(len(runs.top)):
         runs.top[p] = max(runs.top[p] - gone, NOBODY)
-    count[BASE], count[SIZE], count[ROOT] = 0, count[SIZE] - gone, count[ROOT] - gone
+    count.base, count.size, count.root = 0, count.size - gone, count.root - gone

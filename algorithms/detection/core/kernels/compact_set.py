@@ -26,9 +26,6 @@ from cepbench.queries.records import Records
 
 NONE = -1
 
-(NEXT, LIVE, KEPT, SEEN, NOW, POINT, PENDING, FINALS, STEPS, NODES, PEAK, ASKED, STOPPED) = range(13)
-COUNTERS = 13
-"""See `CompactSet.counters`."""
 NODE_BYTES = 48
 
 
@@ -56,6 +53,32 @@ class NodeRecord:
     time: int
 
 
+class CountersRecord:
+    """Numbers of a compact set.
+
+    - `next_node`: the number of the next node. Nodes from `live` on are live, those from `kept` on are kept for the
+      matches of `final`.
+    - `seen`: events so far; `now` and `point`: time and point of the latest matching event; `time_steps` so far.
+    - lengths in use: `pending` and `finals`.
+    - `asked`: the decision or target that the automaton lacks.
+    - `steps` and `nodes` so far; `peak`: the largest number of live nodes.
+    """
+
+    next_node: int
+    live: int
+    kept: int
+    seen: int
+    now: int
+    point: int
+    time_steps: int
+    pending: int
+    finals: int
+    asked: int
+    steps: int
+    nodes: int
+    peak: int
+
+
 class CompactSet(NamedTuple):
     """Nodes are numbered in the order of creation. Node n is at `node[n & (len(node) - 1)]`; the length is a power
     of two.
@@ -67,9 +90,7 @@ class CompactSet(NamedTuple):
     - `pending[K, 2]`: list and cell of what the events of the current time created; these events cannot extend it.
     - `touched[Q]`: states whose lists have a new head; `stamp[Q]`: when they were found.
     - `final[F]`: cells that complete matches and have not been enumerated yet.
-    - `counters`: NEXT node; nodes from LIVE on are live, those from KEPT on are kept for the matches of `final`; events
-      SEEN; time NOW and POINT of the latest matching event; PENDING; FINALS; counted STEPS and NODES; PEAK of live
-      nodes; the decision that was ASKED for; number of time steps (STOPPED).
+    - `counters[1]`: `CountersRecord`.
     """
 
     node: Records
@@ -79,7 +100,7 @@ class CompactSet(NamedTuple):
     touched: Ints
     stamp: Ints
     final: Ints
-    counters: Ints
+    counters: Records
 
 
 @inlined
@@ -91,25 +112,25 @@ def is_live(n: int, first: int, floor: int, runs: CompactSet) -> bool:
 @inlined
 def room(runs: CompactSet) -> int:
     """Number of nodes for which there is space."""
-    count = runs.counters
-    first = count[KEPT] if count[FINALS] > 0 else count[LIVE]
-    return len(runs.node) - (count[NEXT] - first)
+    count = runs.counters[0]
+    first = count.kept if count.finals > 0 else count.live
+    return len(runs.node) - (count.next_node - first)
 
 
 @inlined
 def expire(floor: int, runs: CompactSet) -> None:
     """Marks nodes created before `floor` as not live. Amortized O(1) per node."""
-    count = runs.counters
+    count = runs.counters[0]
     mask = len(runs.node) - 1
-    while count[LIVE] < count[NEXT] and runs.node[count[LIVE] & mask].born < floor:
-        count[LIVE] += 1
+    while count.live < count.next_node and runs.node[count.live & mask].born < floor:
+        count.live += 1
 
 
 @inlined
 def new_cell(left: int, latest: int, place: int, time: int, point: int, runs: CompactSet) -> int:
     """`extend`: the matches of `left`, extended by an event; if `left` is `NONE`, `new-bottom` with its event."""
-    n = runs.counters[NEXT]
-    runs.counters[NEXT] = n + 1
+    n = runs.counters[0].next_node
+    runs.counters[0].next_node = n + 1
     node = runs.node[n & (len(runs.node) - 1)]
     node.place, node.left, node.next = place, left, NONE
     node.latest, node.born, node.time = latest, point, time
@@ -119,22 +140,22 @@ def new_cell(left: int, latest: int, place: int, time: int, point: int, runs: Co
 @inlined
 def commit(floor: int, cea: Cea, runs: CompactSet) -> None:
     """Advances time: what the events of the last time created takes effect. O(1) per cell and list."""
-    count = runs.counters
+    count = runs.counters[0]
     mask = len(runs.node) - 1
     touched = 0
-    count[STOPPED] += 1
-    for k in range(count[PENDING]):
+    count.time_steps += 1
+    for k in range(count.pending):
         which, cell = runs.pending[k, 0], runs.pending[k, 1]
-        if is_live(runs.head[which], count[LIVE], floor, runs):
+        if is_live(runs.head[which], count.live, floor, runs):
             runs.node[cell & mask].next = runs.head[which]
         runs.head[which] = cell
         state = cea.target[which]
-        if runs.stamp[state] != count[STOPPED]:
-            runs.stamp[state] = count[STOPPED]
+        if runs.stamp[state] != count.time_steps:
+            runs.stamp[state] = count.time_steps
             runs.touched[touched] = state
             touched += 1
-    count[STEPS] += count[PENDING]
-    count[PENDING] = 0
+    count.steps += count.pending
+    count.pending = 0
     for k in range(touched):
         state = runs.touched[k]
         runs.merged[state] = _merge(cea.list_ptr[state], cea.list_ptr[state + 1], floor, cea, runs)
@@ -143,14 +164,14 @@ def commit(floor: int, cea: Cea, runs: CompactSet) -> None:
 @inlined
 def _merge(begin: int, end: int, floor: int, cea: Cea, runs: CompactSet) -> int:
     """The union of some lists, sorted by latest start. O(lists), as they are almost sorted; the order is kept."""
-    count = runs.counters
+    count = runs.counters[0]
     mask = len(runs.node) - 1
     live = begin
     for at in range(begin, end):
         which = cea.list[at]
         n = runs.head[which]
-        count[STEPS] += 1
-        if not is_live(n, count[LIVE], floor, runs):
+        count.steps += 1
+        if not is_live(n, count.live, floor, runs):
             continue
         latest = runs.node[n & mask].latest
         to = live
@@ -165,8 +186,8 @@ def _merge(begin: int, end: int, floor: int, cea: Cea, runs: CompactSet) -> int:
     whole = runs.head[cea.list[live - 1]]
     for at in range(live - 2, begin - 1, -1):
         left = runs.head[cea.list[at]]
-        n = new_cell(left, runs.node[left & mask].latest, NONE, 0, count[POINT], runs)
+        n = new_cell(left, runs.node[left & mask].latest, NONE, 0, count.point, runs)
         runs.node[n & mask].next = whole
         whole = n
-        count[STEPS] += 1
+        count.steps += 1
     return whole

@@ -44,11 +44,8 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.queries.records import Records
 
 NONE = -1
-(LOW, MID, COMMITTED, LOGGED, STARTS, SEEN, NOW, ASKED, TOUCHED, STEPS, FLIPS, MAX_LOGGED, MAX_STARTS) = range(13)
-COUNTERS = 13
-"""See `Products.counters`."""
 OF_LOG, OF_ROWS = 11, 12
-"""What the kernel lacks space for, in addition to `update`."""
+"""Arrays that lack space, in addition to those of `update`."""
 LOG_BYTES = 32
 
 
@@ -76,18 +73,41 @@ class Counts(NamedTuple):
     over: Flags
 
 
+class CountersRecord:
+    """Numbers of the products.
+
+    - of the log: the front begins at `low` and ends at `mid`; `committed` events are in a product, `logged` also
+      includes those of the current time; `starts` among them.
+    - `seen`: events so far; `now`: the time; `touched`: states that the current time leads to.
+    - `asked`: the decision or target that the automaton lacks.
+    - `steps` and `flips` so far; the largest numbers of events and starts.
+    """
+
+    low: int
+    mid: int
+    committed: int
+    logged: int
+    starts: int
+    seen: int
+    now: int
+    touched: int
+    asked: int
+    steps: int
+    flips: int
+    max_logged: int
+    max_starts: int
+
+
 class Products(NamedTuple):
     """Counts for C states.
 
-    - `log[N]`: events by time (`LogRecord`): those before MID are in the front, those before COMMITTED in the back.
+    - `log[N]`: events by time (`LogRecord`): those before `mid` are in the front, those before `committed` in the back.
     - `row[M, C]`: for a start in the front, the ways to each state over the events from that start to the front's end.
     - `back[C, C]`: `back[s, t]`: ways from t to s over the back; `fresh[C, C]`: what the current time adds.
     - `front[C, C]`, `gain[C, C]`: while events are moved: ways from s to t, and what one time adds.
-    - `reached[C]`: whether a run has been in a state; `touched[C]`: the TOUCHED states that the current time leads to.
+    - `reached[C]`: whether a run has been in a state; `touched[C]`: the states that the current time leads to.
     - `total[1]`: matches.
-    - `counters`: the front begins at LOW and ends at MID; COMMITTED events are in one of the products, LOGGED also
-      includes those of the current time; STARTS among them; events SEEN; NOW; the decision ASKED for; counted STEPS;
-      FLIPS; peaks of events and starts.
+    - `counters[1]`: `CountersRecord`.
     """
 
     log: Records
@@ -99,7 +119,7 @@ class Products(NamedTuple):
     reached: Flags
     touched: Ints
     total: Counts
-    counters: Ints
+    counters: Records
 
 
 @kernel
@@ -110,50 +130,50 @@ def count(
 
     O(predicates + edges * Q) amortized per event.
     """
-    mark = products.counters
+    mark = products.counters[0]
     for i in range(begin, len(events.time)):
-        found = classified(i, events, local, cea)
-        if found == UNKNOWN:
-            mark[ASKED] = undecided(i, events, local, cea)
+        decision = classified(i, events, local, cea)
+        if decision == UNKNOWN:
+            mark.asked = undecided(i, events, local, cea)
             return i, OF_DECISIONS
-        if found == NOTHING:
-            mark[SEEN] += 1
+        if decision == NOTHING:
+            mark.seen += 1
             continue
-        letter = letter_of(found)
-        if mark[LOGGED] == len(products.log):
+        letter = letter_of(decision)
+        if mark.logged == len(products.log):
             return i, OF_LOG
-        if mark[STARTS] == len(products.row.value):
+        if mark.starts == len(products.row.value):
             return i, OF_ROWS
         time = events.time[i]
-        point = mark[SEEN] if setting[0].counts else time
-        if time > mark[NOW]:
+        point = mark.seen if setting[0].counts else time
+        if time > mark.now:
             _commit(cea, products)
-            mark[NOW] = time
+            mark.now = time
         first, last = cea.edge_ptr[letter], cea.edge_ptr[letter + 1]
         for at in range(first, last):
             if cea.edge[at].target == UNKNOWN and products.reached[cea.edge[at].source]:
-                mark[ASKED] = at
+                mark.asked = at
                 return i, OF_TARGETS
-        mark[SEEN] += 1
+        mark.seen += 1
         _slide(point - setting[0].reach, cea, products)
         starts = _take_edges(first, last, setting[0].modular, cea, products)
-        event = products.log[mark[LOGGED]]
+        event = products.log[mark.logged]
         event.point, event.time, event.letter, event.row = point, time, letter, NONE
-        mark[LOGGED] += 1
-        mark[STARTS] += starts
-        mark[MAX_LOGGED] = max(mark[MAX_LOGGED], mark[LOGGED])
-        mark[MAX_STARTS] = max(mark[MAX_STARTS], mark[STARTS])
+        mark.logged += 1
+        mark.starts += starts
+        mark.max_logged = max(mark.max_logged, mark.logged)
+        mark.max_starts = max(mark.max_starts, mark.starts)
     return len(events.time), 0
 
 
 @inlined
 def _slide(floor: int, cea: Cea, products: Products) -> None:
     """Moves the span to `floor`: LOW becomes the first event of the front which can begin a match."""
-    mark = products.counters
-    if mark[MID] < mark[COMMITTED] and products.log[mark[MID]].point < floor:
+    mark = products.counters[0]
+    if mark.mid < mark.committed and products.log[mark.mid].point < floor:
         _flip(floor, cea, products)
-    while mark[LOW] < mark[MID] and (products.log[mark[LOW]].row == NONE or products.log[mark[LOW]].point < floor):
-        mark[LOW] += 1
+    while mark.low < mark.mid and (products.log[mark.low].row == NONE or products.log[mark.low].point < floor):
+        mark.low += 1
 
 
 @inlined
@@ -167,7 +187,7 @@ def _take_edges(first: int, last: int, modular: bool, cea: Cea, products: Produc
         edge = cea.edge[at]
         if edge.final and products.reached[edge.source]:
             _count_runs(edge.source, states, modular, products)
-            products.counters[STEPS] += states
+            products.counters[0].steps += states
     return _keep(first, last, states, cea, products)
 
 
@@ -182,47 +202,47 @@ def _keep(first: int, last: int, states: int, cea: Cea, products: Products) -> i
                 starts = 1
             _touch(edge.target, products)
             _add_row(products.fresh, edge.target, products.back, edge.source, states)
-            products.counters[STEPS] += states
+            products.counters[0].steps += states
     return starts
 
 
 @inlined
 def _touch(state: int, products: Products) -> None:
     """Records that the current time leads to a state."""
-    mark = products.counters
-    for k in range(mark[TOUCHED]):
+    mark = products.counters[0]
+    for k in range(mark.touched):
         if products.touched[k] == state:
             return
-    products.touched[mark[TOUCHED]] = state
-    mark[TOUCHED] += 1
+    products.touched[mark.touched] = state
+    mark.touched += 1
 
 
 @inlined
 def _commit(cea: Cea, products: Products) -> None:
     """Advances time: adds the last time to the back; its events did not follow one another."""
-    mark = products.counters
+    mark = products.counters[0]
     states = len(cea.list_ptr) - 1
-    for k in range(mark[TOUCHED]):
+    for k in range(mark.touched):
         s = products.touched[k]
         _add_row(products.back, s, products.fresh, s, states)
         _clear_row(products.fresh, s, states)
         products.reached[s] = True
-        mark[STEPS] += states
-    mark[TOUCHED] = 0
-    mark[COMMITTED] = mark[LOGGED]
+        mark.steps += states
+    mark.touched = 0
+    mark.committed = mark.logged
 
 
 @inlined
 def _count_runs(state: int, states: int, modular: bool, products: Products) -> None:
     """Adds the runs in a state that began within the span."""
-    mark, total, back = products.counters, products.total, products.back
+    mark, total, back = products.counters[0], products.total, products.back
     if state == START:
         _add(total, total.value.dtype.type(1), False)
         return
     _add(total, back.value[state, START], back.over[state, START])
-    if mark[LOW] == mark[MID]:
+    if mark.low == mark.mid:
         return
-    row = products.log[mark[LOW]].row
+    row = products.log[mark.low].row
     for t in range(1, states):
         x, y = products.row.value[row, t], back.value[state, t]
         x_over, y_over = products.row.over[row, t], back.over[state, t]
@@ -235,16 +255,16 @@ def _count_runs(state: int, states: int, modular: bool, products: Products) -> N
 @inlined
 def _flip(floor: int, cea: Cea, products: Products) -> None:
     """Drops the events before `floor` and moves those of the back to the front. O(Q) per edge of an event."""
-    mark, log = products.counters, products.log
+    mark, log = products.counters[0], products.log
     states = len(cea.list_ptr) - 1
-    gone = mark[MID]
-    while gone < mark[COMMITTED] and log[gone].point < floor:
+    gone = mark.mid
+    while gone < mark.committed and log[gone].point < floor:
         gone += 1
-    for at in range(gone, mark[LOGGED]):
+    for at in range(gone, mark.logged):
         log[at - gone] = log[at]
-    mark[COMMITTED], mark[LOGGED] = mark[COMMITTED] - gone, mark[LOGGED] - gone
-    mark[LOW], mark[MID], mark[STARTS] = 0, mark[COMMITTED], 0
-    mark[FLIPS] += 1
+    mark.committed, mark.logged = mark.committed - gone, mark.logged - gone
+    mark.low, mark.mid, mark.starts = 0, mark.committed, 0
+    mark.flips += 1
     for s in range(states):
         _clear_row(products.front, s, states)
         _clear_row(products.gain, s, states)
@@ -253,19 +273,19 @@ def _flip(floor: int, cea: Cea, products: Products) -> None:
         products.back.value[s, s] = products.back.value.dtype.type(1)
         if s != START:
             products.front.value[s, s] = products.front.value.dtype.type(1)
-    at = mark[COMMITTED]
+    at = mark.committed
     while at > 0:
         at = _before(at, states, cea, products)
-    mark[TOUCHED] = 0
-    for at in range(mark[COMMITTED], mark[LOGGED]):  # the current time, after a back that is empty now
+    mark.touched = 0
+    for at in range(mark.committed, mark.logged):  # the current time, after a back that is empty now
         letter = log[at].letter
-        mark[STARTS] += _keep(cea.edge_ptr[letter], cea.edge_ptr[letter + 1], states, cea, products)
+        mark.starts += _keep(cea.edge_ptr[letter], cea.edge_ptr[letter + 1], states, cea, products)
 
 
 @inlined
 def _before(end: int, states: int, cea: Cea, products: Products) -> int:
     """Prepends the last time before event `end` to the product; returns its first event."""
-    mark, log, front = products.counters, products.log, products.front
+    mark, log, front = products.counters[0], products.log, products.front
     at = end
     while at > 0 and log[at - 1].time == log[end - 1].time:
         at -= 1
@@ -278,10 +298,10 @@ def _before(end: int, states: int, cea: Cea, products: Products) -> int:
                 _add_row(front, START, front, edge.target, states)
             else:
                 _add_row(products.gain, edge.source, front, edge.target, states)
-            mark[STEPS] += states
+            mark.steps += states
         if _begins(letter, cea):
-            row = mark[STARTS]
-            mark[STARTS] = row + 1
+            row = mark.starts
+            mark.starts = row + 1
             _clear_row(products.row, row, states)
             _add_row(products.row, row, front, START, states)
             log[at].row = row
@@ -305,20 +325,20 @@ def _begins(letter: int, cea: Cea) -> int:
 
 
 @inlined
-def _add(to: Counts, more: Any, more_over: bool) -> None:
+def _add(to: Counts, value: Any, over: bool) -> None:
     """Adds a count to a single one."""
-    total = to.value[0] + more
-    to.over[0] = to.over[0] or more_over or sum_exceeds(total, more)
+    total = to.value[0] + value
+    to.over[0] = to.over[0] or over or sum_exceeds(total, value)
     to.value[0] = total
 
 
 @inlined
-def _add_row(to: Counts, i: int, other: Counts, j: int, states: int) -> None:
-    """Adds row j of `other` to row i."""
+def _add_row(to: Counts, i: int, source: Counts, j: int, states: int) -> None:
+    """Adds row j of `source` to row i."""
     for t in range(states):
-        more = other.value[j, t]
-        total = to.value[i, t] + more
-        to.over[i, t] = to.over[i, t] or other.over[j, t] or sum_exceeds(total, more)
+        value = source.value[j, t]
+        total = to.value[i, t] + value
+        to.over[i, t] = to.over[i, t] or source.over[j, t] or sum_exceeds(total, value)
         to.value[i, t] = total
 
 

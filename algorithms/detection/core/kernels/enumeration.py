@@ -13,21 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.detection.core.kernels.compact_set import FINALS, KEPT, NONE, CompactSet, is_live
+from cepbench.algorithms.detection.core.kernels.compact_set import NONE, CompactSet, is_live
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.ticks import ticks
 from cepbench.algorithms.engine.kernels.trend_hash import Hashes, finished, mixed
 from cepbench.queries.records import Records
 
-(DONE, CELL, WAITING, MATCHES, WRITTEN, ROWS, REPORTED, AT_EVENT, SINCE, STEPS, MAX_STEPS, UPDATES, LONGEST, RATIO) = (
-    range(14)
-)
-SLOWEST, ALL_TICKS = 14, 15
-MARKS = 16
-"""See `Search.marks`."""
 OF_SEARCH, OF_OUTPUT = 1, 2
-"""Why the kernel returns early: what it lacks space for."""
+"""Arrays that lack space: the kernel returns early."""
 DELAYS = 512
 """Delays are counted in a histogram over ticks with eight buckets per doubling."""
 
@@ -40,15 +34,41 @@ class SettingRecord:
     limit: int
 
 
+class MarksRecord:
+    """Place and counted work of the enumeration.
+
+    - `done`: final cells whose matches were enumerated; `cell`: the current one; `waiting`: nodes on the stack.
+    - of the output: `matches` and their `positions`, or `digest_rows`.
+    - `reported`: matches that end with the event at position `last_event`.
+    - `steps_since` the last match, `steps` in all, `max_steps` between two matches; `max_ratio`: of steps to the length
+      of the match, in thousandths.
+    - `updates`: events in all matches; `longest` match; `slowest` match and `all_ticks`, in ticks.
+    """
+
+    done: int
+    cell: int
+    waiting: int
+    matches: int
+    positions: int
+    digest_rows: int
+    reported: int
+    last_event: int
+    steps_since: int
+    steps: int
+    max_steps: int
+    max_ratio: int
+    updates: int
+    longest: int
+    slowest: int
+    all_ticks: int
+
+
 class Search(NamedTuple):
     """The match under construction, from its last event back.
 
     - `path[d]`: positions of its events; `term[d]`: the hash of the last d + 1 of them; `power[d]`: BASE^d.
     - `stack[N, 2]`: waiting nodes, and the depth at which they continue.
-    - `marks`: final cells DONE; the CELL that is enumerated; nodes WAITING; MATCHES and positions WRITTEN, or ROWS of
-      digests; matches REPORTED AT_EVENT, the position of a last event; steps SINCE the last match, all STEPS,
-      MAX_STEPS between two matches, the maximum RATIO of these to the match length in thousandths; events in all
-      matches (UPDATES), the LONGEST match; the SLOWEST match and ALL_TICKS, in ticks.
+    - `marks[1]`: `MarksRecord`.
     - `delays[DELAYS]`: number of matches by delay.
     """
 
@@ -56,7 +76,7 @@ class Search(NamedTuple):
     term: Hashes
     power: Hashes
     stack: Ints
-    marks: Ints
+    marks: Records
     delays: Ints
 
 
@@ -70,9 +90,9 @@ class FoundRecord:
 
 
 class FoundMatches(NamedTuple):
-    """Matches as output: `one` (`FoundRecord`), `positions`; or digests, by `window` (`rows.MatchDigests`)."""
+    """Matches as output: `match` (`FoundRecord`), `positions`; or digests, by `window` (`rows.MatchDigests`)."""
 
-    one: Records
+    match: Records
     positions: Ints
     window: Ints
     matches: Hashes
@@ -80,132 +100,134 @@ class FoundMatches(NamedTuple):
 
 
 @kernel
-def enumerate_matches(setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> int:
+def enumerate_matches(setting: Records, runs: CompactSet, search: Search, output: FoundMatches) -> int:
     """Enumerates the matches of all final cells, or continues; returns what it lacks space for, or 0.
 
     O(l) per match of l events, and O(1) for its digest.
     """
-    mark = search.marks
+    mark = search.marks[0]
     moment = ticks()
     while True:
-        if mark[WAITING] == 0:
-            if mark[DONE] == runs.counters[FINALS]:
-                mark[DONE] = runs.counters[FINALS] = 0
+        if mark.waiting == 0:
+            if mark.done == runs.counters[0].finals:
+                mark.done = runs.counters[0].finals = 0
                 return 0
-            lack, moment = _begin(moment, setting, runs, search, found)
+            lack, moment = _begin(moment, setting, runs, search, output)
         else:
-            lack, moment = _find_next(moment, setting, runs, search, found)
+            lack, moment = _find_next(moment, setting, runs, search, output)
         if lack != 0:
             return lack
 
 
 @inlined
-def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> tuple[int, int]:
+def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, output: FoundMatches) -> tuple[int, int]:
     """Begins with the next final cell."""
-    mark = search.marks
-    mark[CELL] = runs.final[mark[DONE]]
-    cell = runs.node[mark[CELL] & (len(runs.node) - 1)]
-    if cell.place != mark[AT_EVENT]:
-        mark[AT_EVENT], mark[REPORTED] = cell.place, 0
-    elif setting[0].limit > 0 and mark[REPORTED] == setting[0].limit:
-        mark[DONE] += 1
+    mark = search.marks[0]
+    mark.cell = runs.final[mark.done]
+    cell = runs.node[mark.cell & (len(runs.node) - 1)]
+    if cell.place != mark.last_event:
+        mark.last_event, mark.reported = cell.place, 0
+    elif setting[0].limit > 0 and mark.reported == setting[0].limit:
+        mark.done += 1
         return 0, moment
     search.path[0] = cell.place
     if setting[0].digests:
         search.term[0] = mixed(cell.place)
     if cell.left == NONE:
-        if _is_full(1, setting, search, found):
+        if _is_full(1, setting, search, output):
             return OF_OUTPUT, moment
-        mark[SINCE] += 1
-        moment = _emit(1, cell.time, moment, setting, runs, search, found)
+        mark.steps_since += 1
+        moment = _emit(1, cell.time, moment, setting, runs, search, output)
     else:
-        mark[SINCE] += 1
+        mark.steps_since += 1
         search.stack[0, 0], search.stack[0, 1] = cell.left, 1
-        mark[WAITING] = 1
-    mark[DONE] += 1
+        mark.waiting = 1
+    mark.done += 1
     return 0, moment
 
 
 @inlined
-def _find_next(moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches) -> tuple[int, int]:
+def _find_next(
+    moment: int, setting: Records, runs: CompactSet, search: Search, output: FoundMatches
+) -> tuple[int, int]:
     """Finds the next match of the final cell, from the node on top of the stack."""
-    mark = search.marks
-    mask, kept = len(runs.node) - 1, runs.counters[KEPT]
-    floor = runs.node[mark[CELL] & mask].born - setting[0].reach
-    mark[WAITING] -= 1
-    n, depth = search.stack[mark[WAITING], 0], search.stack[mark[WAITING], 1]
+    mark = search.marks[0]
+    mask, kept = len(runs.node) - 1, runs.counters[0].kept
+    floor = runs.node[mark.cell & mask].born - setting[0].reach
+    mark.waiting -= 1
+    n, depth = search.stack[mark.waiting, 0], search.stack[mark.waiting, 1]
     while True:
         lack = 0
-        if depth == len(search.path) or mark[WAITING] + 2 > len(search.stack):
+        if depth == len(search.path) or mark.waiting + 2 > len(search.stack):
             lack = OF_SEARCH
         node = runs.node[n & mask]
         starts = node.place != NONE and node.left == NONE
-        if starts and _is_full(depth + 1, setting, search, found):
+        if starts and _is_full(depth + 1, setting, search, output):
             lack = OF_OUTPUT
         if lack != 0:
-            search.stack[mark[WAITING], 0], search.stack[mark[WAITING], 1] = n, depth
-            mark[WAITING] += 1
+            search.stack[mark.waiting, 0], search.stack[mark.waiting, 1] = n, depth
+            mark.waiting += 1
             return lack, moment
-        mark[SINCE] += 1
+        mark.steps_since += 1
         if node.next != NONE and is_live(node.next, kept, floor, runs):
-            search.stack[mark[WAITING], 0], search.stack[mark[WAITING], 1] = node.next, depth
-            mark[WAITING] += 1
+            search.stack[mark.waiting, 0], search.stack[mark.waiting, 1] = node.next, depth
+            mark.waiting += 1
         if node.place != NONE:
             search.path[depth] = node.place
             if setting[0].digests:
                 search.term[depth] = search.term[depth - 1] + mixed(node.place) * search.power[depth]
             depth += 1
             if starts:
-                moment = _emit(depth, node.time, moment, setting, runs, search, found)
-                if setting[0].limit > 0 and mark[REPORTED] == setting[0].limit:
-                    mark[WAITING] = 0
+                moment = _emit(depth, node.time, moment, setting, runs, search, output)
+                if setting[0].limit > 0 and mark.reported == setting[0].limit:
+                    mark.waiting = 0
                 return 0, moment
         n = node.left
 
 
 @inlined
-def _is_full(length: int, setting: Records, search: Search, found: FoundMatches) -> bool:
+def _is_full(length: int, setting: Records, search: Search, output: FoundMatches) -> bool:
     """Whether there is no space for one more match."""
-    mark = search.marks
+    mark = search.marks[0]
     if setting[0].digests:
-        return mark[ROWS] == len(found.window)
-    return mark[MATCHES] == len(found.one) or mark[WRITTEN] + length > len(found.positions)
+        return mark.digest_rows == len(output.window)
+    return mark.matches == len(output.match) or mark.positions + length > len(output.positions)
 
 
 @inlined
 def _emit(
-    length: int, first: int, moment: int, setting: Records, runs: CompactSet, search: Search, found: FoundMatches
+    length: int, first: int, moment: int, setting: Records, runs: CompactSet, search: Search, output: FoundMatches
 ) -> int:
     """Writes or digests the match; returns the current tick."""
-    mark = search.marks
-    cell = runs.node[mark[CELL] & (len(runs.node) - 1)]
+    mark = search.marks[0]
+    cell = runs.node[mark.cell & (len(runs.node) - 1)]
     window = cell.born - setting[0].reach
     if setting[0].digests:
-        at = mark[ROWS] - 1
-        if at < 0 or found.window[at] != window:
+        at = mark.digest_rows - 1
+        if at < 0 or output.window[at] != window:
             at += 1
-            found.window[at], found.matches[at], found.digest[at] = window, np.uint64(0), np.uint64(0)
-            mark[ROWS] = at + 1
-        found.matches[at] += np.uint64(1)
-        found.digest[at] += finished(search.term[length - 1])
+            output.window[at], output.matches[at], output.digest[at] = window, np.uint64(0), np.uint64(0)
+            mark.digest_rows = at + 1
+        output.matches[at] += np.uint64(1)
+        output.digest[at] += finished(search.term[length - 1])
     else:
-        written = mark[WRITTEN]
+        written = mark.positions
         for d in range(length):
-            found.positions[written + d] = search.path[length - 1 - d]
-        match = found.one[mark[MATCHES]]
+            output.positions[written + d] = search.path[length - 1 - d]
+        match = output.match[mark.matches]
         match.first, match.last, match.window, match.stop = first, cell.time, window, written + length
-        mark[MATCHES], mark[WRITTEN] = mark[MATCHES] + 1, written + length
-    mark[REPORTED] += 1
-    mark[UPDATES] += length
-    mark[LONGEST] = max(mark[LONGEST], length)
-    mark[STEPS] += mark[SINCE]
-    mark[MAX_STEPS] = max(mark[MAX_STEPS], mark[SINCE])
-    mark[RATIO] = max(mark[RATIO], mark[SINCE] * 1000 // length)
-    mark[SINCE] = 0
+        mark.matches, mark.positions = mark.matches + 1, written + length
+    mark.reported += 1
+    mark.updates += length
+    mark.longest = max(mark.longest, length)
+    mark.steps += mark.steps_since
+    mark.max_steps = max(mark.max_steps, mark.steps_since)
+    mark.max_ratio = max(mark.max_ratio, mark.steps_since * 1000 // length)
+    mark.steps_since = 0
     now = ticks()
     delay = now - moment
-    mark[SLOWEST] = max(mark[SLOWEST], delay)
-    mark[ALL_TICKS] += delay
+    mark.slowest = max(mark.slowest, delay)
+    mark.all_ticks += delay
     search.delays[_bucket(delay)] += 1
     return now
 

@@ -12,18 +12,6 @@ from cepbench.algorithms.detection.core.kernels.automaton import (
     undecided,
 )
 from cepbench.algorithms.detection.core.kernels.compact_set import (
-    ASKED,
-    FINALS,
-    KEPT,
-    LIVE,
-    NEXT,
-    NODES,
-    NOW,
-    PEAK,
-    PENDING,
-    POINT,
-    SEEN,
-    STEPS,
     CompactSet,
     commit,
     expire,
@@ -37,7 +25,7 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.queries.records import Records
 
 OF_DECISIONS, OF_TARGETS, OF_NODES, OF_PENDING, OF_FINALS = range(1, 6)
-"""Why the kernel returns before the end of a batch: what it lacks space for."""
+"""Decisions, targets and arrays that are lacking: the kernel returns before the end of the batch."""
 
 
 @kernel
@@ -49,43 +37,43 @@ def update(
     O(predicates + states) per event, regardless of the number of runs, their lengths and the span: an event creates one
     cell for each state from which a run takes it, and one union for each further source of a target state.
     """
-    count = runs.counters
+    count = runs.counters[0]
     for i in range(begin, len(events.time)):
-        found = classified(i, events, local, cea)
-        if found == UNKNOWN:
-            count[ASKED] = undecided(i, events, local, cea)
+        decision = classified(i, events, local, cea)
+        if decision == UNKNOWN:
+            count.asked = undecided(i, events, local, cea)
             return i, OF_DECISIONS
-        if found == NOTHING:
-            count[SEEN] += 1
+        if decision == NOTHING:
+            count.seen += 1
             continue
-        letter = letter_of(found)
+        letter = letter_of(decision)
         time = events.time[i]
-        point = count[SEEN] if span[0].counts else time
+        point = count.seen if span[0].counts else time
         floor = point - span[0].reach
         first, last = cea.edge_ptr[letter], cea.edge_ptr[letter + 1]
         expire(floor, runs)
         if room(runs) < last - first + len(runs.head):
             return i, OF_NODES
-        if count[PENDING] + last - first > len(runs.pending):
+        if count.pending + last - first > len(runs.pending):
             return i, OF_PENDING
-        if count[FINALS] + last - first > len(runs.final):
+        if count.finals + last - first > len(runs.final):
             return i, OF_FINALS
-        if time > count[NOW]:
+        if time > count.now:
             commit(floor, cea, runs)
-            count[NOW] = time
+            count.now = time
         if cea.open[letter]:
             edge = _open_edge(first, last, floor, cea, runs)
             if edge != UNKNOWN:
-                count[ASKED] = edge
+                count.asked = edge
                 return i, OF_TARGETS
-        count[POINT] = point
-        count[SEEN] += 1
-        before = count[NEXT]
+        count.point = point
+        count.seen += 1
+        before = count.next_node
         for at in range(first, last):
             _take(at, places[i], time, point, floor, cea, runs)
-        count[STEPS] += last - first
-        count[NODES] += count[NEXT] - before
-        count[PEAK] = max(count[PEAK], count[NEXT] - count[LIVE])
+        count.steps += last - first
+        count.nodes += count.next_node - before
+        count.peak = max(count.peak, count.next_node - count.live)
     return len(events.time), 0
 
 
@@ -95,7 +83,7 @@ def _open_edge(first: int, last: int, floor: int, cea: Cea, runs: CompactSet) ->
     for at in range(first, last):
         edge = cea.edge[at]
         if edge.target == UNKNOWN and (
-            edge.source == START or is_live(runs.merged[edge.source], runs.counters[LIVE], floor, runs)
+            edge.source == START or is_live(runs.merged[edge.source], runs.counters[0].live, floor, runs)
         ):
             return at
     return UNKNOWN
@@ -104,21 +92,21 @@ def _open_edge(first: int, last: int, floor: int, cea: Cea, runs: CompactSet) ->
 @inlined
 def _take(at: int, place: int, time: int, point: int, floor: int, cea: Cea, runs: CompactSet) -> None:
     """Extends the runs of a state by the event: creates a cell, which ends matches, can be extended later, or both."""
-    count = runs.counters
+    count = runs.counters[0]
     edge = cea.edge[at]
     left, latest = -1, point
     if edge.source != START:
         left = runs.merged[edge.source]
-        if not is_live(left, count[LIVE], floor, runs):
+        if not is_live(left, count.live, floor, runs):
             return
         latest = runs.node[left & (len(runs.node) - 1)].latest
     cell = new_cell(left, latest, place, time, point, runs)
     if edge.final:
-        if count[FINALS] == 0:
-            count[KEPT] = count[LIVE]
-        runs.final[count[FINALS]] = cell
-        count[FINALS] += 1
+        if count.finals == 0:
+            count.kept = count.live
+        runs.final[count.finals] = cell
+        count.finals += 1
     if edge.goes_on:
-        runs.pending[count[PENDING], 0] = edge.list
-        runs.pending[count[PENDING], 1] = cell
-        count[PENDING] += 1
+        runs.pending[count.pending, 0] = edge.list
+        runs.pending[count.pending, 1] = cell
+        count.pending += 1

@@ -18,27 +18,12 @@ from cepbench.algorithms.detection.mcep.kernels import detection
 from cepbench.algorithms.detection.mcep.kernels.detection import detect, purge
 from cepbench.algorithms.detection.mcep.kernels.matches import settle
 from cepbench.algorithms.detection.mcep.kernels.state import (
-    BINDINGS,
-    DIGESTS,
-    INSTANCES,
-    LACK,
-    LOOKED,
-    LOW,
-    MATCHES,
-    MUTE,
     NOBODY,
-    NOW,
     OF_BINDINGS,
     OF_DIGESTS,
     OF_INDICES,
     OF_MATCHES,
     OF_SLAB,
-    PEAK_BYTES,
-    PEAK_MATCHES,
-    SEEN,
-    WAITING,
-    WAITING_WRITTEN,
-    WRITTEN,
 )
 from cepbench.algorithms.engine.batches import kernel_events
 from cepbench.algorithms.engine.kernels.arrays import readonly
@@ -48,6 +33,8 @@ from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, c
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
 from cepbench.queries.compile import Workload
+
+PEAKS = ("peak_bytes", "peak_events", "peak_rows", "peak_matches")
 
 Taken = tuple[NDArray[np.int64], MatchRows | MatchDigests]
 """Rows that the kernels wrote, and the pattern of each."""
@@ -71,7 +58,7 @@ class DetectionExecutor(Executor):
         self.output = new_output(len(tables.queries))
         self.now = 0
         self._failed = (NOBODY, NOBODY)
-        self._found: list[Taken] = []
+        self._matches: list[Taken] = []
         self._digests: list[Taken] = []
         self._late: list[Taken] = []
         """Of waiting patterns."""
@@ -79,13 +66,14 @@ class DetectionExecutor(Executor):
     def process(self, events: EventBatch) -> Rows:
         self.now = max(self.now, int(events.time[-1]) if len(events) else 0, events.watermark or 0)
         self.feed(events)
-        self.state_arrays.counters[NOW] = self.now
+        self.state_arrays.counters[0]["now"] = self.now
         self._take()
         purge(self.tables.longest, self.tables.tables, self.state_arrays)
         return self._report(self.now)
 
     def finish(self) -> Rows:
-        self.state_arrays.counters[[NOW, SEEN]] = END
+        count = self.state_arrays.counters[0]
+        count["now"] = count["seen"] = END
         self._take()
         result = self._report(END)
         totals = {index: count.row() for index, count in self.totals.items()}
@@ -102,37 +90,37 @@ class DetectionExecutor(Executor):
 
     def state(self) -> StateSize:
         """Rows of all nodes, bound events, and waiting matches."""
-        in_python(detection.note)(self.state_arrays)
-        peak = self.state_arrays.counters[PEAK_BYTES : PEAK_MATCHES + 1]
-        size, events, rows, waiting = peak.tolist()
-        peak[:] = 0
-        result = sum((one.state() for one in self.distinct.values()), StateSize())
-        result = sum((one.state() for one in self.counts.values()), result)
+        count = self.state_arrays.counters[0]
+        with_attributes = self.state_arrays.counters.view(np.recarray)  # as in kernels
+        in_python(detection.note)(self.state_arrays._replace(counters=with_attributes))
+        size, events, rows, waiting = (int(count[name]) for name in PEAKS)
+        for name in PEAKS:
+            count[name] = 0
+        result = sum((distinct.state() for distinct in self.distinct.values()), StateSize())
+        result = sum((counts.state() for counts in self.counts.values()), result)
         return result + StateSize(size, {"events": events, "partial matches": rows, "trends": waiting})
 
     def details(self) -> Mapping[str, float]:
         """Numbers of instances created, and of pairs of instances examined."""
-        count = self.state_arrays.counters
-        return {"instances": float(count[INSTANCES]), "comparisons": float(count[LOOKED])}
+        count = self.state_arrays.counters[0]
+        return {"instances": float(count["instances"]), "comparisons": float(count["comparisons"])}
 
     def take_over(self, old: DetectionExecutor, history: Sequence[EventBatch]) -> None:
         """Continues from the state of another executor of the same patterns, between two batches.
 
         `history` are the latest events, at least those within reach of the longest window.
         """
-        count, others = self.state_arrays.counters, old.state_arrays.counters
-        count[MUTE], count[SEEN] = 1, others[SEEN] - sum(map(len, history))
+        count, old_count = self.state_arrays.counters[0], old.state_arrays.counters[0]
+        count["suppress_output"], count["seen"] = True, old_count["seen"] - sum(map(len, history))
         for batch in history:
             self.feed(batch)
-        count = self.state_arrays.counters
-        count[MUTE] = 0
+        count["suppress_output"] = False
         self.now = old.now
-        count[NOW] = old.now
+        count["now"] = old.now
         purge(self.tables.longest, self.tables.tables, self.state_arrays)
-        count[[INSTANCES, LOOKED]] = 0
+        count["instances"] = count["comparisons"] = 0
         self.distinct, self.counts, self.totals = old.distinct, old.counts, old.totals
-        waiting, positions = int(others[WAITING]), int(others[WAITING_WRITTEN])
-        count[WAITING], count[WAITING_WRITTEN] = waiting, positions
+        count["waiting"] = old_count["waiting"]
         self.output = self.output._replace(
             waiting=old.output.waiting.copy(), waiting_positions=old.output.waiting_positions.copy()
         )
@@ -146,48 +134,48 @@ class DetectionExecutor(Executor):
     def _make_room(self) -> None:
         """Grows the arrays that are too small for the next event; doubles them if the event has failed before."""
         state, output = self.state_arrays, self.output
-        count = state.counters
-        lack = int(count[LACK])
-        asked = (int(count[SEEN]), lack)
+        count = state.counters[0]
+        lack = int(count["full_array"])
+        asked = (int(count["seen"]), lack)
         grow, self._failed = asked == self._failed, asked
         purge(self.tables.longest, self.tables.tables, state)
         if lack == OF_SLAB:
             self.state_arrays = more_slab(state, self.tables, grow)
         elif lack == OF_BINDINGS:
-            if grow or 2 * (count[BINDINGS] - count[LOW]) > len(state.binding):
+            if grow or 2 * (count["bindings"] - count["oldest"]) > len(state.binding):
                 self.state_arrays = widened(state, ("binding", "ints", "reals"), len(state.binding))
         elif lack == OF_MATCHES:
             if grow:
-                self.output = widened(output, ("found",), len(output.found))
+                self.output = widened(output, ("match",), len(output.match))
                 self.output = widened(self.output, ("positions",), len(output.positions))
         elif lack == OF_INDICES:
             self.state_arrays = more_entries(state, self.tables, grow)
         elif lack == OF_DIGESTS:
             assert not grow, "there is room for a row per pattern"
-        elif grow or 2 * count[WAITING] > len(output.waiting):
+        elif grow or 2 * count["waiting"]["matches"] > len(output.waiting):
             self.output = widened(output, ("waiting",), len(output.waiting))
             self.output = widened(self.output, ("waiting_positions",), len(output.waiting_positions))
 
     def _take(self) -> None:
         """Collects the kernel's output, and the waiting matches that are settled."""
-        count, output = self.state_arrays.counters, self.output
-        if count[MATCHES]:
-            found = output.found[: count[MATCHES]]
-            self._found.append((found["pattern"].copy(), _match_rows(found, output.positions)))
-            count[MATCHES] = count[WRITTEN] = 0
-        if count[DIGESTS]:
-            size = int(count[DIGESTS])
+        count, output = self.state_arrays.counters[0], self.output
+        if count["output"]["matches"]:
+            matches = output.match[: count["output"]["matches"]]
+            self._matches.append((matches["pattern"].copy(), _match_rows(matches, output.positions)))
+            count["output"] = (0, 0)
+        if count["digest_rows"]:
+            size = int(count["digest_rows"])
             rows = MatchDigests(output.window[:size].copy(), output.matches[:size].copy(), output.digest[:size].copy())
             self._digests.append((output.digested[:size].copy(), rows))
-            count[DIGESTS] = 0
+            count["digest_rows"] = 0
             self.state_arrays.row[:] = NOBODY
-        if count[WAITING]:
+        if count["waiting"]["matches"]:
             settle(self.tables.tables, self.state_arrays, output)
             self._take_settled()
 
     def _take_settled(self) -> None:
-        count, output = self.state_arrays.counters, self.output
-        waiting = output.waiting[: count[WAITING]]
+        count, output = self.state_arrays.counters[0], self.output
+        waiting = output.waiting[: count["waiting"]["matches"]]
         settled = waiting["settled"]
         if not settled.any():
             return
@@ -199,15 +187,15 @@ class DetectionExecutor(Executor):
         waiting[: len(left)] = waiting[left]
         waiting["stop"][: len(left)] = kept.offsets[1:]
         output.waiting_positions[: len(kept.positions)] = kept.positions
-        count[WAITING], count[WAITING_WRITTEN] = len(left), len(kept.positions)
+        count["waiting"] = (len(left), len(kept.positions))
 
     def _parts(self) -> dict[int, list[QueryRows]]:
-        """What was taken since the last report, by query; the matches of waiting patterns come last."""
+        """The rows since the last report, by query; the matches of waiting patterns come last."""
         parts: dict[int, list[QueryRows]] = {query: [] for query in self.by_events}
-        for kind in (self._found, self._digests, self._late):
+        for kind in (self._matches, self._digests, self._late):
             if kind:
                 query = self.tables.queries[np.concatenate([pattern for pattern, _ in kind])]
-                rows, order = concatenate([one for _, one in kind]), np.argsort(query, kind="stable")
+                rows, order = concatenate([part for _, part in kind]), np.argsort(query, kind="stable")
                 for begin, end in pairwise([0, *(np.flatnonzero(np.diff(query[order])) + 1).tolist(), len(order)]):
                     parts[int(query[order[begin]])].append(rows.take(order[begin:end]))
                 kind.clear()
@@ -217,14 +205,14 @@ class DetectionExecutor(Executor):
         """The rows of all queries. Closes windows that end by `now`."""
         parts = self._parts()
         result: Rows = {}
-        seen = int(self.state_arrays.counters[SEEN])
+        seen = int(self.state_arrays.counters[0]["seen"])
         for query, distinct in self.distinct.items():
             if parts[query] or distinct.known is not None:
-                found = distinct.once(parts[query], seen if self.by_events[query] else self.now)
+                matches = distinct.once(parts[query], seen if self.by_events[query] else self.now)
                 if query in self.totals:
-                    self.totals[query].add(found)
-                elif found is not None and len(found):
-                    result[query] = found
+                    self.totals[query].add(matches)
+                elif matches is not None and len(matches):
+                    result[query] = matches
         for query, counts in self.counts.items():
             counts.add([rows for rows in parts[query] if isinstance(rows, MatchRows)])
             closed = counts.closed(now)
@@ -233,8 +221,8 @@ class DetectionExecutor(Executor):
         return result
 
 
-def _match_rows(found: NDArray[np.void], positions: NDArray[np.int64]) -> MatchRows:
-    """Matches as rows; `found["stop"]` are the ends of their positions."""
-    offsets = np.append(0, found["stop"])
-    times = np.stack([found["first"], found["last"]], axis=1)
-    return MatchRows(found["window"].copy(), offsets, positions[: offsets[-1]].copy(), times)
+def _match_rows(matches: NDArray[np.void], positions: NDArray[np.int64]) -> MatchRows:
+    """Matches as rows; `matches["stop"]` are the ends of their positions."""
+    offsets = np.append(0, matches["stop"])
+    times = np.stack([matches["first"], matches["last"]], axis=1)
+    return MatchRows(matches["window"].copy(), offsets, positions[: offsets[-1]].copy(), times)

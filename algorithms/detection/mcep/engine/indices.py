@@ -38,8 +38,8 @@ class IndexKey(NamedTuple):
 class JoinKey(NamedTuple):
     """A join: the nodes of the fresh and of the older row, and its checks."""
 
-    mine: int
-    theirs: int
+    fresh: int
+    older: int
     bound: int
     copy: int
     check: int
@@ -62,16 +62,16 @@ def chosen_index(
     bounds: dict[IndexKey, list[Bound]] = {}
     agreeing: dict[IndexKey, list[float]] = {}
     for c in range(join.check, join.check_end):
-        mine, theirs, which = checks[c]
+        fresh, older, which = checks[c]
         if which < 0:
             continue
-        for one, share in zip(pairs.one[pairs.ptr[which] : pairs.ptr[which + 1]], shares[c], strict=True):
-            op = int(one["op"])
-            if op == UNEQUAL or one["left_offset"] or one["right_offset"]:
+        for predicate, share in zip(pairs.one[pairs.ptr[which] : pairs.ptr[which + 1]], shares[c], strict=True):
+            op = int(predicate["op"])
+            if op == UNEQUAL or predicate["left_offset"] or predicate["right_offset"]:
                 continue
-            real = bool(one["real"])
-            key = IndexKey(join.theirs, theirs, real, int(one["right_column"]), float(one["right_factor"]))
-            bound = mine, real, int(one["left_column"]), float(one["left_factor"]), op
+            real = bool(predicate["real"])
+            key = IndexKey(join.older, older, real, int(predicate["right_column"]), float(predicate["right_factor"]))
+            bound = fresh, real, int(predicate["left_column"]), float(predicate["left_factor"]), op
             bounds.setdefault(key, []).append(bound)
             assumed = ASSUMED_EQUAL if op == EQUAL else ASSUMED
             agreeing.setdefault(key, []).append(share if share < 1 else assumed)

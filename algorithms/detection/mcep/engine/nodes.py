@@ -1,4 +1,4 @@
-"""A global plan as nodes for the kernels: what each node binds, its children, and its readers."""
+"""A global plan as nodes for the kernels: the operands, children and readers of each node."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cepbench.algorithms.detection.mcep.kernels.state import ABSENT, JOIN, KLEENE, LEAF
-from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, NegatedElement
+from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, NegatedElement, operands_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
-from cepbench.algorithms.detection.mcep.planning.subpatterns import operands_of
 from cepbench.queries.detection import DetectionClause
 from cepbench.queries.model import Condition
 
@@ -77,34 +76,34 @@ class EngineNodes:
         self.plan, self.table, self.clauses = plan, plan.table, clauses
         self.nodes: list[EngineNode] = []
         self.absent: dict[tuple[int, int], int] = {}
-        made: dict[int, int] = {}
+        node_of: dict[int, int] = {}
         for number, (pattern, mask) in sorted(plan.first_places().items()):
             local = self.plan.plans[pattern]
             parts = local.parts(mask)
             if parts:
                 places = dict(local.places)
-                sides = tuple(NodeSide(made[places[part]], self.table.places(pattern, part)) for part in parts)
-                made[number] = self._join(pattern, mask, sides)
+                sides = tuple(NodeSide(node_of[places[part]], self.table.places(pattern, part)) for part in parts)
+                node_of[number] = self._join(pattern, mask, sides)
             else:
-                made[number] = self._leaf(pattern, mask)
+                node_of[number] = self._leaf(pattern, mask)
         for number in plan.in_order():
-            node = self.nodes[made[number]]
+            node = self.nodes[node_of[number]]
             node.reach = self.plan.window(number) - (1 if node.counts else 0)
         for number, patterns in self.plan.finals().items():
-            self.nodes[made[number]].finals = patterns
+            self.nodes[node_of[number]].finals = patterns
         self._negated()
-        self.decided = self._exclude(made)
+        self.decided = self._exclude(node_of)
         self._widen()
 
     def _leaf(self, pattern: int, mask: int) -> int:
         [operand] = operands_of(mask)
-        one = self.clauses[pattern].operands[operand]
-        bound = one.single
-        kind = KLEENE if one.kleene else LEAF
+        part = self.clauses[pattern].operands[operand]
+        bound = part.single
+        kind = KLEENE if part.kleene else LEAF
         counts = self.table[pattern].scope.counts_events
         node = EngineNode(kind, pattern, (operand,), counts, type=bound.type, filters=bound.predicates)
         node.ends = frozenset({bound.type})
-        node.stored = node.kept = one.kleene
+        node.stored = node.kept = part.kleene
         return self._add(node)
 
     def _join(self, pattern: int, mask: int, sides: tuple[NodeSide, ...]) -> int:
@@ -120,44 +119,47 @@ class EngineNodes:
 
     def _negated(self) -> None:
         """A node for each combination of negated type, predicates and axis; all patterns share it."""
-        known: dict[tuple[NegatedElement, bool], int] = {}
+        number_of: dict[tuple[NegatedElement, bool], int] = {}
         for pattern, clause in enumerate(self.clauses):
             detected = self.table[pattern]
             for index, (element, negation) in enumerate(zip(detected.negated, clause.negated, strict=True)):
                 key = NegatedElement(element.type, 0, element.filters), detected.scope.counts_events
-                if key not in known:
+                if key not in number_of:
                     node = EngineNode(ABSENT, pattern, (), key[1], type=negation.type, filters=negation.predicates)
                     node.ends, node.stored, node.kept = frozenset({negation.type}), True, True
-                    known[key] = self._add(node)
-                node = self.nodes[known[key]]
+                    number_of[key] = self._add(node)
+                node = self.nodes[number_of[key]]
                 node.reach = max(node.reach, reach_of(detected))
                 node.held = node.held or negation.gap == len(clause.operands)
-                self.absent[pattern, index] = known[key]
+                self.absent[pattern, index] = number_of[key]
 
-    def _exclude(self, made: dict[int, int]) -> frozenset[tuple[int, int]]:
+    def _exclude(self, node_of: dict[int, int]) -> frozenset[tuple[int, int]]:
         """Lets nodes drop rows that none of their patterns can use; returns the negated types decided by this."""
-        own = {
-            (number, pattern, mask): {index: self._exclusion(pattern, mask, index) for index in found}
+        exclusions = {
+            (number, pattern, mask): {index: self._exclusion(pattern, mask, index) for index in negated}
             for pattern, local in self.plan.plans.items()
             for mask, number in local.places
-            for found in [self.plan.negated_at(local, mask)]
+            for negated in [self.plan.negated_at(local, mask)]
         }
         common: dict[int, set[Exclusion]] = {}
-        for (number, _, _), some in own.items():
-            common.setdefault(made[number], set(some.values())).intersection_update(some.values())
-        for number, found in common.items():
+        for (number, _, _), by_index in exclusions.items():
+            common.setdefault(node_of[number], set(by_index.values())).intersection_update(by_index.values())
+        for number, shared in common.items():
             node = self.nodes[number]
             inside = {
-                Exclusion(one.node, *(node.places.index(side.places[slot]) for slot in (one.before, one.after)))
+                Exclusion(
+                    exclusion.node,
+                    *(node.places.index(side.places[slot]) for slot in (exclusion.before, exclusion.after)),
+                )
                 for side in node.sides
-                for one in common.get(side.node, ())
+                for exclusion in common.get(side.node, ())
             }
-            node.exclusions = tuple(sorted(found - inside))
+            node.exclusions = tuple(sorted(shared - inside))
         return frozenset(
             (pattern, index)
-            for (number, pattern, _), some in own.items()
-            for index, one in some.items()
-            if one in common[made[number]]
+            for (number, pattern, _), by_index in exclusions.items()
+            for index, exclusion in by_index.items()
+            if exclusion in common[node_of[number]]
         )
 
     def _exclusion(self, pattern: int, mask: int, index: int) -> Exclusion:

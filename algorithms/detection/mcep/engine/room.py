@@ -7,12 +7,9 @@ import numpy as np
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables
 from cepbench.algorithms.detection.mcep.kernels.indices import ENTRY_WORDS, LEAST_ROOM
 from cepbench.algorithms.detection.mcep.kernels.state import (
-    COUNTERS,
-    INDEXED,
     NOBODY,
-    USED,
-    WORDS,
     BindingRecord,
+    CountersRecord,
     EngineOutput,
     EngineState,
     EntriesRecord,
@@ -35,13 +32,13 @@ FIRST_ENTRIES = 1024
 def new_state(tables: EngineTables) -> EngineState:
     """A state without rows and events."""
     nodes, patterns = len(tables.strides), len(tables.tables.pattern)
-    count = np.zeros(COUNTERS, np.int64)
+    count = np.zeros(1, records_of(CountersRecord))
     store = np.zeros(nodes, records_of(StoreRecord))
     store["room"], store["stamp"], store["limit"] = FIRST_ROOM, NOBODY, LEAST_LIMIT
     ends = np.cumsum(FIRST_ROOM * tables.strides)
     store["offset"] = ends - FIRST_ROOM * tables.strides
     used = int(ends[-1]) if nodes else 0
-    count[USED] = used
+    count["slab_used"] = used
     return EngineState(
         store,
         np.zeros(2 * used, np.int64),
@@ -91,7 +88,7 @@ def more_slab(state: EngineState, tables: EngineTables, grow: bool) -> EngineSta
     for n, stride in enumerate(tables.strides.tolist()):
         begin, words = int(state.store["offset"][n]), int(store["size"][n]) * stride
         slab[store["offset"][n] : store["offset"][n] + words] = state.slab[begin : begin + words]
-    state.counters[USED] = ends[-1]
+    state.counters[0]["slab_used"] = ends[-1]
     return state._replace(store=store, slab=slab)
 
 
@@ -104,6 +101,6 @@ def more_entries(state: EngineState, tables: EngineTables, grow: bool) -> Engine
     length = max(FIRST_ENTRIES, len(state.key) * (2 if grow else 1))
     while length < needed:
         length *= 2
-    state.counters[WORDS] -= ENTRY_WORDS * int(state.entries["filled"].sum())
-    state.counters[INDEXED] = 0
+    state.counters[0]["live_words"] -= ENTRY_WORDS * int(state.entries["filled"].sum())
+    state.counters[0]["entries_used"] = 0
     return state._replace(entries=entries, key=np.zeros(length, np.float64), entry=np.zeros(length, np.int64))

@@ -47,7 +47,7 @@ from cepbench.queries.tables import Columns, Predicates, csr, flag_rows, predica
 
 @dataclass(frozen=True, eq=False)
 class EngineTables:
-    """What the executors of a plan share: `tables`, the `columns` that these read, and the `longest` reach.
+    """Tables that the executors of a plan share, the `columns` that these read, and the `longest` reach.
 
     `longest`: int64[2], the longest window in time and in events; `strides[N]`: words per row of each node;
     `queries[P]`: the query of each pattern.
@@ -72,7 +72,7 @@ class _Compilation:
         self.queries, self.clauses = [index for index, _ in parts], [clause for _, clause in parts]
         self.digests = [digested[index] for index in self.queries]
         self.patterns, self.selectivities, self.sorting = plan.table, plan.costs.selectivities, sorting
-        self.found = EngineNodes(plan, self.clauses)
+        self.engine_nodes = EngineNodes(plan, self.clauses)
         self.types = workload.schema.types
         self.columns = Columns(workload.schema)
         self.copy: list[int] = []
@@ -81,7 +81,7 @@ class _Compilation:
         self.pairs: dict[tuple[Comparison, ...], int] = {}
 
     def tables(self) -> EngineTables:
-        nodes = self.found.nodes
+        nodes = self.engine_nodes.nodes
         joins = [self._joins(node) for node in nodes]
         pairs = predicate_tables(list(self.pairs), self.columns)
         records, indices, bounds = self._indexed(list(chain(*joins)), pairs)
@@ -96,8 +96,8 @@ class _Compilation:
             np.array(self.copy, np.int64),
             _records(CheckRecord, self.checks),
             pairs,
-            csr([[k for k, one in enumerate(indices) if one.node == n] for n in range(len(nodes))])[0],
-            _records(IndexRecord, [(*one, *self.sorting) for one in indices]),
+            csr([[k for k, index in enumerate(indices) if index.node == n] for n in range(len(nodes))])[0],
+            _records(IndexRecord, [(*index, *self.sorting) for index in indices]),
             _records(BoundRecord, bounds),
             csr([node.exclusions for node in nodes])[0],
             _records(ExclusionRecord, list(chain(*(node.exclusions for node in nodes)))),
@@ -115,14 +115,14 @@ class _Compilation:
     ) -> tuple[list[tuple[int, ...]], list[IndexKey], list[Bound]]:
         """The joins with their indices, or NOBODY, and the ranges of their bounds; the indices, by node; the bounds."""
         chosen = [chosen_index(join, self.checks, pairs, self.shares) for join in joins]
-        indices = sorted({one[0] for one in chosen if one is not None})
+        indices = sorted({choice[0] for choice in chosen if choice is not None})
         records: list[tuple[int, ...]] = []
         bounds: list[Bound] = []
-        for join, one in zip(joins, chosen, strict=True):
+        for join, choice in zip(joins, chosen, strict=True):
             begin, index = len(bounds), NOBODY
-            if one is not None:
-                index = indices.index(one[0])
-                bounds += one[1]
+            if choice is not None:
+                index = indices.index(choice[0])
+                bounds += choice[1]
             records.append((*join, index, begin, len(bounds)))
         return records, indices, bounds
 
@@ -134,15 +134,15 @@ class _Compilation:
     def _absences(self) -> tuple[list[tuple[int, int]], list[tuple[int, int, bool]]]:
         """The negated types to check for matches of all patterns, and the range of each pattern."""
         spans: list[tuple[int, int]] = []
-        found: list[tuple[int, int, bool]] = []
+        absences: list[tuple[int, int, bool]] = []
         for pattern, clause in enumerate(self.clauses):
-            begin = len(found)
+            begin = len(absences)
             for index, negation in enumerate(clause.negated):
-                if (pattern, index) not in self.found.decided:
+                if (pattern, index) not in self.engine_nodes.decided:
                     last = negation.gap == len(clause.operands)
-                    found.append((self.found.absent[pattern, index], negation.gap, last))
-            spans.append((begin, len(found)))
-        return spans, found
+                    absences.append((self.engine_nodes.absent[pattern, index], negation.gap, last))
+            spans.append((begin, len(absences)))
+        return spans, absences
 
     def _joins(self, node: EngineNode) -> list[JoinKey]:
         """The joins that create rows of a node, by the side that contains the current event."""
@@ -151,45 +151,45 @@ class _Compilation:
         ordered = self.patterns[node.pattern].ordered
         return [self._join(node, node.sides[s], node.sides[1 - s], ordered) for s in driver_of(ordered, node.sides)]
 
-    def _join(self, node: EngineNode, mine: NodeSide, theirs: NodeSide, ordered: bool) -> JoinKey:
+    def _join(self, node: EngineNode, fresh: NodeSide, older: NodeSide, ordered: bool) -> JoinKey:
         copy, check = len(self.copy), len(self.checks)
         self.copy += [
-            mine.places.index(operand) if operand in mine.places else ~theirs.places.index(operand)
+            fresh.places.index(operand) if operand in fresh.places else ~older.places.index(operand)
             for operand in node.places
         ]
         bound = NOBODY
         if ordered:
-            last = max(theirs.places)
-            bound = mine.places.index(min(operand for operand in mine.places if operand > last))
-            self.checks += _order_checks(node, mine, theirs, last)
+            last = max(older.places)
+            bound = fresh.places.index(min(operand for operand in fresh.places if operand > last))
+            self.checks += _order_checks(node, fresh, older, last)
         else:
-            self.checks += self._distinct(node, mine, theirs)
-        self._conditions(node, mine, theirs)
-        return JoinKey(mine.node, theirs.node, bound, copy, check, len(self.checks))
+            self.checks += self._distinct(node, fresh, older)
+        self._conditions(node, fresh, older)
+        return JoinKey(fresh.node, older.node, bound, copy, check, len(self.checks))
 
-    def _distinct(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> list[tuple[int, int, int]]:
+    def _distinct(self, node: EngineNode, fresh: NodeSide, older: NodeSide) -> list[tuple[int, int, int]]:
         """Checks that operands of the same type bind different events."""
         operands = self.clauses[node.pattern].operands
         return [
             (a, b, APART)
-            for a, one in enumerate(mine.places)
-            for b, other in enumerate(theirs.places)
-            if operands[one].single.type == operands[other].single.type
+            for a, left in enumerate(fresh.places)
+            for b, right in enumerate(older.places)
+            if operands[left].single.type == operands[right].single.type
         ]
 
-    def _conditions(self, node: EngineNode, mine: NodeSide, theirs: NodeSide) -> None:
+    def _conditions(self, node: EngineNode, fresh: NodeSide, older: NodeSide) -> None:
         """The conditions between the two sides, each from the fresh to the older row."""
         clause = self.clauses[node.pattern]
-        for a, one in enumerate(mine.places):
-            for b, other in enumerate(theirs.places):
+        for a, left in enumerate(fresh.places):
+            for b, right in enumerate(older.places):
                 listed = []
                 for condition in clause.conditions:
-                    if (condition.left, condition.right) == (one, other):
+                    if (condition.left, condition.right) == (left, right):
                         listed.append(condition.predicate)
-                    elif (condition.left, condition.right) == (other, one):
+                    elif (condition.left, condition.right) == (right, left):
                         listed.append(condition.predicate.exchanged)
                 if listed:
-                    types = clause.operands[one].single.type, clause.operands[other].single.type
+                    types = clause.operands[left].single.type, clause.operands[right].single.type
                     self.shares[len(self.checks)] = [
                         self.selectivities.of(TypePair(*types, frozenset({nameless(predicate)})))
                         for predicate in listed
@@ -197,15 +197,15 @@ class _Compilation:
                     self.checks.append((a, b, self.pairs.setdefault(tuple(listed), len(self.pairs))))
 
 
-def _order_checks(node: EngineNode, mine: NodeSide, theirs: NodeSide, last: int) -> list[tuple[int, int, int]]:
+def _order_checks(node: EngineNode, fresh: NodeSide, older: NodeSide, last: int) -> list[tuple[int, int, int]]:
     """Checks of adjacent operands on different sides, except after `last`, where the search is bounded already."""
-    found = []
-    for one, other in zip(node.places, node.places[1:], strict=False):
-        if one in theirs.places and other in mine.places and one != last:
-            found.append((mine.places.index(other), theirs.places.index(one), BEFORE))
-        elif one in mine.places and other in theirs.places:
-            found.append((mine.places.index(one), theirs.places.index(other), AFTER))
-    return found
+    checks = []
+    for left, right in zip(node.places, node.places[1:], strict=False):
+        if left in older.places and right in fresh.places and left != last:
+            checks.append((fresh.places.index(right), older.places.index(left), BEFORE))
+        elif left in fresh.places and right in older.places:
+            checks.append((fresh.places.index(left), older.places.index(right), AFTER))
+    return checks
 
 
 def _records(record: type, rows: Sequence[tuple[float, ...]]) -> Records:

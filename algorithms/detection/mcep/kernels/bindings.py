@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from cepbench.algorithms.detection.mcep.kernels.state import (
-    BINDINGS,
-    LACK,
-    LOW,
     NOBODY,
     OF_BINDINGS,
-    ORIGIN,
-    OWN,
-    SEEN,
     EngineState,
     PlanTables,
 )
@@ -23,39 +17,39 @@ from cepbench.algorithms.engine.kernels.predicates import hold
 @inlined
 def bound(i: int, below: int, events: KernelEvents, places: Ints, state: EngineState) -> int:
     """A new binding of event i after the set `below`, or alone if that is NOBODY. NOBODY if there is no space."""
-    count = state.counters
-    at = count[BINDINGS] - count[ORIGIN]
+    count = state.counters[0]
+    at = count.bindings - count.origin
     if at == len(state.binding):
-        count[LACK] = OF_BINDINGS
+        count.full_array = OF_BINDINGS
         return NOBODY
     binding = state.binding[at]
-    binding.time, binding.number, binding.place, binding.below = events.time[i], count[SEEN], places[i], below
+    binding.time, binding.number, binding.place, binding.below = events.time[i], count.seen, places[i], below
     if below == NOBODY:
         binding.first, binding.length = events.time[i], 1
     else:
-        other = state.binding[below - count[ORIGIN]]
-        binding.first, binding.length = other.first, other.length + 1
+        last = state.binding[below - count.origin]
+        binding.first, binding.length = last.first, last.length + 1
     keep_columns(i, events, state.ints, state.reals, at)
-    count[BINDINGS] += 1
-    return count[BINDINGS] - 1
+    count.bindings += 1
+    return count.bindings - 1
 
 
 @inlined
-def own_binding(i: int, events: KernelEvents, places: Ints, state: EngineState) -> int:
+def current_binding(i: int, events: KernelEvents, places: Ints, state: EngineState) -> int:
     """The binding of event i alone, which all operands share; NOBODY if there is no space."""
-    count = state.counters
-    if count[OWN] == NOBODY:
-        count[OWN] = bound(i, NOBODY, events, places, state)
-    return count[OWN]
+    count = state.counters[0]
+    if count.current_binding == NOBODY:
+        count.current_binding = bound(i, NOBODY, events, places, state)
+    return count.current_binding
 
 
 @inlined
-def all_hold(which: int, mine: int, theirs: int, tables: PlanTables, state: EngineState) -> bool:
-    """Whether a list of conditions holds between each event of binding `mine` and each of `theirs`."""
-    origin = state.counters[ORIGIN]
-    a = mine
+def all_hold(which: int, fresh: int, older: int, tables: PlanTables, state: EngineState) -> bool:
+    """Whether a list of conditions holds between each event of binding `fresh` and each of `older`."""
+    origin = state.counters[0].origin
+    a = fresh
     while a != NOBODY:
-        b = theirs
+        b = older
         while b != NOBODY:
             if not hold(tables.pairs, which, state.ints, state.reals, a - origin, state.ints, state.reals, b - origin):
                 return False
@@ -65,43 +59,43 @@ def all_hold(which: int, mine: int, theirs: int, tables: PlanTables, state: Engi
 
 
 @inlined
-def apart(mine: int, theirs: int, state: EngineState) -> bool:
+def apart(fresh: int, older: int, state: EngineState) -> bool:
     """Whether two bindings have no event in common. O(l), since positions are descending in both."""
-    origin = state.counters[ORIGIN]
-    a, b = mine, theirs
+    origin = state.counters[0].origin
+    a, b = fresh, older
     while a != NOBODY and b != NOBODY:
-        one, other = state.binding[a - origin], state.binding[b - origin]
-        if one.number == other.number:
+        left, right = state.binding[a - origin], state.binding[b - origin]
+        if left.number == right.number:
             return False
-        if one.number > other.number:
-            a = one.below
+        if left.number > right.number:
+            a = left.below
         else:
-            b = other.below
+            b = right.below
     return True
 
 
 @inlined
 def drop_bindings(since: int, number: int, state: EngineState) -> None:
     """Drops the oldest bindings: those older than time `since` and before event `number`. O(1) amortized."""
-    count = state.counters
-    low, end, origin = count[LOW], count[BINDINGS], count[ORIGIN]
+    count = state.counters[0]
+    low, end, origin = count.oldest, count.bindings, count.origin
     while low < end:
         binding = state.binding[low - origin]
         if binding.time >= since or binding.number >= number:
             break
         low += 1
-    count[LOW] = low
+    count.oldest = low
 
 
 @inlined
 def move_bindings(state: EngineState) -> None:
     """Moves the live bindings to the front of the arrays. O(number of live bindings)."""
-    count = state.counters
-    gone = count[LOW] - count[ORIGIN]
-    for at in range(count[BINDINGS] - count[LOW]):
+    count = state.counters[0]
+    gone = count.oldest - count.origin
+    for at in range(count.bindings - count.oldest):
         state.binding[at] = state.binding[at + gone]
         for c in range(state.ints.shape[0]):
             state.ints[c, at] = state.ints[c, at + gone]
         for c in range(state.reals.shape[0]):
             state.reals[c, at] = state.reals[c, at + gone]
-    count[ORIGIN] = count[LOW]
+    count.origin = count.oldest

@@ -14,13 +14,8 @@ from math import inf
 import numpy as np
 
 from cepbench.algorithms.detection.mcep.kernels.state import (
-    INDEXED,
-    LACK,
-    LOOKED,
     OF_INDICES,
-    ORIGIN,
     SLOTS,
-    WORDS,
     EngineState,
     PlanTables,
 )
@@ -39,7 +34,7 @@ def forget(n: int, tables: PlanTables, state: EngineState) -> None:
     """Empties the indices of node n, whose rows have moved."""
     for k in range(tables.index_ptr[n], tables.index_ptr[n + 1]):
         entries = state.entries[k]
-        state.counters[WORDS] -= ENTRY_WORDS * entries.filled
+        state.counters[0].live_words -= ENTRY_WORDS * entries.filled
         entries.filled, entries.sorted = 0, 0
 
 
@@ -49,7 +44,7 @@ def filled(k: int, end: int, tables: PlanTables, state: EngineState) -> bool:
     entries, index = state.entries[k], tables.indices[k]
     if end > entries.room and not _moved(k, end, state):
         return False
-    store, origin = state.store[index.node], state.counters[ORIGIN]
+    store, origin = state.store[index.node], state.counters[0].origin
     stride = SLOTS + tables.node[index.node].width
     for r in range(entries.filled, end):
         at = state.slab[store.offset + r * stride + SLOTS + index.slot] - origin
@@ -58,7 +53,7 @@ def filled(k: int, end: int, tables: PlanTables, state: EngineState) -> bool:
         state.entry[entries.offset + r] = r
     added = end - entries.filled
     if added > 0:
-        state.counters[WORDS] += ENTRY_WORDS * added
+        state.counters[0].live_words += ENTRY_WORDS * added
         entries.filled, entries.entered = end, entries.entered + added
     if entries.passed >= index.patience * entries.entered:
         while end - entries.sorted >= index.block:
@@ -74,16 +69,16 @@ def filled(k: int, end: int, tables: PlanTables, state: EngineState) -> bool:
 @inlined
 def _moved(k: int, end: int, state: EngineState) -> bool:
     """Moves index k to a place with space for `end` entries and as much working space; False if there is none."""
-    entries, count = state.entries[k], state.counters
+    entries, count = state.entries[k], state.counters[0]
     room = max(LEAST_ROOM, 2 * end)
-    if count[INDEXED] + 2 * room > len(state.key):
-        count[LACK] = OF_INDICES
+    if count.entries_used + 2 * room > len(state.key):
+        count.full_array = OF_INDICES
         return False
     for e in range(entries.filled):
-        state.key[count[INDEXED] + e] = state.key[entries.offset + e]
-        state.entry[count[INDEXED] + e] = state.entry[entries.offset + e]
-    entries.offset, entries.room = count[INDEXED], room
-    count[INDEXED] += 2 * room
+        state.key[count.entries_used + e] = state.key[entries.offset + e]
+        state.entry[count.entries_used + e] = state.entry[entries.offset + e]
+    entries.offset, entries.room = count.entries_used, room
+    count.entries_used += 2 * room
     return True
 
 
@@ -103,14 +98,14 @@ def _merge(begin: int, size: int, spare: int, state: EngineState) -> None:
     """Merges two sorted runs of `size` entries; the first one is copied to `spare` before."""
     for e in range(size):
         state.key[spare + e], state.entry[spare + e] = state.key[begin + e], state.entry[begin + e]
-    one, other, at = spare, begin + size, begin
-    while one < spare + size:
-        if other < begin + 2 * size and state.key[other] < state.key[one]:
-            state.key[at], state.entry[at] = state.key[other], state.entry[other]
-            other += 1
+    left, right, at = spare, begin + size, begin
+    while left < spare + size:
+        if right < begin + 2 * size and state.key[right] < state.key[left]:
+            state.key[at], state.entry[at] = state.key[right], state.entry[right]
+            right += 1
         else:
-            state.key[at], state.entry[at] = state.key[one], state.entry[one]
-            one += 1
+            state.key[at], state.entry[at] = state.key[left], state.entry[left]
+            left += 1
         at += 1
 
 
@@ -121,11 +116,11 @@ def listed(j: int, fresh: int, begin: int, end: int, tables: PlanTables, state: 
     The list is written after the entries of the join's index, which must be `filled` at least up to `end`. O(log^2 n)
     plus the number of rows that are listed or not sorted.
     """
-    join, count = tables.join[j], state.counters
+    join, count = tables.join[j], state.counters[0]
     low, high = -inf, inf
     for b in range(join.within, join.within_end):
         bound = tables.bound[b]
-        at = state.slab[fresh + SLOTS + bound.slot] - count[ORIGIN]
+        at = state.slab[fresh + SLOTS + bound.slot] - count.origin
         value = bound.factor * state.reals[bound.column, at] if bound.real else float(state.ints[bound.column, at])
         if value != value:
             return 0
@@ -135,7 +130,7 @@ def listed(j: int, fresh: int, begin: int, end: int, tables: PlanTables, state: 
             high = min(high, value)
     entries = state.entries[join.index]
     offset, into = entries.offset, entries.offset + entries.room
-    found, start = 0, 0
+    number, start = 0, 0
     while start < entries.sorted:
         size = tables.indices[join.index].block
         while 2 * size <= entries.sorted - start:
@@ -146,21 +141,21 @@ def listed(j: int, fresh: int, begin: int, end: int, tables: PlanTables, state: 
             while at < offset + stop and state.key[at] <= high:
                 row = state.entry[at]
                 if begin <= row < end:
-                    state.entry[into + found] = row
-                    found += 1
+                    state.entry[into + number] = row
+                    number += 1
                 at += 1
         start = stop
-    count[LOOKED] += found
+    count.comparisons += number
     first = max(begin, entries.sorted)
     if first < end:
         for r in range(np.uint64(first), np.uint64(end)):
             key = state.key[np.uint64(offset) + r]
             if low <= key and key <= high:
-                state.entry[into + found] = r
-                found += 1
-        count[LOOKED] += end - first
+                state.entry[into + number] = r
+                number += 1
+        count.comparisons += end - first
         entries.passed += end - first
-    return found
+    return number
 
 
 @inlined

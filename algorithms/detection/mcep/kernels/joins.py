@@ -7,7 +7,7 @@ and an older one of the other node. In a SEQ the current event, which is the new
 
 from __future__ import annotations
 
-from cepbench.algorithms.detection.mcep.kernels.bindings import all_hold, apart, bound, own_binding
+from cepbench.algorithms.detection.mcep.kernels.bindings import all_hold, apart, bound, current_binding
 from cepbench.algorithms.detection.mcep.kernels.indices import filled, listed
 from cepbench.algorithms.detection.mcep.kernels.matches import emitted, has_excluded
 from cepbench.algorithms.detection.mcep.kernels.state import (
@@ -16,12 +16,8 @@ from cepbench.algorithms.detection.mcep.kernels.state import (
     BEFORE,
     ENDED,
     FIRST,
-    INSTANCES,
     LAST,
-    LOOKED,
     NOBODY,
-    ORIGIN,
-    SEEN,
     SLOTS,
     EngineOutput,
     EngineState,
@@ -52,14 +48,14 @@ def event_row(
 ) -> bool:  # fmt: skip
     """Creates a row of event i at node n; False if there is no space."""
     opened(n, point, tables, state)
-    own = own_binding(i, events, places, state)
-    if own == NOBODY or not has_room(n, tables, state):
+    binding = current_binding(i, events, places, state)
+    if binding == NOBODY or not has_room(n, tables, state):
         return False
     store = state.store[n]
     at = store.offset + store.size * (SLOTS + 1)
     state.slab[at + FIRST], state.slab[at + LAST], state.slab[at + ENDED] = point, point, events.time[i]
-    state.slab[at + SLOTS] = own
-    return _made(n, at, point, tables, state, output)
+    state.slab[at + SLOTS] = binding
+    return _finish_row(n, at, point, tables, state, output)
 
 
 @inlined
@@ -85,7 +81,7 @@ def set_rows(
         at = store.offset + store.size * stride
         state.slab[at + FIRST], state.slab[at + LAST], state.slab[at + ENDED] = first, point, events.time[i]
         state.slab[at + SLOTS] = longer
-        if not _made(n, at, point, tables, state, output):
+        if not _finish_row(n, at, point, tables, state, output):
             return False
     return True
 
@@ -93,40 +89,40 @@ def set_rows(
 @inlined
 def joined_rows(n: int, point: int, time: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
     """Joins fresh rows with older ones into rows of node n; False if there is no space. O(pairs in reach)."""
-    count = state.counters
+    count = state.counters[0]
     node = tables.node[n]
     floor = point - node.reach
     for j in range(tables.join_ptr[n], tables.join_ptr[n + 1]):
         join = tables.join[j]
-        mine, theirs = state.store[join.mine], state.store[join.theirs]
-        if mine.stamp != count[SEEN] or mine.fresh == mine.size:
+        fresh_store, older_store = state.store[join.fresh], state.store[join.older]
+        if fresh_store.stamp != count.seen or fresh_store.fresh == fresh_store.size:
             continue
-        advance(join.theirs, point - tables.node[join.theirs].reach, tables, state)
-        begin, end = theirs.base, theirs.fresh if theirs.stamp == count[SEEN] else theirs.size
-        if begin < end and node.reach < tables.node[join.theirs].reach:
-            begin = first_from(join.theirs, LAST, floor, tables, state)
+        advance(join.older, point - tables.node[join.older].reach, tables, state)
+        begin, end = older_store.base, older_store.fresh if older_store.stamp == count.seen else older_store.size
+        if begin < end and node.reach < tables.node[join.older].reach:
+            begin = first_from(join.older, LAST, floor, tables, state)
         if begin >= end:
             continue
         if join.index != NOBODY and not filled(join.index, end, tables, state):
             return False
         opened(n, point, tables, state)
-        fresh_stride, stride = SLOTS + tables.node[join.mine].width, SLOTS + tables.node[join.theirs].width
-        for r in range(mine.fresh, mine.size):
-            fresh = mine.offset + r * fresh_stride
+        fresh_stride, stride = SLOTS + tables.node[join.fresh].width, SLOTS + tables.node[join.older].width
+        for r in range(fresh_store.fresh, fresh_store.size):
+            fresh = fresh_store.offset + r * fresh_stride
             if state.slab[fresh + FIRST] < floor:
                 continue
             stop = end
             if join.bound != NOBODY:
-                limit = state.binding[state.slab[fresh + SLOTS + join.bound] - count[ORIGIN]].first
-                if state.slab[theirs.offset + (end - 1) * stride + ENDED] >= limit:
-                    stop = first_from(join.theirs, ENDED, limit, tables, state)
-            some, list_at = stop - begin, NOBODY
+                limit = state.binding[state.slab[fresh + SLOTS + join.bound] - count.origin].first
+                if state.slab[older_store.offset + (end - 1) * stride + ENDED] >= limit:
+                    stop = first_from(join.older, ENDED, limit, tables, state)
+            number, list_at = stop - begin, NOBODY
             if join.index != NOBODY:
-                some = listed(j, fresh, begin, stop, tables, state)
+                number = listed(j, fresh, begin, stop, tables, state)
                 list_at = state.entries[join.index].offset + state.entries[join.index].room
-            for c in range(some):
-                older = theirs.offset + (begin + c if list_at == NOBODY else state.entry[list_at + c]) * stride
-                count[LOOKED] += list_at == NOBODY
+            for c in range(number):
+                older = older_store.offset + (begin + c if list_at == NOBODY else state.entry[list_at + c]) * stride
+                count.comparisons += list_at == NOBODY
                 if state.slab[older + FIRST] < floor or not _agree(j, fresh, older, tables, state):
                     continue
                 if not _join_row(n, j, fresh, older, point, time, tables, state, output):
@@ -137,20 +133,20 @@ def joined_rows(n: int, point: int, time: int, tables: PlanTables, state: Engine
 @inlined
 def _agree(j: int, fresh: int, older: int, tables: PlanTables, state: EngineState) -> bool:
     """Whether two rows satisfy the checks of a join."""
-    origin = state.counters[ORIGIN]
+    origin = state.counters[0].origin
     for c in range(tables.join[j].check, tables.join[j].check_end):
         check = tables.check[c]
-        mine, theirs = state.slab[fresh + SLOTS + check.mine], state.slab[older + SLOTS + check.theirs]
+        fresh_binding, older_binding = state.slab[fresh + SLOTS + check.fresh], state.slab[older + SLOTS + check.older]
         if check.which >= 0:
-            if not all_hold(check.which, mine, theirs, tables, state):
+            if not all_hold(check.which, fresh_binding, older_binding, tables, state):
                 return False
         elif check.which == BEFORE:
-            if state.binding[theirs - origin].time >= state.binding[mine - origin].first:
+            if state.binding[older_binding - origin].time >= state.binding[fresh_binding - origin].first:
                 return False
         elif check.which == AFTER:
-            if state.binding[mine - origin].time >= state.binding[theirs - origin].first:
+            if state.binding[fresh_binding - origin].time >= state.binding[older_binding - origin].first:
                 return False
-        elif check.which == APART and not apart(mine, theirs, state):
+        elif check.which == APART and not apart(fresh_binding, older_binding, state):
             return False
     return True
 
@@ -171,15 +167,15 @@ def _join_row(
         source = tables.copy[copy + slot]
         row = fresh + SLOTS + source if source >= 0 else older + SLOTS + ~source
         state.slab[at + SLOTS + slot] = state.slab[row]
-    return _made(n, at, point, tables, state, output)
+    return _finish_row(n, at, point, tables, state, output)
 
 
 @inlined
-def _made(n: int, at: int, point: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
+def _finish_row(n: int, at: int, point: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
     """Stores or emits the row of node n that was written at word `at`; False if there is no space for a match."""
     if has_excluded(n, at, tables, state):
         return True
-    state.counters[INSTANCES] += 1
+    state.counters[0].instances += 1
     if tables.final_ptr[n] < tables.final_ptr[n + 1] and not emitted(n, at, point, tables, state, output):
         return False
     if tables.node[n].stored:

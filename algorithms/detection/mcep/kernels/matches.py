@@ -7,28 +7,19 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.detection.mcep.kernels.state import (
-    DIGESTS,
     ENDED,
     FAR,
     FIRST,
-    LACK,
     LAST,
-    MARKED,
-    MATCHES,
-    MUTE,
     NOBODY,
-    NOW,
     OF_DIGESTS,
     OF_MATCHES,
     OF_WAITING,
-    ORIGIN,
-    SEEN,
     SLOTS,
-    WAITING,
-    WRITTEN,
     EngineOutput,
     EngineState,
     PlanTables,
+    SizeRecord,
 )
 from cepbench.algorithms.detection.mcep.kernels.stores import first_from, is_free
 from cepbench.algorithms.engine.kernels.arrays import Ints
@@ -40,8 +31,8 @@ from cepbench.queries.records import Records
 @inner
 def emitted(n: int, at: int, point: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
     """Reports the row of node n at word `at` for each of its patterns; False if there is no space. O(l) per match."""
-    count = state.counters
-    if count[MUTE]:
+    count = state.counters[0]
+    if count.suppress_output:
         return True
     for f in range(tables.final_ptr[n], tables.final_ptr[n + 1]):
         p = tables.final[f]
@@ -49,18 +40,18 @@ def emitted(n: int, at: int, point: int, tables: PlanTables, state: EngineState,
         if state.slab[at + FIRST] < point - pattern.reach or not _is_absent(p, at, point, tables, state):
             continue
         if pattern.waits:
-            done = _written(p, n, at, point, tables, state, output.waiting, output.waiting_positions, WAITING)
+            done = _written(p, n, at, point, tables, state, output.waiting, output.waiting_positions, count.waiting)
             if not done:
-                count[LACK] = OF_WAITING
+                count.full_array = OF_WAITING
                 return False
         elif pattern.digests:
-            length = _positions(n, at, count[WRITTEN], pattern.ordered, tables, state, output.positions)
+            length = _positions(n, at, count.output.positions, pattern.ordered, tables, state, output.positions)
             if length < 0:
-                count[LACK] = OF_MATCHES
+                count.full_array = OF_MATCHES
                 return False
-            _digested(p, count[WRITTEN], length, state, output.positions)
-        elif not _written(p, n, at, point, tables, state, output.found, output.positions, MATCHES):
-            count[LACK] = OF_MATCHES
+            _digested(p, count.output.positions, length, state, output.positions)
+        elif not _written(p, n, at, point, tables, state, output.match, output.positions, count.output):
+            count.full_array = OF_MATCHES
             return False
     return True
 
@@ -78,7 +69,7 @@ def has_excluded(n: int, at: int, tables: PlanTables, state: EngineState) -> boo
 @inlined
 def _is_excluded(node: int, at: int, before: int, after: int, tables: PlanTables, state: EngineState) -> bool:
     """Whether an event of negated node `node` lies between two slots of a row."""
-    origin = state.counters[ORIGIN]
+    origin = state.counters[0].origin
     earlier = state.binding[state.slab[at + SLOTS + before] - origin].time
     later = state.binding[state.slab[at + SLOTS + after] - origin].first
     return not is_free(node, earlier, later, tables, state)
@@ -96,7 +87,7 @@ def _is_absent(p: int, at: int, point: int, tables: PlanTables, state: EngineSta
             if _is_excluded(absence.node, at, absence.gap - 1, absence.gap, tables, state):
                 return False
             continue
-        begin = state.binding[state.slab[at + SLOTS] - state.counters[ORIGIN]].first
+        begin = state.binding[state.slab[at + SLOTS] - state.counters[0].origin].first
         r = first_from(absence.node, ENDED, begin, tables, state) - 1
         store = state.store[absence.node]
         if r >= store.base and state.slab[store.offset + r * SLOTS + LAST] >= point - pattern.reach:
@@ -109,7 +100,7 @@ def _positions(
     n: int, at: int, written: int, ordered: bool, tables: PlanTables, state: EngineState, positions: Ints
 ) -> int:
     """Writes the positions of a row's events at `written`, ascending; returns their number, or -1 without space."""
-    origin = state.counters[ORIGIN]
+    origin = state.counters[0].origin
     width = tables.node[n].width
     length = 0
     for slot in range(width):
@@ -137,40 +128,39 @@ def _positions(
 @inlined
 def _written(
     p: int, n: int, at: int, point: int, tables: PlanTables, state: EngineState, into: Records, positions: Ints,
-    which: int,
+    size: SizeRecord,
 ) -> bool:  # fmt: skip
-    """Writes a match; counter `which` has the number of matches of `into`, the next counter that of their positions."""
-    count = state.counters
+    """Writes a match to `into` and its `positions`, which have `size` so far; False if there is no space."""
+    count = state.counters[0]
     pattern = tables.pattern[p]
-    if count[which] == len(into):
+    if size.matches == len(into):
         return False
-    written = count[which + 1]
-    length = _positions(n, at, written, pattern.ordered, tables, state, positions)
+    length = _positions(n, at, size.positions, pattern.ordered, tables, state, positions)
     if length < 0:
         return False
     first = FAR
     for slot in range(tables.node[n].width):
-        first = min(first, state.binding[state.slab[at + SLOTS + slot] - count[ORIGIN]].first)
-    match = into[count[which]]
-    match.pattern, match.first, match.last, match.stop = p, first, state.slab[at + ENDED], written + length
+        first = min(first, state.binding[state.slab[at + SLOTS + slot] - count.origin].first)
+    size.positions += length
+    match = into[size.matches]
+    size.matches += 1
+    match.pattern, match.first, match.last, match.stop = p, first, state.slab[at + ENDED], size.positions
     match.due = state.slab[at + FIRST] + pattern.reach
     match.window = state.slab[at + FIRST] if pattern.waits else point - pattern.reach
     match.settled, match.alive = False, True
-    count[which] += 1
-    count[which + 1] = written + length
     return True
 
 
 @inlined
 def _digested(p: int, begin: int, length: int, state: EngineState, positions: Ints) -> None:
     """Adds the digest of a match to those of the current event."""
-    count = state.counters
+    count = state.counters[0]
     h = np.uint64(0)
     for k in range(begin, begin + length):
         h = h * BASE + mixed(positions[k])
     if state.matches[p] == 0:
-        state.marked[count[MARKED]] = p
-        count[MARKED] += 1
+        state.marked[count.marked] = p
+        count.marked += 1
     state.matches[p] += np.uint64(1)
     state.digest[p] += finished(h)
 
@@ -178,27 +168,27 @@ def _digested(p: int, begin: int, length: int, state: EngineState, positions: In
 @inlined
 def forget_digests(state: EngineState) -> None:
     """Drops the digested matches of the current event."""
-    for k in range(state.counters[MARKED]):
+    for k in range(state.counters[0].marked):
         p = state.marked[k]
         state.matches[p], state.digest[p] = np.uint64(0), np.uint64(0)
-    state.counters[MARKED] = 0
+    state.counters[0].marked = 0
 
 
 @inlined
 def report_digests(time: int, tables: PlanTables, state: EngineState, output: EngineOutput) -> bool:
     """Adds the digests of the current event to the rows of their windows; False if there is no space."""
-    count = state.counters
-    if count[DIGESTS] + count[MARKED] > len(output.window):
-        count[LACK] = OF_DIGESTS
+    count = state.counters[0]
+    if count.digest_rows + count.marked > len(output.window):
+        count.full_array = OF_DIGESTS
         return False
-    for k in range(count[MARKED]):
+    for k in range(count.marked):
         p = state.marked[k]
         pattern = tables.pattern[p]
-        window = (count[SEEN] if pattern.counts else time) - pattern.reach
+        window = (count.seen if pattern.counts else time) - pattern.reach
         at = state.row[p]
         if at == NOBODY or output.window[at] != window:
-            at = count[DIGESTS]
-            count[DIGESTS] += 1
+            at = count.digest_rows
+            count.digest_rows += 1
             state.row[p] = at
             output.digested[at], output.window[at] = p, window
             output.matches[at], output.digest[at] = np.uint64(0), np.uint64(0)
@@ -210,15 +200,15 @@ def report_digests(time: int, tables: PlanTables, state: EngineState, output: En
 
 @kernel
 def settle(tables: PlanTables, state: EngineState, output: EngineOutput) -> None:
-    """Settles the waiting matches that no event at or after point `NOW`, or number `SEEN`, can invalidate.
+    """Settles the waiting matches that no event at or after point `now`, or number `seen`, can invalidate.
 
     O(log n) per waiting match and negated type.
     """
-    count = state.counters
-    for w in range(count[WAITING]):
+    count = state.counters[0]
+    for w in range(count.waiting.matches):
         match = output.waiting[w]
         pattern = tables.pattern[match.pattern]
-        if match.due >= (count[SEEN] if pattern.counts else count[NOW]):
+        if match.due >= (count.seen if pattern.counts else count.now):
             continue
         match.settled = True
         for a in range(pattern.absence, pattern.absence_end):

@@ -26,14 +26,8 @@ FIRST, LAST, ENDED, SLOTS = range(4)
 BEFORE, AFTER, APART = -1, -2, -3
 """Checks of a fresh and an older binding: the older one is entirely before, or after; or they share no event."""
 
-SEEN, NOW, OWN, TOUCHED, USED, ORIGIN, LOW, BINDINGS, WORDS, ROWS, INSTANCES, LOOKED = range(12)
-MATCHES, WRITTEN, WAITING, WAITING_WRITTEN, DIGESTS, MARKED, LACK, MUTE = range(12, 20)
-PEAK_BYTES, PEAK_EVENTS, PEAK_ROWS, PEAK_MATCHES, INDEXED = range(20, 25)
-COUNTERS = 25
-"""See `EngineState.counters`."""
-
 OF_SLAB, OF_BINDINGS, OF_MATCHES, OF_WAITING, OF_DIGESTS, OF_INDICES = range(1, 7)
-"""The arrays without enough space (`LACK`)."""
+"""The arrays that can be full (`CountersRecord.full_array`)."""
 
 WAITING_BYTES = 56
 """Bytes of a match that waits for the end of its span, without 8 bytes per event."""
@@ -71,15 +65,15 @@ class StoreRecord:
 
 
 class JoinRecord:
-    """Creates rows of a node from fresh rows of node `mine` and older ones of node `theirs`.
+    """Creates rows of a node from fresh rows of node `fresh` and older ones of node `older`.
 
     `bound`: the fresh slot that must be after the whole older row, or NOBODY. `copy`: where the sources of its slots
     begin. `check`, `check_end`: its checks. `index` of the older rows, or NOBODY; `within`, `within_end`: the bounds of
     its look-ups.
     """
 
-    mine: int
-    theirs: int
+    fresh: int
+    older: int
     bound: int
     copy: int
     check: int
@@ -90,13 +84,13 @@ class JoinRecord:
 
 
 class CheckRecord:
-    """A check of the binding in slot `mine` of a fresh row against that in slot `theirs` of an older one.
+    """A check of the binding in slot `fresh` of a fresh row against that in slot `older` of an older one.
 
     `which`: `BEFORE`, `AFTER`, `APART`, or the number of a list of conditions that must hold for all of their events.
     """
 
-    mine: int
-    theirs: int
+    fresh: int
+    older: int
     which: int
 
 
@@ -204,6 +198,50 @@ class MatchRecord:
     alive: bool
 
 
+class SizeRecord:
+    """Number of matches in an array, and of their positions."""
+
+    matches: int
+    positions: int
+
+
+class CountersRecord:
+    """Numbers of an engine on one key.
+
+    - `seen`: events so far; `now`: the time. `instances` created and `comparisons` of pairs of rows so far.
+    - of the current event: `current_binding`, the binding of the event alone, or NOBODY; number of nodes `touched` and
+      of patterns `marked`.
+    - bindings `oldest..bindings - 1` are live; the arrays begin with binding `origin`.
+    - `slab_used`: words of the slab in use, including gaps, and `entries_used` of indices; the live words and rows.
+    - sizes of the output: `output`, `waiting` matches, `digest_rows`. With `suppress_output`, matches are dropped.
+    - `full_array`: the array that lacks space (`OF_SLAB`, ...), or 0. `peak_...`: the largest state.
+    """
+
+    seen: int
+    now: int
+    instances: int
+    comparisons: int
+    current_binding: int
+    touched: int
+    marked: int
+    oldest: int
+    bindings: int
+    origin: int
+    slab_used: int
+    entries_used: int
+    live_words: int
+    live_rows: int
+    output: SizeRecord
+    waiting: SizeRecord
+    digest_rows: int
+    suppress_output: bool
+    full_array: int
+    peak_bytes: int
+    peak_events: int
+    peak_rows: int
+    peak_matches: int
+
+
 class PlanTables(NamedTuple):
     """A plan of N nodes, children before parents. Lists are CSR: `x_ptr[i]:x_ptr[i + 1]`.
 
@@ -241,15 +279,11 @@ class EngineState(NamedTuple):
     """State of an engine on one key.
 
     - `store[N]` (`StoreRecord`), `slab`: words of the rows.
-    - `binding[V]` (`BindingRecord`), `ints[I, V]`, `reals[F, V]`: their columns. Binding b is at b - counters[ORIGIN].
+    - `binding[V]` (`BindingRecord`), `ints[I, V]`, `reals[F, V]`: their columns. Binding b is at b - origin.
     - `entries[K]` (`EntriesRecord`): of the indices; `key`, `entry`: the value and the row of each entry.
     - `touched[N]`: nodes with rows of the current event; `marked[P]`: patterns with digested matches of the event,
       `matches[P]`, `digest[P]`: their number and sum; `row[P]`: the digest row of the last window, or NOBODY.
-    - `counters`: events SEEN; the time NOW; OWN binding of the current event; TOUCHED nodes; words USED of the slab;
-      the first binding in the arrays (ORIGIN), the first live one (LOW) and the end of BINDINGS; live WORDS and ROWS;
-      INSTANCES created; pairs LOOKED at; MATCHES and positions WRITTEN; WAITING matches; rows of DIGESTS; MARKED
-      patterns; the array with a LACK of space; MUTE: whether matches are dropped; the largest state; INDEXED: entries
-      of indices in use, including gaps.
+    - `counters[1]`: `CountersRecord`.
     """
 
     store: Records
@@ -265,13 +299,13 @@ class EngineState(NamedTuple):
     matches: Hashes
     digest: Hashes
     row: Ints
-    counters: Ints
+    counters: Records
 
 
 class EngineOutput(NamedTuple):
-    """Matches: `found` and `waiting` (`MatchRecord`) with their positions; digests by pattern and window."""
+    """Matches: `match` and `waiting` (`MatchRecord`) with their positions; digests by pattern and window."""
 
-    found: Records
+    match: Records
     positions: Ints
     waiting: Records
     waiting_positions: Ints

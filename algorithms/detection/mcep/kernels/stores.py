@@ -6,15 +6,9 @@ from cepbench.algorithms.detection.mcep.kernels.indices import forget
 from cepbench.algorithms.detection.mcep.kernels.state import (
     ENDED,
     FIRST,
-    LACK,
     LAST,
     OF_SLAB,
-    ROWS,
-    SEEN,
     SLOTS,
-    TOUCHED,
-    USED,
-    WORDS,
     EngineState,
     PlanTables,
 )
@@ -34,8 +28,8 @@ def advance(n: int, floor: int, tables: PlanTables, state: EngineState) -> None:
     while store.base < store.size and state.slab[at + LAST] < floor:
         store.base += 1
         at += stride
-    state.counters[WORDS] -= (store.base - before) * stride
-    state.counters[ROWS] -= store.base - before
+    state.counters[0].live_words -= (store.base - before) * stride
+    state.counters[0].live_rows -= store.base - before
 
 
 @inlined
@@ -54,8 +48,8 @@ def compact(n: int, floor: int, tables: PlanTables, state: EngineState) -> None:
     gone = store.size - store.base - size
     if size < store.size:
         forget(n, tables, state)
-    state.counters[WORDS] -= gone * stride
-    state.counters[ROWS] -= gone
+    state.counters[0].live_words -= gone * stride
+    state.counters[0].live_rows -= gone
     store.base, store.size = 0, size
     store.limit = max(LEAST_LIMIT, 2 * size)
 
@@ -64,8 +58,8 @@ def compact(n: int, floor: int, tables: PlanTables, state: EngineState) -> None:
 def opened(n: int, point: int, tables: PlanTables, state: EngineState) -> None:
     """Prepares node n for rows of the current event, if it has not been prepared yet."""
     store = state.store[n]
-    count = state.counters
-    if store.stamp == count[SEEN]:
+    count = state.counters[0]
+    if store.stamp == count.seen:
         return
     node = tables.node[n]
     if not node.held:
@@ -73,9 +67,9 @@ def opened(n: int, point: int, tables: PlanTables, state: EngineState) -> None:
         advance(n, floor, tables, state)
         if store.size >= store.limit:
             compact(n, floor, tables, state)
-    store.fresh, store.stamp = store.size, count[SEEN]
-    state.touched[count[TOUCHED]] = n
-    count[TOUCHED] += 1
+    store.fresh, store.stamp = store.size, count.seen
+    state.touched[count.touched] = n
+    count.touched += 1
 
 
 @inlined
@@ -85,15 +79,15 @@ def has_room(n: int, tables: PlanTables, state: EngineState) -> bool:
     if store.size < store.room:
         return True
     stride = SLOTS + tables.node[n].width
-    count = state.counters
+    count = state.counters[0]
     room = 2 * store.room
-    if count[USED] + room * stride > len(state.slab):
-        count[LACK] = OF_SLAB
+    if count.slab_used + room * stride > len(state.slab):
+        count.full_array = OF_SLAB
         return False
     for word in range(store.size * stride):
-        state.slab[count[USED] + word] = state.slab[store.offset + word]
-    store.offset, store.room = count[USED], room
-    count[USED] += room * stride
+        state.slab[count.slab_used + word] = state.slab[store.offset + word]
+    store.offset, store.room = count.slab_used, room
+    count.slab_used += room * stride
     return True
 
 
@@ -101,8 +95,8 @@ def has_room(n: int, tables: PlanTables, state: EngineState) -> bool:
 def keep(n: int, tables: PlanTables, state: EngineState) -> None:
     """Keeps the row that was written after the last one of node n."""
     state.store[n].size += 1
-    state.counters[WORDS] += SLOTS + tables.node[n].width
-    state.counters[ROWS] += 1
+    state.counters[0].live_words += SLOTS + tables.node[n].width
+    state.counters[0].live_rows += 1
 
 
 @inlined

@@ -1,14 +1,14 @@
 """MCEP's optimizer: from detection queries to one plan for all of them (MCEP, SIGMOD 2019, Sections 2 to 5).
 
 `patterns.patterns_of` turns compiled queries into patterns, and `optimizer.planned` turns these into a global plan:
-- `subpatterns` numbers the sub-patterns of all patterns, so that equal ones have the same number (Section 4.1);
-- `selectivities` and `costs` estimate the number of instances of a sub-pattern (Section 3.3, Appendix C);
-- `engine_costs` estimate the work of the engines, which is not in the paper;
-- `generators` order or join the operands of one pattern at the least cost (Sections 4.2 and 5);
-- `common` and `graph` find what patterns have in common (Section 4.1, Appendix A);
+- `optimizer` improves a global plan by simulated annealing or Tabu search (Section 4.2, Appendix B);
+- `patterns` numbers the sub-patterns of all patterns, so that equal ones have the same number (Section 4.1);
+- `selectivities` and `costs` estimate the number of instances of a sub-pattern (Section 3.3, Appendix C) or, which is
+  not in the paper, the work of the engines;
+- `graph` holds the sub-patterns that patterns have in common (Section 4.1, Appendix A);
 - `plans` holds the global plan: a multi-pattern tree of orders, or a multitree (Sections 3.2 and 5);
-- `planners`, `neighborhood` and `search` improve it by local search (Section 4.2, Appendix B);
-- `baselines` and `steiner` make the plans of other systems for comparison (Section 6.2).
+- `local_plans` orders or joins the operands of one pattern at the least cost (Sections 4.2 and 5);
+- `baselines` makes the plans of other systems for comparison (Section 6.2).
 
 An engine reads from a plan: its nodes, children before parents (`MultiPlan.in_order`); a pattern and its operands that
 describe a node (`first_places`), and what its children bind there (`LocalPlan.parts`); its window (`window`); and the

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from cepbench.algorithms.detection.mcep.planning.costs import CostModel
-from cepbench.algorithms.detection.mcep.planning.generators import Join, Joins, canonical_joins
-from cepbench.algorithms.detection.mcep.planning.subpatterns import Interned
+from cepbench.algorithms.detection.mcep.planning.patterns import Interned
 
 MAX_KEPT = 2**17
 """Maximum number of cached local plans; then the cache is emptied."""
@@ -18,6 +17,10 @@ SHARED = -1
 
 BUFFER = -2
 """The owner of a leaf of an order that is not its first state: events are buffered there for later states."""
+
+Join = tuple[int, int]
+Joins = tuple[Join, ...]
+"""A tree: the sets of operands that are joined, smaller trees first. An order: each prefix and its next operand."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class PlanNode:
 
 @dataclass(frozen=True, eq=False)
 class LocalPlan:
-    """How one pattern is evaluated: `steps` are the joins of its tree or, from prefix to prefix, of its order.
+    """The evaluation of one pattern: `steps` are the joins of its tree or, from prefix to prefix, of its order.
 
     `places` are the nodes with the set of operands that each one binds, children first; the last one is the final
     state. A node occurs in two places if the pattern contains a sub-pattern twice. `nodes`: those which are no buffers.
@@ -72,7 +75,7 @@ class MultiPlan:
         self.windows: dict[int, dict[int, int]] = {}
         """By node in use: its users by their window."""
         self.prices: dict[int, float] = {}
-        self._made: dict[tuple[int, Joins, int], LocalPlan] = {}
+        self._cached: dict[tuple[int, Joins, int], LocalPlan] = {}
         """By pattern, steps and owner."""
         self._sides: dict[int, tuple[int, int, int]] = {}
         """By node: the pattern for which it was made, and the operands that its two sides bind there."""
@@ -81,21 +84,22 @@ class MultiPlan:
         """The nodes of a tree or an order: a leaf per operand and a node per join. O(m), or O(1) if cached."""
         steps = tuple(joins) if self.orders else canonical_joins(joins)
         key = pattern, steps, owner
-        found = self._made.get(key)
-        if found is None:
-            made: dict[int, int] = {}
+        plan = self._cached.get(key)
+        if plan is None:
+            node_of: dict[int, int] = {}
             leaves = [1 << operand for operand in range(len(self.table[pattern]))]
             buffers = {leaf for leaf in leaves if leaf != steps[0][0]} if self.orders and steps else set()
             for leaf in leaves:
-                made[leaf] = self._node(pattern, 0, leaf, (), BUFFER if leaf in buffers else owner)
+                node_of[leaf] = self._node(pattern, 0, leaf, (), BUFFER if leaf in buffers else owner)
             for left, right in steps:
-                children = (made[left], made[right]) if made[left] <= made[right] else (made[right], made[left])
-                made[left | right] = self._node(pattern, left, right, children, owner)
-            if len(self._made) >= MAX_KEPT:
-                self._made.clear()
-            nodes = frozenset(node for mask, node in made.items() if mask not in buffers)
-            found = self._made[key] = LocalPlan(pattern, steps, tuple(made.items()), nodes)
-        return found
+                a, b = node_of[left], node_of[right]
+                children = (a, b) if a <= b else (b, a)
+                node_of[left | right] = self._node(pattern, left, right, children, owner)
+            if len(self._cached) >= MAX_KEPT:
+                self._cached.clear()
+            nodes = frozenset(node for mask, node in node_of.items() if mask not in buffers)
+            plan = self._cached[key] = LocalPlan(pattern, steps, tuple(node_of.items()), nodes)
+        return plan
 
     @property
     def cost(self) -> float:
@@ -116,10 +120,10 @@ class MultiPlan:
 
     def finals(self) -> dict[int, list[int]]:
         """The patterns that each final node detects."""
-        found: dict[int, list[int]] = {}
+        patterns: dict[int, list[int]] = {}
         for pattern in sorted(self.plans):
-            found.setdefault(self.plans[pattern].root, []).append(pattern)
-        return found
+            patterns.setdefault(self.plans[pattern].root, []).append(pattern)
+        return patterns
 
     @property
     def inner_cost(self) -> float:
@@ -136,11 +140,11 @@ class MultiPlan:
         This pattern describes the node for an engine, since the node means the same to all of its users: the instances
         of a sub-pattern, by place (`SubPatternTable.places`).
         """
-        found: dict[int, tuple[int, int]] = {}
+        places: dict[int, tuple[int, int]] = {}
         for pattern in sorted(self.plans):
             for mask, node in self.plans[pattern].places:
-                found.setdefault(node, (pattern, mask))
-        return found
+                places.setdefault(node, (pattern, mask))
+        return places
 
     def in_order(self) -> list[int]:
         """The nodes in use, children before their parents."""
@@ -176,8 +180,8 @@ class MultiPlan:
         pattern = self.table[plan.pattern]
         return tuple(
             index
-            for index, one in enumerate(pattern.negated)
-            if 0 < one.gap < len(pattern) and mask >> (one.gap - 1) & 1 and mask >> one.gap & 1
+            for index, absence in enumerate(pattern.negated)
+            if 0 < absence.gap < len(pattern) and mask >> (absence.gap - 1) & 1 and mask >> absence.gap & 1
         )
 
     def _node(self, pattern: int, left: int, right: int, children: tuple[int, ...], owner: int) -> int:
@@ -208,3 +212,9 @@ class MultiPlan:
 
     def _increase(self, before: dict[int, float]) -> float:
         return fsum(self.prices.get(node, 0.0) - price for node, price in before.items())
+
+
+def canonical_joins(joins: Iterable[Join]) -> Joins:
+    """The same tree with its joins in a canonical order, smaller trees first; the left one has the least operand."""
+    sides = [(a, b) if a & -a < b & -b else (b, a) for a, b in joins]
+    return tuple(sorted(sides, key=lambda pair: ((pair[0] | pair[1]).bit_count(), pair)))

@@ -40,12 +40,15 @@ class TypePair:
     @property
     def flipped(self) -> TypePair:
         """The same conditions with sides exchanged."""
-        return TypePair(self.right, self.left, frozenset(one.exchanged for one in self.comparisons))
+        return TypePair(self.right, self.left, frozenset(comparison.exchanged for comparison in self.comparisons))
 
     @property
     def alone(self) -> list[TypePair]:
         """Each condition separately, always in the same order."""
-        return [TypePair(self.left, self.right, frozenset({one})) for one in sorted(self.comparisons, key=repr)]
+        return [
+            TypePair(self.left, self.right, frozenset({comparison}))
+            for comparison in sorted(self.comparisons, key=repr)
+        ]
 
 
 Selection = TypeFilters | TypePair
@@ -111,8 +114,8 @@ def conditions_of(patterns: Iterable[DetectionPattern]) -> tuple[Selection, ...]
             if element.filters:
                 conditions.setdefault(TypeFilters(element.type, element.filters))
         between: dict[tuple[int, int], set[Comparison]] = {}
-        for one in pattern.conditions:
-            between.setdefault((one.left, one.right), set()).add(one.comparison)
+        for paired in pattern.conditions:
+            between.setdefault((paired.left, paired.right), set()).add(paired.comparison)
         for (left, right), comparisons in sorted(between.items()):
             pair = TypePair(pattern.elements[left].type, pattern.elements[right].type, frozenset(comparisons))
             for condition in dict.fromkeys([pair, *pair.alone]):
@@ -138,20 +141,21 @@ def measured_selectivities(
 
     def rows_of(name: str) -> NDArray[np.int64]:
         if name not in drawn:
-            every = np.flatnonzero(sample.type == sample.schema.type_code(name))
-            some = np.linspace(0, len(every) - 1, min(len(every), events_per_type)).astype(np.int64)
-            drawn[name] = every[some]
+            rows = np.flatnonzero(sample.type == sample.schema.type_code(name))
+            drawn[name] = rows[np.linspace(0, len(rows) - 1, min(len(rows), events_per_type)).astype(np.int64)]
         return drawn[name]
 
     for condition in conditions_of(patterns):
         if isinstance(condition, TypeFilters):
             rows = rows_of(condition.type)
             events = sample.take(rows)
-            held = np.logical_and.reduce([passing(bind(one, sample.schema), events) for one in condition.filters])
+            held = np.logical_and.reduce([passing(bind(local, sample.schema), events) for local in condition.filters])
             hits, total = int(held.sum()), held.size
         else:
             left, right = rows_of(condition.left), rows_of(condition.right)
-            holds = np.logical_and.reduce([_compared(one, sample, left, right) for one in condition.comparisons])
+            holds = np.logical_and.reduce(
+                [_compared(comparison, sample, left, right) for comparison in condition.comparisons]
+            )
             same = left[:, None] == right[None, :]
             hits, total = int((holds & ~same).sum()), holds.size - int(same.sum())
         if total:
@@ -168,12 +172,12 @@ def known_selectivities(patterns: Iterable[DetectionPattern], statistics: Statis
     needs: dict[str, set[str]] = {}
     for condition in conditions_of(patterns):
         if isinstance(condition, TypeFilters):
-            attributes = {term.attribute for one in condition.filters for term in terms(one)}
+            attributes = {term.attribute for local in condition.filters for term in terms(local)}
             needs.setdefault(condition.type, set()).update(attributes - {TIME})
         else:
-            compared = condition.comparisons
-            needs.setdefault(condition.left, set()).update({one.left.attribute for one in compared} - {TIME})
-            needs.setdefault(condition.right, set()).update({one.right.attribute for one in compared} - {TIME})
+            for comparison in condition.comparisons:
+                needs.setdefault(condition.left, set()).update({comparison.left.attribute} - {TIME})
+                needs.setdefault(condition.right, set()).update({comparison.right.attribute} - {TIME})
     sample = statistics.sample(needs) if needs else None
     if sample is None:
         return Selectivities()

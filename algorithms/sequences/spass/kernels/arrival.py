@@ -1,4 +1,4 @@
-"""What SPASS stores of a stream: events that some sequence may use, the rows of its stores, and sums per window
+"""The state of SPASS on a stream: events that some sequence may use, the rows of its stores, and sums per window
 (dissertation 21, 25.1).
 
 A store contains the instances of one symbol (one event each) or of one shared sub-sequence (several events each), in
@@ -13,8 +13,7 @@ from cepbench.algorithms.engine.kernels.arrays import Codes, Flags, Ints, Reals
 from cepbench.algorithms.engine.kernels.cells import Cells, add, clear, copy, is_empty
 from cepbench.algorithms.engine.kernels.compilation import inner, kernel
 from cepbench.algorithms.engine.kernels.events import RowCells, fits
-
-STORED, BASE, NOW = 0, 1, 2
+from cepbench.queries.records import Records
 
 
 class Arriving(NamedTuple):
@@ -48,13 +47,22 @@ class SymbolTables(NamedTuple):
     negates: Ints
 
 
+class CountersRecord:
+    """Events `stored`; the number of the first one: event n is at index n - base; the current time `now`."""
+
+    stored: int
+    base: int
+    now: int
+
+
 class Arrived(NamedTuple):
-    """Live events in time order; event number n is at index n - counters[BASE]; counters[STORED]: their number.
+    """Live events in time order.
 
     - `time[V]`, `window[V]` (the last that contains the event), `ints[I, V]`, `reals[F, V]`.
     - `barrier[G, V]`: the latest event negated in gap g before the event's time, or -1: an earlier event can come
       directly before this one across the gap if its time is not before the barrier.
-    - `negated[2, G]`: the latest negated event before the current time counters[NOW], and up to it.
+    - `negated[2, G]`: the latest negated event before the current time, and up to it.
+    - `counters[1]`: `CountersRecord`.
     """
 
     time: Ints
@@ -63,7 +71,7 @@ class Arrived(NamedTuple):
     reals: Reals
     barrier: Ints
     negated: Ints
-    counters: Ints
+    counters: Records
 
 
 class Stores(NamedTuple):
@@ -91,15 +99,15 @@ def arrive(
 
     O(1) per event and symbol of its type.
     """
-    count = arrived.counters
+    count = arrived.counters[0]
     for i in range(start, stop):
         if batch.window[i] < 0:
             continue
-        if batch.time[i] != count[NOW]:
-            count[NOW] = batch.time[i]
+        if batch.time[i] != count.now:
+            count.now = batch.time[i]
             for g in range(arrived.negated.shape[1]):
                 arrived.negated[0, g] = arrived.negated[1, g]
-        at = count[STORED]
+        at = count.stored
         kept = False
         for k in range(symbols.symbol_ptr[batch.kind[i]], symbols.symbol_ptr[batch.kind[i] + 1]):
             s = symbols.symbol[k]
@@ -112,7 +120,7 @@ def arrive(
                 row = stores.begin[s] + stores.size[s]
                 stores.last[row] = batch.time[i]
                 stores.bucket[row] = batch.window[i] % span
-                stores.events[stores.cells[s] + stores.size[s]] = count[BASE] + at
+                stores.events[stores.cells[s] + stores.size[s]] = count.base + at
                 stores.size[s] += 1
         if kept:
             arrived.time[at], arrived.window[at] = batch.time[i], batch.window[i]
@@ -122,14 +130,14 @@ def arrive(
                 arrived.reals[c, at] = batch.reals[c, i]
             for g in range(arrived.negated.shape[1]):
                 arrived.barrier[g, at] = arrived.negated[0, g]
-            count[STORED] = at + 1
+            count.stored = at + 1
 
 
 @kernel
 def expire(low: int, arrived: Arrived, stores: Stores) -> None:
     """Drops events whose windows are all before `low`, and the rows that start with them. O(n) for n stored objects."""
-    count = arrived.counters
-    size = count[STORED]
+    count = arrived.counters[0]
+    size = count.stored
     gone = 0
     while gone < size and arrived.window[gone] < low:
         gone += 1
@@ -144,10 +152,10 @@ def expire(low: int, arrived: Arrived, stores: Stores) -> None:
             arrived.reals[c, w] = arrived.reals[c, v]
         for g in range(arrived.barrier.shape[0]):
             arrived.barrier[g, w] = arrived.barrier[g, v]
-    count[STORED] = size - gone
-    count[BASE] += gone
+    count.stored = size - gone
+    count.base += gone
     for s in range(len(stores.size)):
-        _drop_rows(s, count[BASE], stores)
+        _drop_rows(s, count.base, stores)
 
 
 @inner

@@ -13,7 +13,7 @@ import numpy as np
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.cells import ONE, Cells, add_ring, begin, counts_only
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.sequences.spass.kernels.arrival import BASE, Arrived, Stores
+from cepbench.algorithms.sequences.spass.kernels.arrival import Arrived, Stores
 
 NO_GAP = -1
 
@@ -70,14 +70,14 @@ class CountedChannels(NamedTuple):
 @kernel
 def count_instances(new: int, parts: Parts, arrived: Arrived, stores: Stores, walk: Walk) -> int:
     """Number of instances that end in row `new` of the last part or a later one. Time of `construct` without starts."""
-    found = 0
+    instances = 0
     depth = _begin(new, parts, stores, walk)
     while depth < len(parts.store):
         depth = _descend(depth, parts, arrived, stores, walk)
         if depth == 0:
-            found += walk.stop[0] - walk.cursor[0]
+            instances += walk.stop[0] - walk.cursor[0]
             depth = 1
-    return found
+    return instances
 
 
 @kernel
@@ -92,7 +92,7 @@ def construct(new: int, into: int, parts: Parts, arrived: Arrived, stores: Store
     while depth < length:
         depth = _descend(depth, parts, arrived, stores, walk)
         if depth == 0:
-            end = arrived.time[stores.events[walk.chosen[length - 1]] - arrived.counters[BASE]]
+            end = arrived.time[stores.events[walk.chosen[length - 1]] - arrived.counters[0].base]
             for r in range(walk.cursor[0], walk.stop[0]):
                 walk.chosen[0] = stores.cells[first] + r
                 size = stores.size[into]
@@ -168,7 +168,7 @@ def _descend(depth: int, parts: Parts, arrived: Arrived, stores: Stores, walk: W
         walk.cursor[depth] = r + 1
         s = parts.store[depth]
         at = stores.cells[s] + r * stores.width[s]
-        v = stores.events[at] - arrived.counters[BASE]
+        v = stores.events[at] - arrived.counters[0].base
         start = arrived.time[v]
         if start <= walk.ready[parts.offset[depth]]:
             continue
@@ -201,7 +201,7 @@ def _first_from(times: Ints, low: int, high: int, time: int) -> int:
 @inlined
 def _aggregate(channels: CountedChannels, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells, b: int) -> None:
     """The second step: adds the events of one constructed sequence to the other aggregates of bucket b."""
-    base = arrived.counters[BASE]
+    base = arrived.counters[0].base
     for c in range(1, buckets.ring.shape[1]):
         column = channels.ring.column[c]
         for k in range(channels.ring.ptr[c], channels.ring.ptr[c + 1]):

@@ -7,11 +7,10 @@ from typing import Any
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Algorithm, StateSize
 from cepbench.algorithms.compose import WHOLE_STREAM
-from cepbench.algorithms.construction.cet.detector import MemoryLimit
+from cepbench.algorithms.construction.cet.detectors import MemoryLimit, MemoryOptimized
 from cepbench.algorithms.construction.cet.executor import CetExecutor
 from cepbench.algorithms.construction.cet.graph import CetGraph
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.memory_optimized import MemoryOptimized
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload

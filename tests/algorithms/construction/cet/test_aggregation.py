@@ -94,11 +94,11 @@ class Apart(TwoStepExecutor):
 def test_sums_of_one_trend_beyond_the_range_are_flagged(kind: type[TwoStepExecutor], arithmetic: str) -> None:
     """Four times 2^62 is 0 modulo 2^64."""
     query = parse_query("RETURN COUNT(*), SUM(A.x), MIN(A.x) PATTERN SEQ(A, A, A, A, B)")
-    given = batch([{"time": time, "type": "AAAAB"[time], "x": 2**62} for time in range(5)])
-    workload = compile_workload([query], given.schema, arithmetic)
+    events = batch([{"time": time, "type": "AAAAB"[time], "x": 2**62} for time in range(5)])
+    workload = compile_workload([query], events.schema, arithmetic)
     executor = OneKey(per_key(workload, partial(kind, detect="hybrid", limit=PLENTY)))
     builder = AnswerBuilder(workload)
-    for rows in (executor.process(given), executor.finish()):
+    for rows in (executor.process(events), executor.finish()):
         for index, found in rows.items():
             builder.add(index, (), found)
     [row] = rows_of(builder.frame())
@@ -117,11 +117,11 @@ class FirstApart(TwoStepExecutor):
 def test_a_sum_that_wraps_inside_a_graphlet_stays_flagged() -> None:
     """Four times 2^62 in the second graphlet; to add that of the first is no carry."""
     query = parse_query("RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A, A, A, A, A, B)")
-    given = batch([{"time": time, "type": "AAAAAB"[time], "x": 2**62} for time in range(6)])
-    workload = compile_workload([query], given.schema)
+    events = batch([{"time": time, "type": "AAAAAB"[time], "x": 2**62} for time in range(6)])
+    workload = compile_workload([query], events.schema)
     executor = OneKey(per_key(workload, partial(FirstApart, detect="hybrid", limit=PLENTY)))
     builder = AnswerBuilder(workload)
-    for rows in (executor.process(given), executor.finish()):
+    for rows in (executor.process(events), executor.finish()):
         for index, found in rows.items():
             builder.add(index, (), found)
     [row] = rows_of(builder.frame())
@@ -178,10 +178,10 @@ def test_depth_first_search_stores_one_trend() -> None:
 @pytest.mark.parametrize("detect", DETECTORS)
 def test_the_state_is_the_graph_of_the_window_and_what_is_stored(detect: str) -> None:
     """Four events in a row have six edges and 15 trends of 32 events; a cell takes 16 bytes."""
-    given = batch(stream("A1 A2 A3 A4"))
-    workload = compile_workload([parse_query("RETURN COUNT(*) PATTERN A+")], given.schema)
+    events = batch(stream("A1 A2 A3 A4"))
+    workload = compile_workload([parse_query("RETURN COUNT(*) PATTERN A+")], events.schema)
     executor = OneKey(TwoStep(detect).operator(Plan(workload)))
-    executor.process(given)
+    executor.process(events)
     stacks = executor.state()
     executor.finish()
     graph, path = 42 * 4 + 16 * 6, 16 * 4
@@ -192,10 +192,10 @@ def test_the_state_is_the_graph_of_the_window_and_what_is_stored(detect: str) ->
 @pytest.mark.parametrize("detect", DETECTORS)
 def test_details_are_those_of_all_windows(detect: str) -> None:
     """Five, three and one trends."""
-    given = batch(stream("A1 A1 A2 A3 A4 A6"))
-    workload = compile_workload([parse_query("RETURN COUNT(*) PATTERN A+ WITHIN 3 s")], given.schema)
+    events = batch(stream("A1 A1 A2 A3 A4 A6"))
+    workload = compile_workload([parse_query("RETURN COUNT(*) PATTERN A+ WITHIN 3 s")], events.schema)
     executor = OneKey(TwoStep(detect).operator(Plan(workload)))
-    executor.process(given)
+    executor.process(events)
     executor.finish()
     stored, graphlets = (0, 0) if detect == "memory" else (9, 3)
     assert executor.details() == {"trends": 9, "trends_stored": stored, "graphlets_built": graphlets}
@@ -227,9 +227,9 @@ def test_trends_beyond_all_numbers_are_refused_before_any_is_stored() -> None:
 @pytest.mark.parametrize("detect", DETECTORS)
 def test_pairs_share_the_memory_of_their_sides(detect: str) -> None:
     text = "RETURN COUNT(*) PATTERN A+ AND SEQ(A, B+) WITHIN 6 s SLIDE 2 s"
-    given = stream("A1 B2 A3 A3 B4 B5 A6 B7 B8")
-    frame = run(TwoStep(detect), parse_query(text), split(batch(given), (2, 5)))
-    assert difference(answer(parse_query(text), given, modular=True), frame) is None
+    events = stream("A1 B2 A3 A3 B4 B5 A6 B7 B8")
+    frame = run(TwoStep(detect), parse_query(text), split(batch(events), (2, 5)))
+    assert difference(answer(parse_query(text), events, modular=True), frame) is None
 
 
 def test_each_side_of_a_pair_has_its_share_of_the_memory() -> None:

@@ -1,4 +1,4 @@
-"""What CET counts and what it takes, plan by plan: Table 5.1 of the dissertation with the trends enumerated."""
+"""The counted work and the memory of CET, plan by plan: Table 5.1 of the dissertation with the trends enumerated."""
 
 import tracemalloc
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ import pytest
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
 from cepbench.algorithms.compose import per_key
 from cepbench.algorithms.construction.cet.algorithm import Cet
-from cepbench.algorithms.construction.cet.detector import MemoryLimit
+from cepbench.algorithms.construction.cet.detectors import MemoryLimit
 from cepbench.algorithms.construction.cet.executor import CetExecutor
 from cepbench.algorithms.construction.cet.graph import window_bytes
 from cepbench.algorithms.construction.cet.kernels.breadth_first import CHUNK
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.partitioning import PartitionPlan
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
+from cepbench.algorithms.construction.cet.partitioning.partition import PartitionPlan
 from cepbench.algorithms.construction.cet.stored import PER_VERTEX, Stored
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.events.windows import Window
@@ -153,12 +153,12 @@ def test_the_state_is_the_graph_and_exactly_the_bytes_of_the_plan() -> None:
 
 @pytest.mark.parametrize("bounds", [[0, 27], [0, 24, 27]])
 def test_what_the_state_tells_is_allocated_and_no_more(bounds: list[int]) -> None:
-    given = batch(groups(9, 3))
-    workload = compile_workload([parse_query(ALL)], given.schema, summarised=True)
+    events = batch(groups(9, 3))
+    workload = compile_workload([parse_query(ALL)], events.schema, summarised=True)
 
     def traced() -> tuple[int, int]:
         executor = OneKey(Cut(bounds).operator(Plan(workload)))
-        executor.process(given)
+        executor.process(events)
         before = executor.state().bytes
         tracemalloc.start()
         executor.finish()
@@ -173,10 +173,10 @@ def test_what_the_state_tells_is_allocated_and_no_more(bounds: list[int]) -> Non
 
 
 def test_a_window_as_large_as_the_one_before_takes_its_memory_over() -> None:
-    given = batch(groups(18, 3))
-    workload = compile_workload([parse_query(f"{ALL} WITHIN 9 s")], given.schema, summarised=True)
+    events = batch(groups(18, 3))
+    workload = compile_workload([parse_query(f"{ALL} WITHIN 9 s")], events.schema, summarised=True)
     executor = OneKey(Cet("time").operator(Plan(workload)))
-    executor.process(given)
+    executor.process(events)
     stored = executor.state().bytes
     tracemalloc.start()
     executor.finish()
@@ -205,10 +205,10 @@ def test_updates_of_t_cet_are_linear_in_the_trends_where_each_event_has_several_
 
 @pytest.mark.parametrize("graphlets", ["1", "2", "3"])
 def test_what_is_counted_does_not_depend_on_the_output(graphlets: str) -> None:
-    given = batch(groups(6, 3))
-    workload = compile_workload([parse_query(ALL)], given.schema, summarised=True)
+    events = batch(groups(6, 3))
+    workload = compile_workload([parse_query(ALL)], events.schema, summarised=True)
     executor = OneKey(Cet(graphlets=graphlets).operator(Plan(workload)))
-    executor.process(given)
+    executor.process(events)
     executor.finish()
     assert executor.details() == watch(Cet(graphlets=graphlets), ALL, groups(6, 3)).details
 

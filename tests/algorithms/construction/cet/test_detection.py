@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.base import NotEnoughMemory
-from cepbench.algorithms.construction.cet import baseline
+from cepbench.algorithms.construction.cet import detectors
 from cepbench.algorithms.construction.cet.algorithm import Cet
-from cepbench.algorithms.construction.cet.detector import FOUND_EVENTS, FOUND_MATCHES
+from cepbench.algorithms.construction.cet.detectors import FOUND_EVENTS, FOUND_MATCHES
 from cepbench.algorithms.construction.cet.kernels import baseline as kernels
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.rows import MatchDigests, MatchRows
@@ -93,16 +93,16 @@ def test_more_matches_than_the_output_has_room_for(detect: str, number: int, sim
 
 
 def test_digests_equal_those_of_the_rows() -> None:
-    given = batch(groups(9, 3))
+    events = batch(groups(9, 3))
     query = parse_query("RETURN COMPLETE MATCHES PATTERN A+ WITHIN 6 s SLIDE 3 s")
     found = {}
     for options, summarised in product([*SPECIFICATIONS, {"detect": "hybrid", "memory": "8KiB"}], (True, False)):
         if options["detect"] == "baseline":
             continue  # slow on so many trends, and covered by random streams
         algorithm = Cet(**options)
-        workload = compile_workload([query], given.schema, summarised=summarised)
+        workload = compile_workload([query], events.schema, summarised=summarised)
         executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
-        [rows] = executor.process(given.slice(0, 27, 99)).values()
+        [rows] = executor.process(events.slice(0, 27, 99)).values()
         if summarised:
             assert isinstance(rows, MatchDigests)
             assert rows.matches.tolist() == [3**6, 3**6, 3**3]
@@ -115,9 +115,9 @@ def test_digests_equal_those_of_the_rows() -> None:
 
 @pytest.mark.parametrize("ratio", ["1", "2", "4"])
 def test_digests_of_segments_of_unequal_length(ratio: str) -> None:
-    given, query = batch(groups(8, 2)), parse_query("RETURN COMPLETE MATCHES PATTERN A+")
+    events, query = batch(groups(8, 2)), parse_query("RETURN COMPLETE MATCHES PATTERN A+")
     stitched = Cet(graphlets="3", ratio=ratio)
-    rows, digests = (answer_of(stitched, query, [given], summarised=summarised) for summarised in (False, True))
+    rows, digests = (answer_of(stitched, query, [events], summarised=summarised) for summarised in (False, True))
     assert digests.digest() == rows.digest()
     assert digests.matches == rows.rows == 2**8
 
@@ -143,5 +143,5 @@ def test_a_pickled_executor_has_what_it_needs(options: dict[str, str]) -> None:
 def test_the_baseline_reports_within_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """As plain Python, where an index that is out of bounds raises."""
     monkeypatch.setattr(kernels, "full", in_python(kernels.full))
-    monkeypatch.setattr(baseline, "report_trends", in_python(baseline.report_trends))
+    monkeypatch.setattr(detectors, "report_trends", in_python(detectors.report_trends))
     assert len(watch(Cet("baseline"), "RETURN COMPLETE MATCHES PATTERN A+", groups(3, 2)).matches) == 2**3

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cepbench.algorithms.base import NotEnoughMemory, StateSize
 from cepbench.algorithms.construction.cet.algorithm import Cet
-from cepbench.algorithms.construction.cet.detector import MemoryLimit
+from cepbench.algorithms.construction.cet.detectors import MemoryLimit
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
@@ -48,7 +48,7 @@ def test_the_state_never_exceeds_the_limit(
 
 @pytest.mark.parametrize("detect", DETECTORS[1:])
 def test_an_ample_limit_is_not_needed(detect: str) -> None:
-    """What a run takes at its peak is enough for it to run again, and one byte less is not."""
+    """The peak of a run is enough memory for it to run again, and one byte less is not."""
     text = "RETURN COMPLETE MATCHES PATTERN A+ WITHIN 5 s SLIDE 5 s"
     events = groups(10, 3)
     wide = watch(Cet(detect), text, events)
@@ -109,16 +109,16 @@ def test_the_baseline_tells_the_trends_before_and_after_an_event() -> None:
 
 @pytest.mark.parametrize("detect", DETECTORS)
 def test_each_query_has_its_share(detect: str) -> None:
-    """What suffices for one query is twice as much for two, and no less will do."""
-    given = batch(groups(6, 2))
+    """Two queries need twice the memory of one, and no less suffices."""
+    events = batch(groups(6, 2))
     text = "RETURN COMPLETE MATCHES PATTERN A+"
     peak = watch(Cet(detect), text, groups(6, 2)).peak
-    workload = compile_workload([parse_query(f"q{n}: {text}") for n in (1, 2)], given.schema)
+    workload = compile_workload([parse_query(f"q{n}: {text}") for n in (1, 2)], events.schema)
 
     def run(memory: int) -> float:
         algorithm = Cet(detect, memory=str(memory))
         executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
-        executor.process(given)
+        executor.process(events)
         executor.finish()
         return executor.details().get("graphlets_built", 1.0)
 
@@ -131,21 +131,21 @@ def test_each_query_has_its_share(detect: str) -> None:
 
 
 def test_queries_and_counted_windows_share_the_limit() -> None:
-    given = batch(groups(6, 3))
+    events = batch(groups(6, 3))
     texts = (
         "q1: RETURN COMPLETE MATCHES PATTERN A+",
         "q2: RETURN COMPLETE MATCHES PATTERN A+ WITHIN 9 EVENTS SLIDE 3 EVENTS",
     )
-    workload = compile_workload([parse_query(text) for text in texts], given.schema, summarised=True)
+    workload = compile_workload([parse_query(text) for text in texts], events.schema, summarised=True)
     algorithm = Cet("memory", memory="9KiB")
     executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
-    executor.process(given)
+    executor.process(events)
     assert executor.state().bytes <= 9 * 2**10
     executor.finish()
-    alone = compile_workload([parse_query(texts[1])], given.schema)
+    alone = compile_workload([parse_query(texts[1])], events.schema)
     limited = OneKey(Cet("memory", memory="1536").operator(algorithm.plan(alone, Statistics())))
     with pytest.raises(NotEnoughMemory, match="memory limit is 512 bytes"):
-        limited.process(given)
+        limited.process(events)
 
 
 @pytest.mark.parametrize("detect", DETECTORS)

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepbench.algorithms.construction.cet.detector import Detector, MemoryLimit
+from cepbench.algorithms.construction.cet.detectors import Detector, MemoryLimit, MemoryOptimized
 from cepbench.algorithms.construction.cet.kernels.trends import FoundTrends, full
-from cepbench.algorithms.construction.cet.memory_optimized import MemoryOptimized
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.rows import MatchDigests, MatchRows
 

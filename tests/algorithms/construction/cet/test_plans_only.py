@@ -6,7 +6,7 @@ import pytest
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.algorithms.construction.cet.algorithm import Cet
 from cepbench.algorithms.construction.cet.graph import window_bytes
-from cepbench.algorithms.construction.cet.partitioning import partition
+from cepbench.algorithms.construction.cet.partitioning.partition import partition
 from cepbench.algorithms.construction.cet.stored import PER_VERTEX
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload

@@ -9,7 +9,7 @@ import pytest
 from cepbench.algorithms.base import NotEnoughMemory, StateSize
 from cepbench.algorithms.construction.cet.algorithm import Cet
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.sharing import Graphlet, stretches
+from cepbench.algorithms.construction.cet.stored import Graphlet, stretches
 from cepbench.algorithms.oracle import TooManyMatches, answer
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import answer_of
@@ -189,8 +189,8 @@ def test_a_graphlet_is_the_same_only_if_all_its_vertices_are() -> None:
     assert whole == [(0, 2), (2, 4), (4, 6), (6, 8)]
     part = window_graph(text, [event for place, event in enumerate(groups(4, 2)) if place != 3])
     renamed = part._replace(place=np.array([0, 1, 2, 4, 5, 6, 7]))
-    found = stretches(renamed, [graphlet(graph, 2, 4), graphlet(graph, 6, 8)], -1)
-    assert [(low, high, same is None) for low, high, same in found] == [(0, 5, True), (5, 7, False)]
+    parts = stretches(renamed, [graphlet(graph, 2, 4), graphlet(graph, 6, 8)], -1)
+    assert [(low, high, same is None) for low, high, same in parts] == [(0, 5, True), (5, 7, False)]
     chain = window_graph(text, groups(4, 1))
     without = window_graph(text, groups(3, 1))._replace(place=np.array([0, 1, 3]))
     assert [same is None for *_, same in stretches(chain, [graphlet(chain, 1, 3)], -1)] == [True, False, True]

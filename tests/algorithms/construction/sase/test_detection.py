@@ -8,7 +8,7 @@ import pytest
 
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.construction.sase.algorithm import Sase
-from cepbench.algorithms.construction.sase.span_runs import FIRST_INSTANCES, FOUND_SPANS
+from cepbench.algorithms.construction.sase.detection import FIRST_INSTANCES, FOUND_SPANS
 from cepbench.algorithms.engine.kernels.ticks import READABLE
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.rows import MatchRows, Rows
@@ -155,9 +155,9 @@ def test_more_instances_than_the_stacks_have_room_for(joined: str) -> None:
     wide = parse_query(f"{text} WITHIN {size} s PER MATCH")
     narrow = parse_query(f"{text} WITHIN 9 s PER MATCH")
     for query in (wide, narrow):
-        found = answer_of(Sase(), query, [events], summarised=True)
+        answers = answer_of(Sase(), query, [events], summarised=True)
         again = answer_of(Sase(), query, split(events, tuple(range(100, size, 100))), summarised=True)
-        assert found.digest() == again.digest()
+        assert answers.digest() == again.digest()
         plain = [(n % 3, n, n % 7) for n in range(size)]
         reach = size if query is wide else 9
         by_type = [[n for kind, n, _ in plain if kind == wanted] for wanted in range(3)]
@@ -168,7 +168,7 @@ def test_more_instances_than_the_stacks_have_room_for(joined: str) -> None:
                 for c in by_type[2]
                 if a < c <= a + reach and a % 7 < c % 7
             )
-            assert found.matches == expected
+            assert answers.matches == expected
     if joined == " AND ":
         assert answer_of(Sase(), wide, [events], summarised=True).matches == sum(
             FIRST_INSTANCES for a in by_type[0] for c in by_type[2] if a % 7 < c % 7
@@ -210,9 +210,9 @@ def test_pointers_follow_when_expired_instances_are_dropped(unordered: bool) -> 
         last = np.maximum(np.maximum(a[:, None], c), time[b])
         expected += int((last - first <= reach).sum())
     assert expected > size
-    given = batch(plain)
+    events = batch(plain)
     for cuts in ((), tuple(range(50, size, 50))):
-        assert answer_of(Sase(), query, split(given, cuts), summarised=True).matches == expected
+        assert answer_of(Sase(), query, split(events, cuts), summarised=True).matches == expected
 
 
 def test_instances_out_of_reach_are_dropped() -> None:

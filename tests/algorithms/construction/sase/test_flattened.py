@@ -2,8 +2,7 @@
 
 import pytest
 
-from cepbench.algorithms.construction.sase.algorithm import Sase
-from cepbench.algorithms.construction.sase.flattened import FlattenedPlan
+from cepbench.algorithms.construction.sase.algorithm import FlattenedPlan, Sase
 from cepbench.algorithms.engine.longest_match import LongerMatch
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
@@ -23,8 +22,8 @@ def flat(max_length: int | str = 3) -> Sase:
 
 
 def count(algorithm: Sase, text: str, events: str) -> list[int]:
-    found: list[int] = run(algorithm, parse_query(text), [batch(stream(events))])["COUNT(*)"].tolist()
-    return found
+    counts: list[int] = run(algorithm, parse_query(text), [batch(stream(events))])["COUNT(*)"].tolist()
+    return counts
 
 
 def test_a_sequence_per_length() -> None:

@@ -63,8 +63,8 @@ def test_events_at_more_positions_than_stacks_have_room_for(n: int, semantics: s
     """Once, room was made for pointers only, for ever."""
     events = batch([{"time": time, "type": "A"} for time in range(n + 2)])
     text = f"RETURN COUNT(*) PATTERN A{{{n},}} SEMANTICS {semantics}"
-    [found] = run(Sase(), parse_query(text), [events])["COUNT(*)"].tolist()
-    assert found == (comb(n + 2, 2) + (n + 2) + 1 if semantics == "any" else 3 + 2 + 1)
+    [count] = run(Sase(), parse_query(text), [events])["COUNT(*)"].tolist()
+    assert count == (comb(n + 2, 2) + (n + 2) + 1 if semantics == "any" else 3 + 2 + 1)
 
 
 def test_more_matches_than_the_output_has_room_for() -> None:
@@ -95,8 +95,8 @@ def test_complete_matches_of_repeated_types(patterns: tuple[str, ...], seed: int
 
 def test_checks_of_the_paper() -> None:
     query = parse_query("RETURN COMPLETE MATCHES PATTERN Check C+ WHERE C.destination = NEXT(C).source")
-    found = run(Sase(), query, [batch(CET["checks"]["events"])])["match"].tolist()
-    assert [[position + 1 for position in match] for match in found] == CET["checks"]["complete_trends"]
+    matches = run(Sase(), query, [batch(CET["checks"]["events"])])["match"].tolist()
+    assert [[position + 1 for position in match] for match in matches] == CET["checks"]["complete_trends"]
 
 
 def test_complete_matches_have_no_pointer_over_a_longer_way() -> None:
@@ -123,11 +123,11 @@ def test_more_matches_are_digested_than_the_output_has_room_for() -> None:
 @pytest.mark.parametrize("summarised", [True, False])
 def test_updates_are_the_events_of_all_trends(summarised: bool) -> None:
     """More rows than the output holds, so that the search is interrupted."""
-    given = batch([{"time": time, "type": "A"} for time in range(17)])
-    workload = compile_workload([parse_query("RETURN MATCHES PATTERN A+")], given.schema, summarised=summarised)
+    events = batch([{"time": time, "type": "A"} for time in range(17)])
+    workload = compile_workload([parse_query("RETURN MATCHES PATTERN A+")], events.schema, summarised=summarised)
     algorithm = Sase()
     executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
-    executor.process(given)
+    executor.process(events)
     executor.finish()
     assert FOUND_MATCHES < 2**17 - 1
     assert executor.details() == {"updates": 17 * 2**16}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
-from cepbench.algorithms.detection.core.kernels.compact_set import STEPS
 from cepbench.algorithms.detection.core.runs import Runs
 from cepbench.algorithms.engine.batches import kernel_events
 from cepbench.events.batch import EventBatch
@@ -41,4 +40,4 @@ def feed(runs: Runs, events: EventBatch) -> int:
 
 def steps(runs: Runs) -> int:
     """Counted operations of the update so far."""
-    return int(runs.set.counters[STEPS])
+    return int(runs.set.counters[0]["steps"])

@@ -14,7 +14,7 @@ from tests.streams import stream
 
 
 def read(pattern: str, events: str) -> SubsetAutomaton:
-    """What is known of a pattern's automaton after some events."""
+    """A pattern's automaton after some events."""
     given = batch(stream(events))
     [query] = compile_workload([parse_query(f"PATTERN {pattern} WITHIN 100 s PER MATCH")], given.schema)
     runs = Runs(query.parts[0], SubsetAutomaton.of(query.parts[0]), query.reach, False, digests=True)

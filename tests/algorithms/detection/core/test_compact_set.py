@@ -1,20 +1,20 @@
-"""What holds of the nodes of the compact set, whatever the stream."""
+"""Invariants of the nodes of the compact set, on any stream."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from cepbench.algorithms.detection.core.kernels.compact_set import LIVE, NEXT, NONE
+from cepbench.algorithms.detection.core.kernels.compact_set import NONE
 from cepbench.algorithms.detection.core.runs import Runs
 from tests.algorithms.detection.core.running import feed, runs_of, uniform
 
 
 def check(runs: Runs) -> int:
     """All live nodes; returns how many unions there are."""
-    nodes, count, unions = runs.set.node, runs.set.counters, 0
-    mask, first = len(nodes) - 1, int(count[LIVE])
-    for n in range(first, int(count[NEXT])):
+    nodes, count, unions = runs.set.node, runs.set.counters[0], 0
+    mask, first = len(nodes) - 1, int(count["live"])
+    for n in range(first, int(count["next_node"])):
         node = nodes[n & mask]
         left, following = int(node["left"]), int(node["next"])
         assert left < n
@@ -51,8 +51,8 @@ def test_nodes_are_in_order_of_their_latest_starts(pattern: str, ties: int, unit
         lists = runs.cea.list_ptr
         for state, merged in enumerate(runs.set.merged.tolist()):
             heads = runs.set.head[runs.cea.list[lists[state] : lists[state + 1]]]
-            live = [int(n) for n in heads if n >= runs.set.counters[LIVE]]
-            if merged >= runs.set.counters[LIVE] and live:
+            live = [int(n) for n in heads if n >= runs.set.counters[0]["live"]]
+            if merged >= runs.set.counters[0]["live"] and live:
                 latest = runs.set.node["latest"][np.array([merged, *live]) & (len(runs.set.node) - 1)]
                 assert latest[0] <= max(latest[1:])
     assert unions > 0

@@ -1,4 +1,4 @@
-"""What CORE evaluates."""
+"""Queries that CORE evaluates or refuses."""
 
 import pytest
 

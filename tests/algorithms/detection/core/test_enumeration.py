@@ -5,7 +5,7 @@ from math import comb
 import pytest
 
 from cepbench.algorithms.detection.core.algorithm import Core
-from cepbench.algorithms.detection.core.kernels.enumeration import DELAYS, LONGEST, MAX_STEPS, RATIO, delay_of
+from cepbench.algorithms.detection.core.kernels.enumeration import DELAYS, delay_of
 from cepbench.algorithms.detection.core.runs import FIRST_DEPTH, FOUND_MATCHES
 from cepbench.algorithms.engine.kernels.ticks import READABLE
 from cepbench.algorithms.oracle import answer
@@ -37,14 +37,14 @@ STEPS_PER_EVENT = 2
 def test_steps_between_two_matches_are_at_most_twice_the_events_of_one(pattern: str, least: int) -> None:
     runs = runs_of(pattern)
     assert feed(runs, uniform(1500)) > least
-    assert 0 < runs.search.marks[RATIO] <= 1000 * STEPS_PER_EVENT
-    assert runs.search.marks[MAX_STEPS] <= STEPS_PER_EVENT * runs.search.marks[LONGEST]
+    assert 0 < runs.search.marks[0]["max_ratio"] <= 1000 * STEPS_PER_EVENT
+    assert runs.search.marks[0]["max_steps"] <= STEPS_PER_EVENT * runs.search.marks[0]["longest"]
 
 
 def test_matches_longer_than_there_is_room_for() -> None:
     runs, size = runs_of(f"SEQ({', '.join(['A'] * 63)}, A+) WITHIN 100 s"), FIRST_DEPTH + 3
     assert feed(runs, uniform(size, 1)) == sum(comb(size, length) for length in range(64, size + 1))
-    assert runs.search.marks[LONGEST] == size < len(runs.search.path)
+    assert runs.search.marks[0]["longest"] == size < len(runs.search.path)
 
 
 def test_more_matches_than_the_output_has_room_for() -> None:

@@ -36,8 +36,8 @@ def test_counts_are_those_of_the_oracle(pattern: str) -> None:
         events = [{**row, "g": random.randrange(2)} for row in random_rows(random, 24)]
         for spec in ("mcep[plan=trivial, sharing=prefix]", "mcep[plan=sh]", "mcep[adapt=2]"):
             pieces = split(batch(events), random_cuts(random, 24))
-            found = run(make(spec), query, pieces, promise=random.random() < 0.5, pickled=random.random() < 0.5)
-            assert difference(answer(query, events), found) is None
+            frame = run(make(spec), query, pieces, promise=random.random() < 0.5, pickled=random.random() < 0.5)
+            assert difference(answer(query, events), frame) is None
 
 
 def test_queries_with_and_without_a_span_share_a_workload() -> None:
@@ -48,9 +48,9 @@ def test_queries_with_and_without_a_span_share_a_workload() -> None:
     )
     events = random_rows(Random(4), 30)
     queries = [parse_query(text) for text in texts]
-    found = run(make("mcep[plan=sh]"), queries, [batch(events)])
+    frame = run(make("mcep[plan=sh]"), queries, [batch(events)])
     for query in queries:
-        mine = found[found["query"] == query.name].dropna(axis="columns", how="all").reset_index(drop=True)
+        mine = frame[frame["query"] == query.name].dropna(axis="columns", how="all").reset_index(drop=True)
         assert len(mine) == len(answer(query, events)) > 0
 
 

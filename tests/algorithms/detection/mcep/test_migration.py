@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.algorithms.detection.mcep.adaptivity import AdaptivePlanner
-from cepbench.algorithms.detection.mcep.migration import AdaptiveExecutor
+from cepbench.algorithms.detection.mcep.adaptivity import AdaptiveExecutor, AdaptivePlanner
 from cepbench.algorithms.detection.mcep.planning.optimizer import PlanningOptions
 from cepbench.algorithms.detection.mcep.planning.selectivities import SampledStatistics
 from cepbench.algorithms.oracle import TooManyMatches, answer
@@ -90,9 +89,9 @@ def test_a_plan_is_exchanged_when_rates_change(change: bool, migrations: int) ->
     algorithm = make("mcep[plan=re, sharing=prefix, adapt=4]")
     pieces = split(whole, tuple(range(500, len(whole), 500)))
     wanted = answer_of(make("sase"), queries, [whole], summarised=True)
-    found = answer_of(algorithm, queries, pieces, summarised=True)
-    assert found.matches == wanted.matches > 1000
-    assert found.digest() == wanted.digest()
+    answers = answer_of(algorithm, queries, pieces, summarised=True)
+    assert answers.matches == wanted.matches > 1000
+    assert answers.digest() == wanted.digest()
 
     executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     for piece in pieces:
@@ -125,9 +124,9 @@ def test_once_plans_when_a_sample_has_passed_and_never_again() -> None:
             executor = pickle.loads(pickle.dumps(executor))
     pieces = split(whole, tuple(range(500, len(whole), 500)))
     wanted = answer_of(make("sase"), queries, [whole], summarised=True)
-    found = answer_of(algorithm, queries, pieces, summarised=True)
-    assert found.digest() == wanted.digest()
-    assert found.matches > 1000
+    answers = answer_of(algorithm, queries, pieces, summarised=True)
+    assert answers.digest() == wanted.digest()
+    assert answers.matches > 1000
 
 
 @pytest.mark.parametrize("change", [False, True])

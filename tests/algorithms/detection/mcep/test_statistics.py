@@ -1,4 +1,4 @@
-"""How far a measured selectivity may be from the true one."""
+"""The distance of measured selectivities from the true ones."""
 
 import pytest
 

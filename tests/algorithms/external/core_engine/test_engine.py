@@ -34,11 +34,11 @@ def engine() -> Iterator[Engine]:
 
 
 def told(engine: Engine, pattern: str, span: str, events: EventBatch) -> list[list[int]]:
-    """What the engine says of types A, B, ... as T0, T1, ..., once it is sorted."""
+    """The sorted answer of the engine, with types A, B, ... as T0, T1, ..."""
     values = [events.position.tolist(), events.time.tolist()]
     types = [f"T{code}" for code in range(len(events.schema.types))]
-    found = engine.run(pattern, span, types, events.type.tolist(), values, {"ts": "int"})
-    return sorted(sorted(match) for match in found["matches"])
+    answer = engine.run(pattern, span, types, events.type.tolist(), values, {"ts": "int"})
+    return sorted(sorted(match) for match in answer["matches"])
 
 
 @pytest.mark.parametrize(

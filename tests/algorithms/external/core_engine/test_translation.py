@@ -43,9 +43,9 @@ SCHEMA = Schema(
 )
 def test_queries(text: str, pattern: str, span: str) -> None:
     [query] = compile_workload([parse_query(f"PATTERN {text} PER MATCH")], SCHEMA)
-    found = translated(query, SCHEMA)
-    assert (found.pattern, found.span) == (pattern, span)
-    assert len(found.types) == (4 if "Unseen" in text else 3)
+    translation = translated(query, SCHEMA)
+    assert (translation.pattern, translation.span) == (pattern, span)
+    assert len(translation.types) == (4 if "Unseen" in text else 3)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cepbench.algorithms.external.flink import Flink
+from cepbench.algorithms.external.flink.algorithm import Flink
 from cepbench.algorithms.external.flink.orders import MAX_FLOWS, PatternPlace, orders
 from cepbench.algorithms.registry import make
 from cepbench.queries.analysis import analyse
@@ -25,9 +25,9 @@ def clause_of(pattern: str) -> DetectionClause:
 
 
 def test_matches_are_reported_with_their_last_event() -> None:
-    given = batch(stream("A1 B2 B2 A3 B4 B5 B6"))
-    executor = executor_of("PATTERN A AND B WITHIN 2 s PER MATCH", given)
-    told = [matches(executor.process(given.slice(n, n + 1))) for n in range(len(given))]
+    events = batch(stream("A1 B2 B2 A3 B4 B5 B6"))
+    executor = executor_of("PATTERN A AND B WITHIN 2 s PER MATCH", events)
+    told = [matches(executor.process(events.slice(n, n + 1))) for n in range(len(events))]
     assert told == [[], [[0, 1]], [[0, 2]], [[1, 3], [2, 3]], [[3, 4]], [[3, 5]], []]
     assert not executor.finish()
 
@@ -71,8 +71,8 @@ def test_the_same_events_are_one_match() -> None:
 @pytest.mark.parametrize("span", ["3 events", "4 s"])
 def test_windows_of_digests_are_those_of_sase(span: str) -> None:
     query = parse_query(f"PATTERN A AND B+ WITHIN {span} PER MATCH")
-    given = batch(stream("A0 B1 A2 A2 B4 B5 B5 A8 C9 B9 A12 B16 A16 B21"))
-    batches = split(given, tuple(range(1, len(given))))
+    events = batch(stream("A0 B1 A2 A2 B4 B5 B5 A8 C9 B9 A12 B16 A16 B21"))
+    batches = split(events, tuple(range(1, len(events))))
     digests = [
         answer_of(make(name), query, batches, pickled=True, summarised=True).digest() for name in ("flink", "sase")
     ]

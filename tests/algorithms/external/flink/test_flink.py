@@ -7,7 +7,7 @@ import pytest
 
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.engine.longest_match import LongerMatch
-from cepbench.algorithms.external.flink import Flink
+from cepbench.algorithms.external.flink.algorithm import Flink
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
@@ -22,8 +22,8 @@ FIGURE_2_3 = "A1 B2 A3 A4 C5 B6 A7 B8"
 
 
 def executor_of(text: str, events: EventBatch, algorithm: Flink | None = None) -> Executor:
-    made = algorithm or Flink()
-    return OneKey(made.operator(made.plan(compile_workload([parse_query(text)], events.schema), Statistics())))
+    flink = algorithm or Flink()
+    return OneKey(flink.operator(flink.plan(compile_workload([parse_query(text)], events.schema), Statistics())))
 
 
 def details_of(text: str, events: EventBatch, algorithm: Flink | None = None) -> Mapping[str, float]:

@@ -1,4 +1,4 @@
-"""What our Java program is told of detection, which needs no Flink."""
+"""The specification of detection for our Java program; no Flink is needed."""
 
 import pytest
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from cepbench.algorithms.oracle import answer
-from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.plan import Candidate, SharingPlan
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.workloads import parse_workload
 from cepbench.verification.agreement import difference
@@ -45,7 +44,7 @@ def plan_for(case: WorkloadCase, *patterns: str, arithmetic: str = "modular") ->
 def wrong(
     case: WorkloadCase, plan: SharingPlan, expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
 ) -> str | None:
-    """How the answer of a plan differs from expected rows by query, or from the oracle's, or None."""
+    """The difference of a plan's answer from expected rows by query, or from the oracle's; or None."""
     frame = answers(plan, batch(case.events), case)
     for query in case.queries:
         rows = answer(query, case.events, modular=True, limit=LIMIT) if expected is None else expected[str(query.name)]

@@ -17,9 +17,8 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.engine.event_sequence import Sequence as EventSequence
 from cepbench.algorithms.engine.flattening import sequences_of
-from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.executor import sequence_operator
-from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.plan import Candidate, SharingPlan
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.errors import QueryError

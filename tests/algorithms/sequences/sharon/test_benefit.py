@@ -4,9 +4,8 @@ from math import log
 
 import pytest
 
-from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sequences.sharon.optimizer.benefit import BenefitModel
-from cepbench.algorithms.sequences.sharon.optimizer.executor_benefit import COMBINATION, SNAPSHOT, ExecutorBenefit
+from cepbench.algorithms.sequences.plan import Candidate
+from cepbench.algorithms.sequences.sharon.benefit import COMBINATION, SNAPSHOT, BenefitModel, ExecutorBenefit
 from tests.algorithms.sequences.sharon.workloads import sequences, symbols
 
 RATES = {"A": 2.0, "B": 3.0, "C": 5.0, "D": 7.0, "E": 11.0}

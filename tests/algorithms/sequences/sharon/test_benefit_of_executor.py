@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.sequences.sharon import Sharon
-from cepbench.algorithms.sequences.sharon.optimizer import ExecutorBenefit
+from cepbench.algorithms.sequences.sharon.algorithm import Sharon
+from cepbench.algorithms.sequences.sharon.benefit import ExecutorBenefit
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics

@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 
 from cepbench.algorithms.oracle import TooManyMatches
-from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.executor import sequence_operator
-from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.plan import Candidate, SharingPlan
 from cepbench.algorithms.sequences.segments import InvalidPlan
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.workloads import parse_workload

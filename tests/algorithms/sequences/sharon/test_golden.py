@@ -9,15 +9,12 @@ import pytest
 import yaml
 
 from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
-from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
-from cepbench.algorithms.sequences.sharon.optimizer.benefit import BenefitModel
-from cepbench.algorithms.sequences.sharon.optimizer.expansion import options
-from cepbench.algorithms.sequences.sharon.optimizer.gwmin import guaranteed_weight, gwmin
-from cepbench.algorithms.sequences.sharon.optimizer.limits import Limits
-from cepbench.algorithms.sequences.sharon.optimizer.optimizer import optimize
-from cepbench.algorithms.sequences.sharon.optimizer.plan_finder import find_plan
-from cepbench.algorithms.sequences.sharon.optimizer.reduction import maximal_score, reduce_graph
-from cepbench.algorithms.sequences.sharon.optimizer.sharon_graph import SharonGraph, construct
+from cepbench.algorithms.sequences.plan import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.sharon.benefit import BenefitModel
+from cepbench.algorithms.sequences.sharon.graph import SharonGraph, construct, maximal_score, options, reduce_graph
+from cepbench.algorithms.sequences.sharon.limits import Limits
+from cepbench.algorithms.sequences.sharon.optimizer import optimize
+from cepbench.algorithms.sequences.sharon.search import find_plan, guaranteed_weight, gwmin
 
 GOLDEN = yaml.safe_load((Path(__file__).parents[3] / "golden" / "plans.yaml").read_text())["sharon"]
 QUERIES = list(GOLDEN["queries"])
@@ -64,9 +61,9 @@ def queries(candidate: Candidate) -> list[str]:
 
 
 def test_sharable_patterns_of_the_workload() -> None:
-    found = sharing_candidates(sequences(), ["all"] * len(QUERIES))
-    assert set(found) == {named(name) for name in NAMES}
-    assert len(found) == len(NAMES)
+    candidates = sharing_candidates(sequences(), ["all"] * len(QUERIES))
+    assert set(candidates) == {named(name) for name in NAMES}
+    assert len(candidates) == len(NAMES)
 
 
 def test_conflicts(graph: SharonGraph) -> None:
@@ -93,11 +90,11 @@ def test_reduction(graph: SharonGraph) -> None:
 
 def test_plan_finder(graph: SharonGraph) -> None:
     reduction = reduce_graph(graph, guaranteed_weight(graph), UNLIMITED)
-    found = find_plan(graph, reduction.left, reduction.conflict_free, UNLIMITED)
-    assert found.visited == GOLDEN["valid_plans_after_reduction"]
-    assert names(found.plan) == GOLDEN["optimal"]["plan"]
-    assert graph.weight(found.plan) == GOLDEN["optimal"]["score"]
-    assert found.stopped is None
+    outcome = find_plan(graph, reduction.left, reduction.conflict_free, UNLIMITED)
+    assert outcome.visited == GOLDEN["valid_plans_after_reduction"]
+    assert names(outcome.plan) == GOLDEN["optimal"]["plan"]
+    assert graph.weight(outcome.plan) == GOLDEN["optimal"]["score"]
+    assert outcome.stopped is None
 
 
 def test_greedy_plan(graph: SharonGraph) -> None:

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong
 from cepbench.algorithms.engine.event_sequence import Sequence
-from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
-from cepbench.algorithms.sequences.sharon.optimizer import OPTIMIZERS, BenefitModel, Decision, optimize
-from cepbench.algorithms.sequences.sharon.optimizer.expansion import expanded_candidates, options
-from cepbench.algorithms.sequences.sharon.optimizer.integer_program import best_plan
-from cepbench.algorithms.sequences.sharon.optimizer.limits import LimitReached, Limits
-from cepbench.algorithms.sequences.sharon.optimizer.optimizer import PHASES, merged
-from cepbench.algorithms.sequences.sharon.optimizer.plan_finder import find_plan
-from cepbench.algorithms.sequences.sharon.optimizer.sharon_graph import bits, construct
+from cepbench.algorithms.sequences.plan import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.sharon.benefit import BenefitModel
+from cepbench.algorithms.sequences.sharon.graph import bits, construct, expanded_candidates, options
+from cepbench.algorithms.sequences.sharon.integer_program import best_plan
+from cepbench.algorithms.sequences.sharon.limits import LimitReached, Limits
+from cepbench.algorithms.sequences.sharon.optimizer import OPTIMIZERS, PHASES, Decision, merged, optimize
+from cepbench.algorithms.sequences.sharon.search import find_plan
 from tests.algorithms.sequences.sharon.workloads import sequences, symbols
 
 RATES = st.fixed_dictionaries({letter: st.sampled_from((0.0, 0.5, 1.0, 3.0)) for letter in "ABCDEF"})
@@ -121,7 +120,7 @@ class Clock:
 
 def limits_of(limit: str, monkeypatch: pytest.MonkeyPatch) -> Limits:
     """Limits of which the search of the crowded workload reaches one, on any machine."""
-    monkeypatch.setattr("cepbench.algorithms.sequences.sharon.optimizer.limits.time", Clock())
+    monkeypatch.setattr("cepbench.algorithms.sequences.sharon.limits.time", Clock())
     return Limits(500.0, started=0.0) if limit == "time" else Limits(math.inf, vertices=100)
 
 
@@ -139,7 +138,7 @@ def test_sharon_falls_back_to_gwmin_and_says_so(limit: str, monkeypatch: pytest.
 def test_nothing_is_shared_where_the_time_ends_before_there_is_a_graph(
     optimizer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepbench.algorithms.sequences.sharon.optimizer.limits.time", Clock())
+    monkeypatch.setattr("cepbench.algorithms.sequences.sharon.limits.time", Clock())
     decision = planned(crowded(), {}, optimizer, Limits(100.0, started=0.0))
     assert (decision.shared, decision.details["fell_back"]) == ((), 1)
 
@@ -219,11 +218,11 @@ def test_integer_program_is_optimal_over_all_subsets_of_queries(texts: list[str]
         for queries in combinations(candidate.sequences, size)
     ]
     graph = construct(options, [model.benefit(option) for option in options], Limits(60))
-    found = find_plan(graph, graph.everything, 0, Limits(60))
-    assume(found.stopped is None)
+    outcome = find_plan(graph, graph.everything, 0, Limits(60))
+    assume(outcome.stopped is None)
     solution = best_plan(sharing_candidates(workload, ["x"] * len(workload)), model, 60)
     assert solution.optimal
-    assert sum(map(model.benefit, solution.plan)) == pytest.approx(graph.weight(found.plan), rel=1e-6)
+    assert sum(map(model.benefit, solution.plan)) == pytest.approx(graph.weight(outcome.plan), rel=1e-6)
 
 
 def test_integer_program_sees_small_gains_beside_large_costs() -> None:
@@ -243,7 +242,7 @@ def test_integer_program_lets_a_query_join_at_a_loss_that_the_other_makes_up_for
 
 
 class Uses(BenefitModel):
-    """What each query gains by a pattern, as a table says."""
+    """The gain of each query by a pattern, from a table."""
 
     def __init__(self, gains: dict[int, float], cost: float) -> None:
         super().__init__(sequences(["AB"] * len(gains)), [1.0] * len(gains), {})

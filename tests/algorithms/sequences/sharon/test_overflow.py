@@ -30,7 +30,7 @@ def row_of(types: str, each: int, start: int, *, apart: bool, x: int = 1) -> Eve
 def difference_of(
     patterns: Sequence[Pattern], events: Sequence[Mapping[str, Any]], *shared: str, cuts: tuple[int, ...] = ()
 ) -> str | None:
-    """How the answer to patterns that share what is named differs from exact integers."""
+    """The difference from exact integers of the answer to patterns that share the named sub-patterns."""
     named = {f"q{i}": pattern for i, pattern in enumerate(patterns)}
     case = case_of([pattern.text(name) for name, pattern in named.items()], events, cuts)
     expected = {name: pattern.rows(name, events) for name, pattern in named.items()}

@@ -9,13 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepbench.algorithms.engine.event_sequence import Symbol
-from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sequences.sharon.optimizer.exhaustive import search_all
-from cepbench.algorithms.sequences.sharon.optimizer.gwmin import guaranteed_weight, gwmin
-from cepbench.algorithms.sequences.sharon.optimizer.limits import LimitReached, Limits, TimeLimitReached
-from cepbench.algorithms.sequences.sharon.optimizer.plan_finder import find_plan
-from cepbench.algorithms.sequences.sharon.optimizer.reduction import reduce_graph
-from cepbench.algorithms.sequences.sharon.optimizer.sharon_graph import SharonGraph, construct
+from cepbench.algorithms.sequences.plan import Candidate
+from cepbench.algorithms.sequences.sharon.graph import SharonGraph, construct, reduce_graph
+from cepbench.algorithms.sequences.sharon.limits import LimitReached, Limits, TimeLimitReached
+from cepbench.algorithms.sequences.sharon.search import find_plan, guaranteed_weight, gwmin, search_all
 
 UNLIMITED = Limits(math.inf)
 
@@ -68,28 +65,28 @@ def is_valid(graph: SharonGraph, plan: int) -> bool:
 @given(graphs())
 def test_plan_is_a_maximum_weight_independent_set(graph: SharonGraph) -> None:
     reduction = reduce_graph(graph, guaranteed_weight(graph), UNLIMITED)
-    found = find_plan(graph, reduction.left, reduction.conflict_free, UNLIMITED)
-    assert is_valid(graph, found.plan)
-    assert graph.weight(found.plan) == pytest.approx(brute_force(graph), rel=1e-9)
+    outcome = find_plan(graph, reduction.left, reduction.conflict_free, UNLIMITED)
+    assert is_valid(graph, outcome.plan)
+    assert graph.weight(outcome.plan) == pytest.approx(brute_force(graph), rel=1e-9)
     sets = (reduction.left, reduction.conflict_free, reduction.conflict_ridden)
     assert sum(sets) == graph.everything  # each vertex in one of them
-    assert found.plan & reduction.conflict_free == reduction.conflict_free
+    assert outcome.plan & reduction.conflict_free == reduction.conflict_free
 
 
 @settings(max_examples=50, deadline=None)
 @given(graphs(most=10))
 def test_exhaustive_search_visits_every_set(graph: SharonGraph) -> None:
-    found = search_all(graph, UNLIMITED)
-    assert is_valid(graph, found.plan)
-    assert graph.weight(found.plan) == pytest.approx(brute_force(graph), rel=1e-9)
-    assert found.visited == 2 ** len(graph.candidates) - 1
+    outcome = search_all(graph, UNLIMITED)
+    assert is_valid(graph, outcome.plan)
+    assert graph.weight(outcome.plan) == pytest.approx(brute_force(graph), rel=1e-9)
+    assert outcome.visited == 2 ** len(graph.candidates) - 1
 
 
 @settings(max_examples=50, deadline=None)
 @given(graphs(most=10))
 def test_plan_finder_visits_exactly_the_valid_plans(graph: SharonGraph) -> None:
-    found = find_plan(graph, graph.everything, 0, UNLIMITED)
-    assert found.visited == sum(is_valid(graph, plan) for plan in range(1, 2 ** len(graph.candidates)))
+    outcome = find_plan(graph, graph.everything, 0, UNLIMITED)
+    assert outcome.visited == sum(is_valid(graph, plan) for plan in range(1, 2 ** len(graph.candidates)))
 
 
 @settings(max_examples=200, deadline=None)
@@ -138,8 +135,8 @@ def test_conflict_free_candidates_count_in_the_maximal_score_of_others() -> None
     graph = graph_of([100.0, 10.0, 9.0], {(1, 2)})
     reduction = reduce_graph(graph, guaranteed_weight(graph), UNLIMITED)
     assert (reduction.conflict_free, reduction.conflict_ridden) == (0b011, 0b100)
-    found = find_plan(graph, reduction.left, reduction.conflict_free, UNLIMITED)
-    assert graph.members(found.plan).tolist() == [0, 1]
+    outcome = find_plan(graph, reduction.left, reduction.conflict_free, UNLIMITED)
+    assert graph.members(outcome.plan).tolist() == [0, 1]
 
 
 def test_more_vertices_than_a_word() -> None:
@@ -148,9 +145,9 @@ def test_more_vertices_than_a_word() -> None:
     weights = [1.0] * 70
     weights[0], weights[3], weights[69] = 2.0, 3.0, 5.0
     graph = graph_of(weights, edges)
-    found = find_plan(graph, graph.everything, 0, UNLIMITED)
-    assert graph.members(found.plan).tolist() == [0, 3, 69]
-    assert found.visited == 3 * 3 * 67 - 1
+    outcome = find_plan(graph, graph.everything, 0, UNLIMITED)
+    assert graph.members(outcome.plan).tolist() == [0, 3, 69]
+    assert outcome.visited == 3 * 3 * 67 - 1
 
 
 def test_search_that_reaches_a_limit_says_so_and_keeps_the_best_plan() -> None:

@@ -50,7 +50,7 @@ def test_every_query_has_its_own_aggregates(shared: tuple[str, ...], window: str
 
 
 def test_the_latest_of_two_windows_keeps_what_came_before() -> None:
-    """What E A B counted before a C is put together from two parts, in each window that is open."""
+    """The count of E A B before a C is combined from two parts, in each open window."""
     window = "WITHIN 12 s SLIDE 6 s"
     case = case_of(
         [

@@ -12,7 +12,8 @@ import pytest
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.sequences.sharon import SharingPlan, Sharon
+from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.sharon.algorithm import Sharon
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload

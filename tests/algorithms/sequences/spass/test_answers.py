@@ -28,7 +28,7 @@ ITEMS = (
 
 
 def wrong(texts: Sequence[str], events: Sequence[dict[str, Any]], random: Random | None = None) -> str | None:
-    """How the answer of SPASS's own plan differs from the oracle's; with `random`, batches are cut."""
+    """The difference of the answer of SPASS's own plan from the oracle's; with `random`, batches are cut."""
     queries = [parse_query(text) for text in texts]
     plan = planned(queries, events)
     assert plan.shared

@@ -1,4 +1,4 @@
-"""How much SPASS constructs, and what it keeps."""
+"""The instances that SPASS constructs and keeps."""
 
 from math import comb
 
@@ -8,7 +8,7 @@ from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.engine.longest_match import LongerMatch
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.sequences.spass import Spass
+from cepbench.algorithms.sequences.spass.algorithm import Spass
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference
 from cepbench.verification.evaluators import OneKey
@@ -23,9 +23,9 @@ EVENTS = "A1 B2 C3 A4 B5 B5 C6 D7 E8 C9 D10 E11"
 def executor(events: str, *patterns: str) -> Executor:
     """After all events, before the last windows close."""
     queries = [parse_query(f"RETURN COUNT(*) PATTERN {pattern}") for pattern in patterns]
-    found = OneKey(Spass().operator(planned(queries, stream(events))))
-    found.process(batch(stream(events)))
-    return found
+    operator = OneKey(Spass().operator(planned(queries, stream(events))))
+    operator.process(batch(stream(events)))
+    return operator
 
 
 def matches(pattern: str, events: str = EVENTS) -> int:
@@ -64,15 +64,15 @@ def test_every_instance_of_a_shared_sub_sequence_is_kept() -> None:
 def test_state_is_the_largest_since_the_last_call() -> None:
     events = batch(stream("A1 A2 B3 A8 B9"))
     queries = [parse_query(f"RETURN COUNT(*) PATTERN SEQ(A, B{rest}) WITHIN 4 s") for rest in ("", ", A", ", B")]
-    found = OneKey(Spass().operator(planned(queries, stream("A1 A2 B3 A8 B9"))))
-    found.process(events)
-    first: StateSize = found.state()
+    operator = OneKey(Spass().operator(planned(queries, stream("A1 A2 B3 A8 B9"))))
+    operator.process(events)
+    first: StateSize = operator.state()
     assert first.kinds == {"events": 3, "partial matches": 2}
-    second = found.state()
+    second = operator.state()
     assert second.kinds == {"events": 2, "partial matches": 1}
     assert 0 < second.bytes < first.bytes
-    found.finish()
-    assert found.state().kinds == {"events": 0, "partial matches": 0}
+    operator.finish()
+    assert operator.state().kinds == {"events": 0, "partial matches": 0}
 
 
 def test_events_that_no_sequence_uses_are_not_kept() -> None:
@@ -138,9 +138,11 @@ def test_what_it_refuses(text: str, word: str) -> None:
 def test_cuts_inside_a_time_stamp() -> None:
     listed = "A1 B1 A2 B2 A2 B2 C3 B3 C3"
     events, patterns = stream(listed), ("SEQ(A, B, C)", "SEQ(A, B, C)", "SEQ(B, C)")
-    found = OneKey(Spass().operator(planned([parse_query(f"RETURN COUNT(*) PATTERN {p}") for p in patterns], events)))
-    assert not any(found.process(piece) for piece in split(batch(events), tuple(range(1, len(events)))))
-    counts = [rows.ring[0, 0] for rows in found.finish().values() if isinstance(rows, AggregateRows)]
+    operator = OneKey(
+        Spass().operator(planned([parse_query(f"RETURN COUNT(*) PATTERN {p}") for p in patterns], events))
+    )
+    assert not any(operator.process(piece) for piece in split(batch(events), tuple(range(1, len(events)))))
+    counts = [rows.ring[0, 0] for rows in operator.finish().values() if isinstance(rows, AggregateRows)]
     expected = [matches(pattern, listed) for pattern in patterns]
     assert counts == expected
-    assert found.details() == {"constructed": expected[0], "joined": sum(expected)}
+    assert operator.details() == {"constructed": expected[0], "joined": sum(expected)}

@@ -1,10 +1,10 @@
-"""Which sub-sequences SPASS shares."""
+"""The sub-sequences that SPASS shares."""
 
 from collections.abc import Sequence
 
 import pytest
 
-from cepbench.algorithms.sequences.spass import Spass
+from cepbench.algorithms.sequences.spass.algorithm import Spass
 from cepbench.algorithms.sequences.spass.plan import ConstructionWork, SpassPlan, window_of
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics

@@ -13,8 +13,8 @@ import pandas as pd
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.rows import Rows
-from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
-from cepbench.algorithms.sequences.spass import Spass
+from cepbench.algorithms.sequences.plan import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.spass.algorithm import Spass
 from cepbench.algorithms.sequences.spass.plan import SpassPlan, window_of
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload, compile_workload

@@ -89,7 +89,7 @@ def trends_of(low: int, high: int, edges: Sequence[Edge]) -> list[Trend]:
 
 
 def prefixes(sequences: Iterable[tuple[Any, ...]]) -> int:
-    """How many there are, of all lengths, each once: the nodes of the tree that shares them."""
+    """The number of distinct prefixes of all lengths: the nodes of the tree that shares them."""
     return len({sequence[:length] for sequence in sequences for length in range(1, len(sequence) + 1)})
 
 

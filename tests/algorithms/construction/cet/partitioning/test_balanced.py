@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
-from cepbench.algorithms.construction.cet.partitioning.branch_and_bound import _NodeSearch
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
-from cepbench.algorithms.construction.cet.partitioning.levels import balanced, filled, ideal_size
-from cepbench.algorithms.construction.cet.partitioning.plan import bounds_of
+from cepbench.algorithms.construction.cet.partitioning.search import (
+    _NodeSearch,
+    balanced,
+    bounds_of,
+    filled,
+    ideal_size,
+)
 from tests.algorithms.construction.cet.partitioning.graphs import all_plans, homogeneous, irregular, nearly_balanced
 
 UNLIMITED = 2**60

@@ -1,10 +1,9 @@
-"""Which plans branch-and-bound finds on graphs that are not homogeneous."""
+"""Plans of branch-and-bound on graphs that are not homogeneous."""
 
 import numpy as np
 
-from cepbench.algorithms.construction.cet.partitioning.branch_and_bound import branch_and_bound
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
-from cepbench.algorithms.construction.cet.partitioning.levels import highest_level
+from cepbench.algorithms.construction.cet.partitioning.search import branch_and_bound, highest_level
 from tests.algorithms.construction.cet.partitioning.graphs import all_plans, irregular, nearly_balanced, uneven
 
 
@@ -22,17 +21,17 @@ def test_no_nearly_balanced_plan_is_overlooked() -> None:
         for limit in sorted({int(cost.bytes) + off for _, cost in plans for off in (-1, 0)}):
             first = highest_level(costs, limit).graphlets
             fitting = [(len(bounds) - 1, cost.cpu) for bounds, cost in plans if cost.bytes <= limit]
-            found = branch_and_bound(costs, limit).bounds
-            if found is None:
+            partition = branch_and_bound(costs, limit).bounds
+            if partition is None:
                 nothing += 1
                 assert all(level < first for level, _ in fitting)
                 continue
-            cost = costs.cost(found)
+            cost = costs.cost(partition)
             assert cost.bytes <= limit
-            assert nearly_balanced(found.tolist(), atoms)
+            assert nearly_balanced(partition.tolist(), atoms)
             assert all(cost.cpu <= cpu for level, cpu in fitting if level == first)
             cheaper += len({cpu for level, cpu in fitting if level == first}) > 1
-            lower += len(found) - 1 > first
+            lower += len(partition) - 1 > first
     assert min(cheaper, lower, nothing) > 10, (cheaper, lower, nothing)
 
 
@@ -44,6 +43,6 @@ def test_a_level_without_nearly_balanced_plans_does_not_end_the_search() -> None
     assert highest_level(costs, limit).graphlets == 5
     assert 5 not in {len(bounds) - 1 for bounds in plans}
     fitting = [cost for bounds in plans if (cost := costs.cost(np.array(bounds))).bytes <= limit]
-    found = branch_and_bound(costs, limit).bounds
-    assert found is not None
-    assert costs.cost(found).cpu == min(cost.cpu for cost in fitting)
+    partition = branch_and_bound(costs, limit).bounds
+    assert partition is not None
+    assert costs.cost(partition).cpu == min(cost.cpu for cost in fitting)

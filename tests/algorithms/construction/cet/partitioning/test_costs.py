@@ -7,8 +7,8 @@ import pytest
 
 from cepbench.algorithms.construction.cet.kernels.costs import EDGES
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.partitioning import one_graphlet, one_per_atom
 from cepbench.algorithms.construction.cet.partitioning.costs import MAX_ATOMS, Costs
+from cepbench.algorithms.construction.cet.partitioning.partition import one_graphlet, one_per_atom
 from tests.algorithms.construction.cet.partitioning.graphs import (
     all_plans,
     edges_of,

@@ -3,7 +3,7 @@
 import pytest
 
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
-from cepbench.algorithms.construction.cet.partitioning.levels import balanced, highest_level
+from cepbench.algorithms.construction.cet.partitioning.search import balanced, highest_level
 from tests.algorithms.construction.cet.partitioning.graphs import homogeneous, irregular
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from cepbench.algorithms.base import NotEnoughMemory
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.partitioning import (
+from cepbench.algorithms.construction.cet.partitioning.costs import Costs
+from cepbench.algorithms.construction.cet.partitioning.partition import (
     METHODS,
     PartitionPlan,
     one_graphlet,
@@ -18,8 +19,7 @@ from cepbench.algorithms.construction.cet.partitioning import (
     partition,
     prescribed,
 )
-from cepbench.algorithms.construction.cet.partitioning.costs import Costs
-from cepbench.algorithms.construction.cet.partitioning.exhaustive import MAX_ATOMS, TooManyPlans
+from cepbench.algorithms.construction.cet.partitioning.search import EXHAUSTIVE_ATOMS, TooManyPlans
 from tests.algorithms.construction.cet.partitioning.graphs import (
     all_plans,
     edges_of,
@@ -66,10 +66,10 @@ def test_branch_and_bound_is_optimal_on_homogeneous_graphs(atoms: int, width: in
     graph = homogeneous(atoms, width, degree)
     feasible = 0
     for limit in interesting_limits(graph):
-        best, found = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
-        assert (best is None) == (found is None)
-        if best is not None and found is not None:
-            assert found.cpu == best.cpu
+        best, plan = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
+        assert (best is None) == (plan is None)
+        if best is not None and plan is not None:
+            assert plan.cpu == best.cpu
             feasible += 1
     assert feasible
 
@@ -81,9 +81,9 @@ def test_branch_and_bound_is_optimal_at_any_limit(atoms: int, width: int, data: 
     graph = homogeneous(atoms, width, degree)
     low, high = one_per_atom(graph).bytes, one_graphlet(graph).bytes
     limit = data.draw(st.integers(min(low, high) // 2, max(low, high)))
-    best, found = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
-    assert (best is None) == (found is None)
-    assert best is None or found is None or found.cpu == best.cpu
+    best, plan = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
+    assert (best is None) == (plan is None)
+    assert best is None or plan is None or plan.cpu == best.cpu
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -92,10 +92,10 @@ def test_exhaustive_finds_the_best_of_all_plans(seed: int) -> None:
     costs = Costs(graph)
     plans = [costs.cost(np.array(bounds)) for bounds in all_plans(costs.atoms.tolist())]
     for limit in interesting_limits(graph):
-        found = planned(graph, "exhaustive", limit)
+        plan = planned(graph, "exhaustive", limit)
         fitting = [cost.cpu for cost in plans if cost.bytes <= limit]
-        assert (found.cpu if found else None) == min(fitting, default=None)
-        assert found is None or found.details["partition_nodes"] == len(plans) == 2 ** (len(costs.atoms) - 2)
+        assert (plan.cpu if plan else None) == min(fitting, default=None)
+        assert plan is None or plan.details["partition_nodes"] == len(plans) == 2 ** (len(costs.atoms) - 2)
 
 
 @pytest.mark.full
@@ -110,11 +110,11 @@ def test_feasible_wherever_exhaustive_is() -> None:
             best = planned(graph, "exhaustive", limit)
             feasible += best is not None
             for method in methods:
-                found = planned(graph, method, limit)
-                assert (best is None) == (found is None), method
-                if best is not None and found is not None:
-                    assert found.cpu >= best.cpu, method
-                    better[method] += found.cpu > best.cpu
+                plan = planned(graph, method, limit)
+                assert (best is None) == (plan is None), method
+                if best is not None and plan is not None:
+                    assert plan.cpu >= best.cpu, method
+                    better[method] += plan.cpu > best.cpu
     assert feasible > 2000
     assert all(better.values()), "other graphs have gaps, which the benchmark reports"
 
@@ -166,7 +166,7 @@ def test_exhaustive_stores_a_level_and_the_next() -> None:
 LOADED = """
 import sys
 from cepbench.algorithms.construction.cet.algorithm import Cet
-from cepbench.algorithms.construction.cet.partitioning import partition
+from cepbench.algorithms.construction.cet.partitioning.partition import partition
 from cepbench.algorithms.construction.cet.kernels import costs, plans
 from cepbench.algorithms.base import Plan
 from cepbench.events.schema import Schema
@@ -214,8 +214,8 @@ def test_branch_and_bound_looks_at_few_plans() -> None:
 
 
 def test_exhaustive_refuses_what_it_cannot_visit() -> None:
-    with pytest.raises(TooManyPlans, match=rf"2\^{MAX_ATOMS} plans of {MAX_ATOMS + 1} atomic graphlets"):
-        partition(homogeneous(MAX_ATOMS + 1, 2), "exhaustive", 10**6)
+    with pytest.raises(TooManyPlans, match=rf"2\^{EXHAUSTIVE_ATOMS} plans of {EXHAUSTIVE_ATOMS + 1} atomic graphlets"):
+        partition(homogeneous(EXHAUSTIVE_ATOMS + 1, 2), "exhaustive", 10**6)
 
 
 @pytest.mark.parametrize("method", ["branch-and-bound", "greedy"])
@@ -252,7 +252,7 @@ def test_a_search_of_too_many_plans_ends_with_the_balanced_one(monkeypatch: pyte
     graph = homogeneous(13, 3)
     limit = 2300
     free = planned(graph, "branch-and-bound", limit)
-    monkeypatch.setattr("cepbench.algorithms.construction.cet.partitioning.branch_and_bound.MAX_PLANS", 1)
+    monkeypatch.setattr("cepbench.algorithms.construction.cet.partitioning.search.MAX_PLANS", 1)
     cut_short = planned(graph, "branch-and-bound", limit)
     assert free is not None
     assert cut_short is not None
@@ -262,9 +262,9 @@ def test_a_search_of_too_many_plans_ends_with_the_balanced_one(monkeypatch: pyte
 
 def test_a_search_of_too_many_plans_keeps_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where no balanced plan fits."""
-    monkeypatch.setattr("cepbench.algorithms.construction.cet.partitioning.branch_and_bound.MAX_PLANS", 1)
+    monkeypatch.setattr("cepbench.algorithms.construction.cet.partitioning.search.MAX_PLANS", 1)
     for seed in range(60):
         graph = irregular(seed, 6 + seed % 12)
         for limit in interesting_limits(graph):
-            best, found = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
-            assert (best is None) == (found is None)
+            best, plan = planned(graph, "exhaustive", limit), planned(graph, "branch-and-bound", limit)
+            assert (best is None) == (plan is None)

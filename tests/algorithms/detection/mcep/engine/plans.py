@@ -10,13 +10,11 @@ from typing import Any
 from cepbench.algorithms.detection.mcep.engine.indices import DEFAULT_SORTING, Sorting
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.detection.mcep.planning.costs import CostModel
-from cepbench.algorithms.detection.mcep.planning.optimizer import SEARCHES, PlanningOptions, planned
-from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
-from cepbench.algorithms.detection.mcep.planning.planners import GENERATORS, SHAPES
+from cepbench.algorithms.detection.mcep.planning.local_plans import GENERATORS, SHAPES
+from cepbench.algorithms.detection.mcep.planning.optimizer import SEARCHES, PlanningOptions, SearchBudget, planned
+from cepbench.algorithms.detection.mcep.planning.patterns import SubPatternTable, patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import SHARED, MultiPlan
-from cepbench.algorithms.detection.mcep.planning.search import SearchBudget
 from cepbench.algorithms.detection.mcep.planning.selectivities import Selectivities, conditions_of
-from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from tests.algorithms.detection.mcep.planning.workloads import check, ordered
@@ -80,16 +78,16 @@ def random_plan(workload: Workload, random: Random, shape: str) -> MultiPlan:
 
 
 def random_search(workload: Workload, random: Random) -> MultiPlan:
-    """What a strategy drawn at random plans for rates and selectivities drawn at random, by either costs."""
+    """The plan of a random strategy for random rates and selectivities, by either costs."""
     patterns = patterns_of(workload)
     rates = Statistics(1, 1, {name: random.uniform(0.1, 3) for name in "ABCN"})
-    given = Selectivities({one: random.uniform(0.02, 1) for one in conditions_of(patterns)})
+    selectivities = Selectivities({one: random.uniform(0.02, 1) for one in conditions_of(patterns)})
     shape, generator = random.choice(SHAPES), random.choice(GENERATORS)
     options = PlanningOptions(
         random.choice(SEARCHES), shape, random.choice((2, 3)), generator, random.choice(("paper", *3 * ("executor",))),
         random.randrange(100), SearchBudget(steps=random.choice((0, 20))),
     )  # fmt: skip
-    plan = planned(patterns, rates, given, options).plan
+    plan = planned(patterns, rates, selectivities, options).plan
     check(plan, range(len(patterns)))
     return plan
 

@@ -49,13 +49,13 @@ def test_a_long_stream_is_answered_as_by_sase(spec: str) -> None:
     whole = batch(events(2500))
     for batches, pickled in (([whole], False), (split(whole, tuple(range(150, 2500, 150))), True)):
         wanted = answer_of(make("sase"), queries, [whole], summarised=True)
-        found = answer_of(make(spec), queries, batches, summarised=True, pickled=pickled, promise=pickled)
-        assert found.matches == wanted.matches > 5000
-        assert found.digest() == wanted.digest()
+        answers = answer_of(make(spec), queries, batches, summarised=True, pickled=pickled, promise=pickled)
+        assert answers.matches == wanted.matches > 5000
+        assert answers.digest() == wanted.digest()
 
 
 def run_all(algorithm: Algorithm, texts: list[str], text: str) -> tuple[list[int], dict[str, float]]:
-    """How many matches each query has, and what the executor tells."""
+    """The number of matches of each query, and the details of the executor."""
     whole = batch(stream(text))
     workload = compile_workload([parse_query(one) for one in texts], whole.schema)
     executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))

@@ -1,4 +1,4 @@
-"""Which rows joins look up by a condition, and how many pairs that spares."""
+"""The rows that joins look up by a condition, and the pairs that this spares."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from cepbench.algorithms.detection.mcep.engine.indices import Sorting
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.detection.mcep.kernels.state import NOBODY
 from cepbench.algorithms.detection.mcep.planning.costs import CostModel
-from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
+from cepbench.algorithms.detection.mcep.planning.patterns import SubPatternTable, patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.detection.mcep.planning.selectivities import Selectivities, TypePair
-from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
@@ -133,6 +132,6 @@ def test_long_windows_are_answered_as_by_sase(spec: str) -> None:
     whole.columns["y"][::7] = nan
     wanted = answer_of(make("sase"), queries, [whole], summarised=True)
     for batches, pickled in (([whole], False), (split(whole, tuple(range(250, 3000, 250))), True)):
-        found = answer_of(make(spec), queries, batches, summarised=True, pickled=pickled)
-        assert found.matches == wanted.matches > 5000
-        assert found.digest() == wanted.digest()
+        answers = answer_of(make(spec), queries, batches, summarised=True, pickled=pickled)
+        assert answers.matches == wanted.matches > 5000
+        assert answers.digest() == wanted.digest()

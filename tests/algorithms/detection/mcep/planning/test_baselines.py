@@ -7,22 +7,20 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.detection.mcep.planning.baselines import (
+    EVENTS,
+    SteinerGraph,
     covered,
     shared,
+    shared_by_merging,
     shared_by_redundancy,
     shared_runs,
+    steiner_graph,
+    steiner_vertices,
     unshared,
 )
 from cepbench.algorithms.detection.mcep.planning.costs import CostModel, order_cost
-from cepbench.algorithms.detection.mcep.planning.planners import SHAPES
+from cepbench.algorithms.detection.mcep.planning.local_plans import SHAPES
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
-from cepbench.algorithms.detection.mcep.planning.steiner import (
-    EVENTS,
-    SteinerGraph,
-    shared_by_merging,
-    steiner_graph,
-    steiner_vertices,
-)
 from tests.algorithms.detection.mcep.planning.workloads import (
     check,
     costs_of,

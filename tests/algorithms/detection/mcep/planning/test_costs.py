@@ -98,9 +98,9 @@ def test_a_type_that_never_came_costs_nothing() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_against_the_formula(seed: int) -> None:
     random = Random(seed)
-    given = random_patterns(random, 5)
-    costs = random_costs(random, given)
-    for number, pattern in enumerate(given):
+    patterns = random_patterns(random, 5)
+    costs = random_costs(random, patterns)
+    for number, pattern in enumerate(patterns):
         for mask in range(1, pattern.everything + 1):
             for window in (5, pattern.window):
                 expected = instances(costs, pattern, mask, window)

@@ -10,15 +10,12 @@ import pytest
 from cepbench.algorithms.detection.mcep.algorithm import Mcep
 from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.detection.mcep.engine.tables import tables_of
-from cepbench.algorithms.detection.mcep.planning.engine_costs import ENTERED, ROW, VISIT, EngineCosts
-from cepbench.algorithms.detection.mcep.planning.generators import Joins
-from cepbench.algorithms.detection.mcep.planning.optimizer import PlanningOptions, planned
-from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
-from cepbench.algorithms.detection.mcep.planning.planners import SHAPES, LocalPlanner
+from cepbench.algorithms.detection.mcep.planning.costs import ENTERED, ROW, VISIT, EngineCosts
+from cepbench.algorithms.detection.mcep.planning.local_plans import SHAPES, Joins, LocalPlanner
+from cepbench.algorithms.detection.mcep.planning.optimizer import PlanningOptions, SearchBudget, planned
+from cepbench.algorithms.detection.mcep.planning.patterns import SubPatternTable, patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
-from cepbench.algorithms.detection.mcep.planning.search import SearchBudget
 from cepbench.algorithms.detection.mcep.planning.selectivities import Selection, Selectivities, measured_selectivities
-from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable
 from cepbench.algorithms.options import WrongOption
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
@@ -137,12 +134,12 @@ def test_engines_make_and_look_at_about_as_many(text: str) -> None:
         executor = DetectionExecutor(workload, tables_of(workload, plan), {})
         executor.process(events)
         executor.finish()
-        found = executor.details()
+        details = executor.details()
         windows = statistics.duration / window
         rows = windows * sum(costs.made(costs.table.of(0, mask), window) for mask, _ in plan.plans[0].places)
         pairs = windows * sum(costs.pairs(0, left, right, window) for left, right in joins)
-        assert found["instances"] / 1.2 < rows < 1.2 * found["instances"]
-        assert found["comparisons"] / 2 < pairs < 2 * found["comparisons"]
+        assert details["instances"] / 1.2 < rows < 1.2 * details["instances"]
+        assert details["comparisons"] / 2 < pairs < 2 * details["comparisons"]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -160,14 +157,14 @@ def test_the_best_local_plan_is_the_cheapest_of_all(shape: str, seed: int) -> No
 @pytest.mark.parametrize("seed", range(2))
 def test_a_search_ends_near_the_cheapest_of_all(shape: str, seed: int) -> None:
     random = Random(seed)
-    given = random_patterns(random, 3, 3, "ABCD", repeats=False)
-    known = random_costs(random, given)
+    patterns = random_patterns(random, 3, 3, "ABCD", repeats=False)
+    known = random_costs(random, patterns)
     options = PlanningOptions("sa", shape, costs="executor", budget=SearchBudget(steps=400))
-    found = planned(given, known.statistics, known.selectivities, options)
-    costs = EngineCosts(SubPatternTable(given), known.statistics, known.selectivities)
-    lowest = min(_every_cost(shape, costs, tuple(map(len, given))))
-    assert found.details["cost"] <= found.details["start_cost"]
-    assert lowest * (1 - 1e-12) <= found.plan.cost <= 1.05 * lowest
+    outcome = planned(patterns, known.statistics, known.selectivities, options)
+    costs = EngineCosts(SubPatternTable(patterns), known.statistics, known.selectivities)
+    lowest = min(_every_cost(shape, costs, tuple(map(len, patterns))))
+    assert outcome.details["cost"] <= outcome.details["start_cost"]
+    assert lowest * (1 - 1e-12) <= outcome.plan.cost <= 1.05 * lowest
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,13 @@ from random import Random
 
 import pytest
 
-from cepbench.algorithms.detection.mcep.planning.common import CommonSubPattern, matchings, maximal_cliques
-from cepbench.algorithms.detection.mcep.planning.graph import MultiPatternGraph
-from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable, operands_of
+from cepbench.algorithms.detection.mcep.planning.graph import (
+    CommonSubPattern,
+    MultiPatternGraph,
+    matchings,
+    maximal_cliques,
+)
+from cepbench.algorithms.detection.mcep.planning.patterns import SubPatternTable, operands_of
 from tests.algorithms.detection.mcep.planning.workloads import random_patterns, table_of
 
 
@@ -16,7 +20,7 @@ def types(table: SubPatternTable, pattern: int, mask: int) -> str:
 
 
 def maximal_common(table: SubPatternTable, first: int, second: int) -> list[CommonSubPattern]:
-    """What two patterns have in common, without what is part of a larger common sub-pattern."""
+    """The common sub-patterns of two patterns that are not part of a larger one."""
     found = sorted(set(matchings(table, first, second)), key=lambda one: (one.first, one.second))
 
     def within(sub: int, other: CommonSubPattern) -> bool:
@@ -28,9 +32,9 @@ def maximal_common(table: SubPatternTable, first: int, second: int) -> list[Comm
 def maximal(*texts: str) -> list[str]:
     """The types of the maximal common sub-patterns of two patterns."""
     table = table_of(*texts)
-    found = maximal_common(table, 0, 1)
-    assert all(table.of(0, one.first) == table.of(1, one.second) == one.sub for one in found)
-    return sorted(types(table, 0, one.first) for one in found)
+    common = maximal_common(table, 0, 1)
+    assert all(table.of(0, one.first) == table.of(1, one.second) == one.sub for one in common)
+    return sorted(types(table, 0, one.first) for one in common)
 
 
 def test_a_common_subsequence() -> None:
@@ -69,8 +73,8 @@ def test_repeated_types() -> None:
 def test_a_pattern_within_another() -> None:
     """Section 3.1: SEQ(A, B) is part of SEQ(A, B, C)."""
     table = table_of("SEQ(A, B, C)", "SEQ(A, B)")
-    [found] = maximal_common(table, 0, 1)
-    assert found.sub == table.whole(1)
+    [common] = maximal_common(table, 0, 1)
+    assert common.sub == table.whole(1)
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -1,4 +1,4 @@
-"""What global plans mean: a naive interpreter of their nodes finds the matches of the oracle."""
+"""The meaning of global plans: a naive interpreter of their nodes finds the matches of the oracle."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import Any
 
 import pytest
 
+from cepbench.algorithms.detection.mcep.planning.local_plans import SHAPES
 from cepbench.algorithms.detection.mcep.planning.optimizer import (
     BASELINES,
     IN_TREES,
     SEARCHES,
     PlanningOptions,
+    SearchBudget,
     planned,
 )
-from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, patterns_of
-from cepbench.algorithms.detection.mcep.planning.planners import SHAPES
+from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, operands_of, patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
-from cepbench.algorithms.detection.mcep.planning.search import SearchBudget
 from cepbench.algorithms.detection.mcep.planning.selectivities import Selectivities
-from cepbench.algorithms.detection.mcep.planning.subpatterns import operands_of
 from cepbench.algorithms.oracle import answer
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
@@ -110,10 +109,10 @@ def test_every_plan_finds_the_matches_of_the_oracle(strategy: str, shape: str, s
     queries = [parse_query(random_query(random)) for _ in range(6)]
     times = sorted(random.choices(range(14), k=16))
     events = [{"time": t, "type": random.choice("ABC"), "x": random.randrange(5), "y": 0.0, "g": 0} for t in times]
-    given = patterns_of(compile_workload(queries, SCHEMA))
+    patterns = patterns_of(compile_workload(queries, SCHEMA))
     rates = {name: random.uniform(0.1, 1) for name in "ABC"}
     options = PlanningOptions(strategy, shape, seed=seed, budget=SearchBudget(steps=100))
-    plan = planned(given, Statistics(1, 1, rates), Selectivities(), options).plan
+    plan = planned(patterns, Statistics(1, 1, rates), Selectivities(), options).plan
     found = interpreted(plan, events)
     for number, query in enumerate(queries):
         expected = {tuple(sorted(row["match"])) for row in answer(query, events)}

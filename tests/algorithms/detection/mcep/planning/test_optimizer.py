@@ -5,15 +5,15 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.detection.mcep.algorithm import IDLE_STEPS, Mcep
+from cepbench.algorithms.detection.mcep.planning.local_plans import SHAPES
 from cepbench.algorithms.detection.mcep.planning.optimizer import (
     BASELINES,
     IN_TREES,
     SEARCHES,
     PlanningOptions,
+    SearchBudget,
     planned,
 )
-from cepbench.algorithms.detection.mcep.planning.planners import SHAPES
-from cepbench.algorithms.detection.mcep.planning.search import SearchBudget
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 from tests.algorithms.detection.mcep.planning.workloads import (
@@ -38,16 +38,18 @@ def test_every_strategy_plans_every_pattern(strategy: str, shape: str) -> None:
     given = random_patterns(random, 10)
     costs = random_costs(random, given)
     options = PlanningOptions(strategy, shape, 3, budget=SearchBudget(steps=200))
-    found = planned(given, costs.statistics, costs.selectivities, options)
-    check(found.plan, range(10))
-    assert found.plan.orders == (shape == "orders")
-    assert found.details["cost"] == found.plan.cost == pytest.approx(recomputed_cost(found.plan))
-    assert found.details["nodes"] == len(found.plan)
-    assert bool(found.trace) == (strategy in SEARCHES)
-    if found.trace:
-        assert found.details["search_steps"] == 200
-        assert found.details["start_cost"] == found.trace[0].cost >= found.details["cost"] == found.trace[-1].cost
-    assert (found.details["shared_nodes"] == 0) == (strategy in ("trivial", "re"))
+    outcome = planned(given, costs.statistics, costs.selectivities, options)
+    check(outcome.plan, range(10))
+    assert outcome.plan.orders == (shape == "orders")
+    assert outcome.details["cost"] == outcome.plan.cost == pytest.approx(recomputed_cost(outcome.plan))
+    assert outcome.details["nodes"] == len(outcome.plan)
+    assert bool(outcome.trace) == (strategy in SEARCHES)
+    if outcome.trace:
+        assert outcome.details["search_steps"] == 200
+        assert (
+            outcome.details["start_cost"] == outcome.trace[0].cost >= outcome.details["cost"] == outcome.trace[-1].cost
+        )
+    assert (outcome.details["shared_nodes"] == 0) == (strategy in ("trivial", "re"))
 
 
 def test_strategies_of_the_introduction() -> None:
@@ -85,8 +87,8 @@ def test_bad_strategies() -> None:
 @pytest.mark.parametrize("strategy", [*SEARCHES, *BASELINES])
 def test_no_patterns(strategy: str) -> None:
     nothing = random_costs(Random(0), []).selectivities
-    found = planned([], Statistics(), nothing, PlanningOptions(strategy, budget=SearchBudget(steps=3)))
-    assert found.details["cost"] == 0
+    outcome = planned([], Statistics(), nothing, PlanningOptions(strategy, budget=SearchBudget(steps=3)))
+    assert outcome.details["cost"] == 0
 
 
 @pytest.mark.parametrize("strategy", SEARCHES)
@@ -94,7 +96,7 @@ def test_a_search_reports_that_time_was_left(strategy: str) -> None:
     random = Random(4)
     given = random_patterns(random, 10)
     costs = random_costs(random, given)
-    found = {
+    outcome = {
         name: planned(given, costs.statistics, costs.selectivities, PlanningOptions(strategy, budget=budget)).details
         for name, budget in (
             ("idle", SearchBudget(seconds=60, idle=20)),
@@ -102,7 +104,7 @@ def test_a_search_reports_that_time_was_left(strategy: str) -> None:
             ("steps", SearchBudget(steps=20)),
         )
     }
-    assert {name: details["stopped_early"] for name, details in found.items()} == {"idle": 1, "time": 0, "steps": 0}
+    assert {name: details["stopped_early"] for name, details in outcome.items()} == {"idle": 1, "time": 0, "steps": 0}
 
 
 def test_a_search_stops_by_time_alone_or_when_idle() -> None:

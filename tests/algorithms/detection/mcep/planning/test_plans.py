@@ -6,8 +6,7 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.detection.mcep.planning import plans
-from cepbench.algorithms.detection.mcep.planning.generators import Join
-from cepbench.algorithms.detection.mcep.planning.planners import SHAPES, LocalPlanner
+from cepbench.algorithms.detection.mcep.planning.local_plans import SHAPES, Join, LocalPlanner
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from tests.algorithms.detection.mcep.planning.workloads import (
     check,
@@ -118,14 +117,14 @@ def test_absences_are_decided_between_neighbors() -> None:
 @pytest.mark.parametrize("seed", range(15))
 def test_costs_follow_changes(shape: str, seed: int) -> None:
     random = Random(seed)
-    given = random_patterns(random, 6)
-    plan = MultiPlan(random_costs(random, given), orders=shape == "orders")
+    patterns = random_patterns(random, 6)
+    plan = MultiPlan(random_costs(random, patterns), orders=shape == "orders")
     for _ in range(40):
         before, pattern = plan.cost, random.randrange(6)
         if pattern in plan.plans and random.random() < 0.3:
             rise = plan.remove(pattern)
         else:
-            order = tuple(random.sample(range(len(given[pattern])), len(given[pattern])))
+            order = tuple(random.sample(range(len(patterns[pattern])), len(patterns[pattern])))
             rise = plan.exchange([plan.local(pattern, ordered(order))])
         assert plan.cost == pytest.approx(before + rise)
         assert plan.cost == pytest.approx(recomputed_cost(plan))

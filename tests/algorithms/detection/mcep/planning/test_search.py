@@ -7,10 +7,15 @@ import pytest
 
 from cepbench.algorithms.detection.mcep.planning.costs import CostModel
 from cepbench.algorithms.detection.mcep.planning.graph import MultiPatternGraph, SharedChoice
-from cepbench.algorithms.detection.mcep.planning.neighborhood import neighborhood_of
-from cepbench.algorithms.detection.mcep.planning.planners import GENERATORS, SHAPES, LocalPlanner
+from cepbench.algorithms.detection.mcep.planning.local_plans import GENERATORS, SHAPES, LocalPlanner
+from cepbench.algorithms.detection.mcep.planning.optimizer import (
+    SearchBudget,
+    SearchOutcome,
+    anneal,
+    neighborhood_of,
+    tabu_search,
+)
 from cepbench.algorithms.detection.mcep.planning.plans import LocalPlan, MultiPlan
-from cepbench.algorithms.detection.mcep.planning.search import SearchBudget, SearchOutcome, anneal, tabu_search
 from cepbench.events.errors import CepbenchError
 from tests.algorithms.detection.mcep.planning.workloads import (
     all_trees,
@@ -87,12 +92,12 @@ def test_every_neighbor_is_valid_and_differs(shape: str, seed: int) -> None:
 def test_the_best_of_all_trees_of_orders(search: str, seed: int) -> None:
     """Three patterns of at most three operands have at most 216 plans."""
     random = Random(seed)
-    given = random_patterns(random, 3, 3, "ABC")
-    costs = random_costs(random, given)
+    patterns = random_patterns(random, 3, 3, "ABC")
+    costs = random_costs(random, patterns)
     plan, _, _ = searched(search, costs, LocalPlanner(costs, "orders"), 2, 1, SearchBudget(steps=500))
     every = MultiPlan(costs, orders=True)
     lowest = float("inf")
-    for orders in product(*(permutations(range(len(pattern))) for pattern in given)):
+    for orders in product(*(permutations(range(len(pattern))) for pattern in patterns)):
         every.exchange(every.local(pattern, ordered(order)) for pattern, order in enumerate(orders))
         lowest = min(lowest, every.cost)
     assert plan.cost >= lowest * (1 - 1e-12)

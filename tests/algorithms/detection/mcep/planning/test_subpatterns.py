@@ -5,8 +5,7 @@ from random import Random
 
 import pytest
 
-from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern
-from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable, mask_of, operands_of
+from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, SubPatternTable, mask_of, operands_of
 from tests.algorithms.detection.mcep.planning.workloads import random_patterns, table_of
 
 

@@ -8,16 +8,17 @@ from math import fsum
 from random import Random
 
 from cepbench.algorithms.detection.mcep.planning.costs import CostModel
-from cepbench.algorithms.detection.mcep.planning.generators import Joins, left_deep
+from cepbench.algorithms.detection.mcep.planning.local_plans import Joins, left_deep
 from cepbench.algorithms.detection.mcep.planning.patterns import (
     DetectionPattern,
     PairCondition,
     PatternElement,
+    SubPatternTable,
+    operands_of,
     patterns_of,
 )
 from cepbench.algorithms.detection.mcep.planning.plans import BUFFER, SHARED, MultiPlan
 from cepbench.algorithms.detection.mcep.planning.selectivities import Selection, Selectivities, TypeFilters, TypePair
-from cepbench.algorithms.detection.mcep.planning.subpatterns import SubPatternTable, operands_of
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.detection.mcep.planning.costs import order_cost, tree_cost
-from cepbench.algorithms.detection.mcep.planning.generators import (
+from cepbench.algorithms.detection.mcep.planning.local_plans import (
     MAX_JOINED,
     MAX_ORDERED,
     canonical_joins,
@@ -59,10 +59,10 @@ def test_the_cheapest_tree_around_given_ones(seed: int) -> None:
             parts[random.randrange(len(parts))] |= 1 << operand
         else:
             parts.append(1 << operand)
-    found = cheapest_joins(lambda mask: costs.of(0, mask), parts)
+    joins = cheapest_joins(lambda mask: costs.of(0, mask), parts)
     trees = {canonical_joins(tree) for tree in all_trees(tuple(parts))}
-    assert found in trees
-    assert tree_cost(costs, 0, found) == pytest.approx(min(tree_cost(costs, 0, tree) for tree in trees))
+    assert joins in trees
+    assert tree_cost(costs, 0, joins) == pytest.approx(min(tree_cost(costs, 0, tree) for tree in trees))
 
 
 def test_all_trees_of_three() -> None:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, csr_array
 
-from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sequences.sharon.optimizer.benefit import BenefitModel
+from cepbench.algorithms.sequences.plan import Candidate
+from cepbench.algorithms.sequences.sharon.benefit import BenefitModel
 
 OPTIMAL = 0
 
@@ -67,14 +67,14 @@ def _worthwhile(candidates: Sequence[Candidate], model: BenefitModel) -> list[Ca
     the parts of a query; with repeated patterns there are many parts, and costs can be 10^8 times the largest gain, so
     that the solver's tolerances would ignore all gains.
     """
-    found = []
+    worthwhile = []
     for candidate in candidates:
         gains = {s: model.gain(candidate, s) for s in candidate.sequences}
-        most = sum(gain for gain in gains.values() if gain > 0) - model.pattern_cost(candidate)
-        queries = frozenset(s for s, gain in gains.items() if most + min(gain, 0.0) > 0)
+        gain_of_all = sum(gain for gain in gains.values() if gain > 0) - model.pattern_cost(candidate)
+        queries = frozenset(s for s, gain in gains.items() if gain_of_all + min(gain, 0.0) > 0)
         if len(queries) > 1:
-            found.append(candidate.restricted(queries))
-    return found
+            worthwhile.append(candidate.restricted(queries))
+    return worthwhile
 
 
 def _constraints(

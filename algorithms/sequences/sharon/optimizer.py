@@ -1,6 +1,8 @@
 """The Sharon optimizer: from a workload's sharing candidates to a sharing plan, stage by stage (dissertation 23, 24).
 
-Each optimizer is a tuple of stages. Stages are timed; the phases of Figure 25.4 have the names of their stages.
+The stages are in `graph` (Algorithms 10, 11, 14 and 15), `search` (Algorithms 12 and 13, and GWMIN) and `benefit`
+(Equations 22.1 to 22.11). Each optimizer is a tuple of stages, which are timed; the phases of Figure 25.4 are named
+as their stages.
 """
 
 from __future__ import annotations
@@ -13,15 +15,11 @@ import numpy as np
 
 from cepbench.algorithms.base import NotEnoughMemory, PlanningTooLong
 from cepbench.algorithms.engine.event_sequence import Sequence as EventSequence
-from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
-from cepbench.algorithms.sequences.sharon.optimizer.benefit import BenefitModel
-from cepbench.algorithms.sequences.sharon.optimizer.exhaustive import search_all
-from cepbench.algorithms.sequences.sharon.optimizer.expansion import expanded_candidates
-from cepbench.algorithms.sequences.sharon.optimizer.gwmin import guaranteed_weight, gwmin
-from cepbench.algorithms.sequences.sharon.optimizer.limits import LimitReached, Limits, TimeLimitReached
-from cepbench.algorithms.sequences.sharon.optimizer.plan_finder import FoundPlan, find_plan
-from cepbench.algorithms.sequences.sharon.optimizer.reduction import reduce_graph
-from cepbench.algorithms.sequences.sharon.optimizer.sharon_graph import SharonGraph, construct
+from cepbench.algorithms.sequences.plan import Candidate, sharing_candidates
+from cepbench.algorithms.sequences.sharon.benefit import BenefitModel
+from cepbench.algorithms.sequences.sharon.graph import SharonGraph, construct, expanded_candidates, reduce_graph
+from cepbench.algorithms.sequences.sharon.limits import LimitReached, Limits, TimeLimitReached
+from cepbench.algorithms.sequences.sharon.search import FoundPlan, find_plan, guaranteed_weight, gwmin, search_all
 
 NO_GRAPH = SharonGraph((), np.empty(0), ())
 PHASES = ("graph", "expansion", "reduction", "search")
@@ -143,9 +141,9 @@ def reduce_search_space(progress: Progress) -> Progress:
 
 def find_optimal_plan(progress: Progress) -> Progress:
     """The sharing plan finder (Algorithms 12 and 13)."""
-    found = find_plan(progress.graph, progress.left, progress.conflict_free, progress.limits)
-    searched = _searched(progress, found)
-    return _fall_back(searched) if found.stopped else searched
+    outcome = find_plan(progress.graph, progress.left, progress.conflict_free, progress.limits)
+    searched = _searched(progress, outcome)
+    return _fall_back(searched) if outcome.stopped else searched
 
 
 def search_all_plans(progress: Progress) -> Progress:
@@ -163,7 +161,7 @@ def choose_greedily(progress: Progress) -> Progress:
 
 def solve_integer_program(progress: Progress) -> Progress:
     """The best plan over every subset of queries, by an integer program solver; falling back starts the time anew."""
-    from cepbench.algorithms.sequences.sharon.optimizer.integer_program import best_plan  # SciPy takes 0.2 s to import
+    from cepbench.algorithms.sequences.sharon.integer_program import best_plan  # SciPy takes 0.2 s to import
 
     solution = best_plan(progress.candidates, progress.model, progress.limits.left)
     searched = replace(progress, plan=solution.plan, bytes=solution.bytes)
@@ -198,10 +196,10 @@ def merged(candidates: Iterable[Candidate], families: Sequence[Hashable]) -> tup
     )
 
 
-def _searched(progress: Progress, found: FoundPlan) -> Progress:
-    numbers = progress.details_with(plans_visited=found.visited)
-    plan = progress.graph.chosen(found.plan)
-    return replace(progress, plan=plan, bytes=found.bytes_peak, details=numbers)
+def _searched(progress: Progress, outcome: FoundPlan) -> Progress:
+    numbers = progress.details_with(plans_visited=outcome.visited)
+    plan = progress.graph.chosen(outcome.plan)
+    return replace(progress, plan=plan, bytes=outcome.bytes_peak, details=numbers)
 
 
 def _fall_back(progress: Progress) -> Progress:
