@@ -180,13 +180,13 @@ def _compile(
     for attributes in needs.values():
         for attribute in sorted(attributes):
             if attribute not in schema.kinds:
-                known = ", ".join(schema.kinds) or "none"
-                raise QueryError(f"the events have no attribute {attribute!r}; they have {known}")
+                names = ", ".join(schema.kinds) or "none"
+                raise QueryError(f"the events have no attribute {attribute!r}; they have {names}")
     counted = _layout(query, schema, arithmetic, analysis)
     columns = Columns(schema)
     parts = tuple(compile_part(automaton, counted, columns, analysis.names) for automaton in analysis.automata)
-    found = clauses_of(query, analysis.names) if query.span is not None else ()
-    clauses = tuple(ClausePart(clause, build_detection_tables(clause, schema, columns)) for clause in found)
+    detected = clauses_of(query, analysis.names) if query.span is not None else ()
+    clauses = tuple(ClausePart(clause, build_detection_tables(clause, schema, columns)) for clause in detected)
     window = None if query.window is None else _window(query.window, schema)
     if query.span is not None:
         window = _span(query.span, schema)

@@ -130,9 +130,9 @@ def _edge_negation(pattern: Pattern, path: Path, backwards: bool) -> Path | None
         return path
     parts = list(enumerate(children(pattern)))
     for index, child in reversed(parts) if backwards else parts:
-        found = _edge_negation(child, (*path, index), backwards)
-        if found is not None:
-            return found
+        negation = _edge_negation(child, (*path, index), backwards)
+        if negation is not None:
+            return negation
         if isinstance(pattern, Seq) and not nullable(child):
             return None
     return None
