@@ -124,7 +124,7 @@ class _Alternatives:
     def _either(self, name: str) -> Or:
         """An OR of a type and others, or of the same type twice, usually with an alias."""
         names = [name, *self._random.choices(TYPES, k=self._random.choice((1, 1, 2)))]
-        events = tuple(self._event(one) for one in names)
+        events = tuple(self._event(type_name) for type_name in names)
         if self._random.random() < 0.3 and len(events) == 2:
             return Or(events)
         self._aliases += 1
