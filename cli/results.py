@@ -70,8 +70,7 @@ def plot(
     """
     from cepbench.algorithms.registry import listed
     from cepbench.metrics.results import load_results
-    from cepbench.plots.draw import FORMATS, all_styles, write_drawings
-    from cepbench.plots.selection import Selection
+    from cepbench.plots.draw import FORMATS, Selection, all_styles, write_drawings
     from cepbench.plots.style import Page, fonts
 
     if font is not None and font not in fonts():

@@ -83,7 +83,7 @@ class Quantity(Strict):
 
 
 class Cause(Strict):
-    """Why a claim does not hold.
+    """The cause for which a claim does not hold.
 
     `by`: the `paper` (it contradicts itself, its code or its arithmetic), `text silent` (the result depends on a choice
     that the text leaves open), the `size`, or `ours`. `evidence` are numbers that are computed from the records of each
@@ -139,7 +139,7 @@ class Effect(Quantity):
 
 
 class Limit(Strict):
-    """Which algorithms finish within the limits of time and memory, and which do not, at a named size."""
+    """The algorithms that finish within the limits of time and memory, and those that do not, at a named size."""
 
     text: str
     source: str
@@ -170,8 +170,8 @@ class Limit(Strict):
         return tuple(self.where)
 
 
-def _kind(given: Any) -> str:
-    if isinstance(given, Limit) or (isinstance(given, dict) and given.keys() & {"fails", "ends"}):
+def _kind(claim: Any) -> str:
+    if isinstance(claim, Limit) or (isinstance(claim, dict) and claim.keys() & {"fails", "ends"}):
         return "limit"
     return "effect"
 

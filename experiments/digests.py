@@ -38,9 +38,9 @@ def _right(answered: list[Record]) -> str | None:
     if len(digests.get(REFERENCE, ())) == 1:
         return next(iter(digests[REFERENCE]))
     votes: dict[str, int] = defaultdict(int)
-    for own in digests.values():
-        if len(own) == 1:
-            votes[next(iter(own))] += 1
+    for answers in digests.values():
+        if len(answers) == 1:
+            votes[next(iter(answers))] += 1
     return next((digest for digest, count in votes.items() if 2 * count > len(digests)), None)
 
 

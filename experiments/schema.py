@@ -99,11 +99,11 @@ class Stream(Strict):
 
     @model_validator(mode="after")
     def _one_source(self) -> Stream:
-        given = [name for name in ("generator", "dataset", "path") if getattr(self, name) is not None]
-        if len(given) == 0 or given not in (["generator"], ["dataset"], ["path"], ["dataset", "path"]):
+        sources = [name for name in ("generator", "dataset", "path") if getattr(self, name) is not None]
+        if len(sources) == 0 or sources not in (["generator"], ["dataset"], ["path"], ["dataset", "path"]):
             raise ValueError("give one of generator, dataset (with the path of its files) or path")
         for name in ("where", *FORM):
-            if given != ["path"] and getattr(self, name) is not None:
+            if sources != ["path"] and getattr(self, name) is not None:
                 raise ValueError(f"{name}: is for files; give the path of one")
         if self.where is not None:
             try:
@@ -165,15 +165,11 @@ class SweptPanel(Panel):
     def _lines(self) -> SweptPanel:
         if self.overlay and self.kind != "lines":
             raise ValueError("overlay: published curves are drawn in panels of lines")
-        if self.parts and self.scale == "log":
-            raise ValueError(
-                "parts: stacked bars need scale: linear; on a logarithmic axis the height of a part means nothing"
-            )
         return self
 
 
 class Plot(Strict):
-    """How the figure is drawn; `metrics.figure` documents axes and panels."""
+    """The drawing of the figure; `metrics.figure` documents axes and panels."""
 
     caption: str = ""
     x: Axis
@@ -265,8 +261,8 @@ class Experiment(Strict):
     @property
     def monotone_axes(self) -> dict[str, str]:
         """`increasing` or `decreasing` by axis: the direction in which cells become harder."""
-        given = self.monotone if isinstance(self.monotone, dict) else {self.plot.x.name: self.monotone}
-        return {axis: direction for axis, direction in given.items() if direction != "no"}
+        directions = self.monotone if isinstance(self.monotone, dict) else {self.plot.x.name: self.monotone}
+        return {axis: direction for axis, direction in directions.items() if direction != "no"}
 
     def fixed(self, axis: str, sweep: str | None = None) -> dict[str, Scalar]:
         """The values that select the points of the sweep that varies `axis` (or the named one); none for one sweep."""
@@ -282,10 +278,10 @@ class Experiment(Strict):
     def _sweep(self, axis: str, sweep: str | None) -> Sweep:
         if sweep is not None and sweep not in self.sweeps:
             raise ValueError(f"unknown sweep {sweep!r}; there are {', '.join(self.sweeps)}")
-        names = [name for name, found in self.sweeps.items() if axis in found.varied] if sweep is None else [sweep]
+        names = [name for name in self.sweeps if axis in self.sweeps[name].varied] if sweep is None else [sweep]
         if len(names) != 1:
-            found = f"sweeps {', '.join(names)} vary" if names else "no sweep varies"
-            raise ValueError(f"{found} axis {axis!r}; name one sweep")
+            subject = f"sweeps {', '.join(names)} vary" if names else "no sweep varies"
+            raise ValueError(f"{subject} axis {axis!r}; name one sweep")
         return self.sweeps[names[0]]
 
     def _check_names(self) -> None:
@@ -343,7 +339,7 @@ class Experiment(Strict):
         named = [(f"exclude.{number}", exclude.algorithm) for number, exclude in enumerate(self.exclude)]
         for number, claim in enumerate(self.claims):
             evidence = claim.cause.evidence if claim.cause is not None else ()
-            named += [(f"claims.{number}", name) for one in (claim, *evidence) for name in one.algorithms]
+            named += [(f"claims.{number}", name) for quantity in (claim, *evidence) for name in quantity.algorithms]
         named = [(place, name) for place, name in named if name not in self.absent]
         named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
         named += [("plot.labels", name) for name in self.plot.labels]

@@ -49,15 +49,15 @@ def incomplete(cells: Sequence[Record], metric: str) -> str:
 
 def named(point: dict[str, Any]) -> str:
     """A point in words."""
-    return ", ".join(f"{name} {given}" for name, given in point.items()) or "the only point"
+    return ", ".join(f"{name} {value}" for name, value in point.items()) or "the only point"
 
 
 def _bounds(cell: Record, metric: str, records: Sequence[Record]) -> tuple[float, float]:
     """The lower and upper bound of a metric in one cell; equal if it was measured."""
     status = status_of(cell, metric)
     if status is Status.OK:
-        found = value(cell, metric)
-        return (0.0, inf) if found is None else (found, found)
+        measured = value(cell, metric)
+        return (0.0, inf) if measured is None else (measured, measured)
     if status is not Status.TIMEOUT:
         return 0.0, inf
     if cell.plan_limit_seconds is not None:  # nothing ran

@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-from cepbench.experiments.sweep import plan, run_planned
+from cepbench.experiments.planning import plan
+from cepbench.experiments.sweep import run_planned
 from tests.pipeline.doubles import make
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a sweep does with its cells, without Spark: streams are made in this process, and ends are given."""
+"""The cells of a sweep without Spark: streams are made in this process, and ends are given."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +9,9 @@ import pytest
 from cepbench.algorithms.plugins import use
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments import sweep
+from cepbench.experiments.planning import listing, plan
 from cepbench.experiments.streams import prepare_stream
-from cepbench.experiments.sweep import Swept, listing, plan, run_planned
+from cepbench.experiments.sweep import Swept, run_planned
 from cepbench.metrics.record import Load, Record
 from cepbench.metrics.results import read
 from cepbench.metrics.status import Status

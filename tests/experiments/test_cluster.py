@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from pyspark.cloudpickle import register_pickle_by_value, unregister_pickle_by_value
 
-from cepbench.experiments.sweep import plan, run_planned
+from cepbench.experiments.planning import plan
+from cepbench.experiments.sweep import run_planned
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.results import read
 from cepbench.metrics.status import Status

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from cepbench.experiments.sweep import plan, run_planned
+from cepbench.experiments.planning import plan
+from cepbench.experiments.sweep import run_planned
 from cepbench.metrics.record import Record
 from cepbench.metrics.record_files import read_record
 from cepbench.metrics.results import read

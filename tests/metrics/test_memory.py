@@ -1,4 +1,4 @@
-"""What counts as the memory of a process."""
+"""The memory of a process."""
 
 import mmap
 import os

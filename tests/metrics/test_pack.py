@@ -10,10 +10,9 @@ import pytest
 
 from cepbench.metrics.kept import load_kept
 from cepbench.metrics.pack import MANIFEST, PackError, read_members, write_members
-from cepbench.metrics.packing import write_pack
 from cepbench.metrics.record import Samples
 from cepbench.metrics.record_files import write_record
-from cepbench.metrics.results import ResultsError, load_results
+from cepbench.metrics.results import ResultsError, load_results, write_pack
 from cepbench.metrics.table import load_frame
 from tests.metrics.test_results import FIGURE, record, save
 
