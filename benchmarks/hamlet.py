@@ -282,7 +282,7 @@ def _calibrated(granularity: str, window: int, adjacent: bool) -> Iterator[tuple
 def _terms(
     texts: Sequence[str], events: EventBatch, reads: int, visited: int, adjacent: bool
 ) -> tuple[list[float], list[float]]:
-    """The work that the model of `kernels.benefit` counts for half of the queries matching all events, the others some.
+    """What the model of `kernels.benefit` counts for half of the queries matching all events, the others some.
 
     Of sharing all, and of sharing nothing; in the order of `BenefitCosts`. Windows of length `visited` have their
     events visited; with 0, none is.
