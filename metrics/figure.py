@@ -203,6 +203,11 @@ class Figure(Strict):
     draws: tuple[str, ...] = ()  # axes over which claims, and points of the drawing, are medians
 
     @property
+    def key(self) -> tuple[str, str]:
+        """The experiment and the profile, which results have once."""
+        return self.experiment, self.profile
+
+    @property
     def published(self) -> bool:
         """Whether it is a figure of a paper."""
         return bool(self.paper) and not self.paper.startswith("none")

@@ -194,7 +194,7 @@ def _packed(pack: Path) -> Iterator[Results]:
             )
             figure = _figure(folder / FIGURE_FILE, partial(bytes, content))
             parts = place.parent.relative_to(PACKED).parts
-            if ".." in parts or parts != (figure.experiment, figure.profile):
+            if ".." in parts or parts != figure.key:
                 raise ResultsError(f"{folder / FIGURE_FILE}: a figure of {figure.experiment} ({figure.profile})")
             yield _results(folder, figure, cells)
 
@@ -231,7 +231,7 @@ def _figure(path: Path, content: Callable[[], bytes]) -> Figure:
 
 def _record(path: Path, parse: Callable[[], Record], figure: Figure) -> Record:
     record = _parsed(path, parse)
-    if (record.experiment, record.profile) != (figure.experiment, figure.profile):
+    if (record.experiment, record.profile) != figure.key:
         raise ResultsError(
             f"{path}: a cell of {record.experiment} ({record.profile}), expected {figure.experiment} ({figure.profile})"
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from cepbench.metrics.capabilities import Capabilities
-from cepbench.metrics.kept import SHORT
+from cepbench.metrics.commits import SHORT
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
 from cepbench.metrics.status import Status

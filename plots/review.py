@@ -80,7 +80,7 @@ class Review:
 
 def review(ours: str | Path, theirs: str | Path) -> Review:
     """Compares results with ours; folders or packs. Raises `ResultsError` if they have no figure in common."""
-    left, right = ({_key(results): results for results in load_results(root)} for root in (ours, theirs))
+    left, right = ({results.figure.key: results for results in load_results(root)} for root in (ours, theirs))
     common = [key for key in left if key in right]
     if not common:
         raise ResultsError(f"{theirs}: no figure at a profile that {ours} has too; there are {_names(right)}")
@@ -119,10 +119,6 @@ def describe(result: Review) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _key(results: Results) -> tuple[str, str]:
-    return results.figure.experiment, results.figure.profile
-
-
 def _names(figures: Mapping[tuple[str, str], Results]) -> str:
     return ", ".join(" ".join(key) for key in figures) or "none"
 
@@ -132,7 +128,7 @@ def _figure(ours: Results, theirs: Results) -> FigureReview:
     common = cells["status_a"].notna() & cells["status_b"].notna()
     claims = _claims(ours.figure), _claims(theirs.figure)
     return FigureReview(
-        *_key(ours),
+        *ours.figure.key,
         claims=len(claims[0].keys() & claims[1].keys()),
         cells=int(common.sum()),
         answers=int((cells["digest_changed"].notna() & cells["differs"].isna()).sum()),

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from cepbench.metrics.commits import CommitResults
 from cepbench.metrics.figure import Axis, Figure, Scale
-from cepbench.metrics.kept import Kept
 from cepbench.metrics.record import Record
 from cepbench.metrics.statistics import Estimate
 from cepbench.plots.axes import category_axis
@@ -56,7 +56,7 @@ class Change:
         return median_ratio(self.ratios) if self.ratios else None
 
 
-def changes(kept: Sequence[Kept], metric: str | None = None) -> list[Change]:
+def changes(commits: Sequence[CommitResults], metric: str | None = None) -> list[Change]:
     """The changes of all figures, in the order of figures, algorithms and commits.
 
     The first commit is, for each algorithm of a figure, the first one with numbers. `metric` is one of `COMPARED`; the
@@ -64,50 +64,45 @@ def changes(kept: Sequence[Kept], metric: str | None = None) -> list[Change]:
     few latencies are omitted, as by `cepbench compare`.
     """
     changed = []
-    figures = {(f.figure.experiment, f.figure.profile): f.figure for entry in reversed(kept) for f in entry.results}
-    for key in sorted(figures, key=lambda key: _order(kept, key)):
-        figure = figures[key]
+    figures: dict[tuple[str, str], Figure] = {}
+    for results in (results for entry in commits for results in entry.results):
+        figures.setdefault(results.figure.key, results.figure)
+    for figure in figures.values():
         wanted = metric or next((panel.metric for panel in figure.panels if panel.metric in COMPARED), USUAL)
-        changed += _of_figure(kept, figure, wanted)
+        changed += _of_figure(commits, figure, wanted)
     return changed
 
 
-def table(kept: Sequence[Kept], changed: Iterable[Change]) -> pd.DataFrame:
+def table(commits: Sequence[CommitResults], changed: Iterable[Change]) -> pd.DataFrame:
     """One row per change: experiment, profile, algorithm, metric, commit, ratio, low, high, cells, lost."""
     columns = ("experiment", "profile", "algorithm", "metric", "commit", "ratio", "low", "high", "cells", "lost")
     rows = []
     for change in changed:
-        cell = (change.figure.experiment, change.figure.profile, change.algorithm, change.metric)
-        rows.append(
-            (*cell, kept[change.place].name, change.ratio, change.low, change.high, len(change.ratios), change.lost)
-        )
+        cell = (*change.figure.key, change.algorithm, change.metric, commits[change.place].name)
+        rows.append((*cell, change.ratio, change.low, change.high, len(change.ratios), change.lost))
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(("ratio", "low", "high"), "Float64"))
 
 
-def describe_trend(kept: Sequence[Kept], changed: Sequence[Change]) -> str:
+def describe_trend(commits: Sequence[CommitResults], changed: Sequence[Change]) -> str:
     """A line per algorithm of a figure, with the ratio at each commit."""
-    lines = ["commits: " + ", ".join(entry.name for entry in kept)]
+    lines = ["commits: " + ", ".join(entry.name for entry in commits)]
     for row in _rows(changed):
         first = row[0]
         name = f"{first.figure.experiment} {first.figure.profile} {first.algorithm} {first.metric}"
-        lines.append(f"{name}: " + ", ".join(_ratio_text(kept, change, change is first) for change in row))
+        lines.append(f"{name}: " + ", ".join(_ratio_text(commits, change, change is first) for change in row))
     return "\n".join(lines)
 
 
-def draw_trend(kept: Sequence[Kept], changed: Sequence[Change]) -> Drawing:
+def draw_trend(commits: Sequence[CommitResults], changed: Sequence[Change]) -> Drawing:
     """A panel per figure: ratios to the first commit over commits, a line per algorithm."""
     with paper():
-        return _draw(kept, changed, all_styles([results for entry in kept for results in entry.results]))
+        return _draw(commits, changed, all_styles([results for entry in commits for results in entry.results]))
 
 
-def _of_figure(kept: Sequence[Kept], figure: Figure, metric: str) -> list[Change]:
+def _of_figure(commits: Sequence[CommitResults], figure: Figure, metric: str) -> list[Change]:
     mine = [
-        [
-            record
-            for record in entry.records
-            if (record.experiment, record.profile) == (figure.experiment, figure.profile)
-        ]
-        for entry in kept
+        [record for results in entry.results if results.figure.key == figure.key for record in results.records]
+        for entry in commits
     ]
     names = dict.fromkeys((*figure.algorithms, *(record.algorithm for records in mine for record in records)))
     return [change for name in names for change in _of_algorithm(mine, figure, name, metric)]
@@ -132,38 +127,32 @@ def _of_algorithm(records: Sequence[Sequence[Record]], figure: Figure, algorithm
     return changed
 
 
-def _order(kept: Sequence[Kept], key: tuple[str, str]) -> int:
-    """The index of a figure in the order of the results, which is that of the papers."""
-    order = [(f.figure.experiment, f.figure.profile) for entry in kept for f in entry.results]
-    return order.index(key)
-
-
 def _rows(changed: Iterable[Change]) -> list[list[Change]]:
     rows: dict[tuple[str, str, str], list[Change]] = {}
     for change in changed:
-        rows.setdefault((change.figure.experiment, change.figure.profile, change.algorithm), []).append(change)
+        rows.setdefault((*change.figure.key, change.algorithm), []).append(change)
     return list(rows.values())
 
 
-def _ratio_text(kept: Sequence[Kept], change: Change, first: bool) -> str:
+def _ratio_text(commits: Sequence[CommitResults], change: Change, first: bool) -> str:
     lost = f"; {change.lost} cells lost" if change.lost else ""
-    name = kept[change.place].name
+    name = commits[change.place].name
     if change.ratio is None or first:
         return f"{name} {'1' if first else 'none'}{lost}"
     interval = "no interval" if change.low is None else f"{change.low:.3g} to {change.high:.3g}"
     return f"{name} x{change.ratio:.3g} ({interval}{lost})"
 
 
-def _draw(kept: Sequence[Kept], changed: Sequence[Change], look: Mapping[str, Style]) -> Drawing:
+def _draw(commits: Sequence[CommitResults], changed: Sequence[Change], look: Mapping[str, Style]) -> Drawing:
     panels: dict[tuple[str, str], list[Change]] = {}
     for change in changed:
-        panels.setdefault((change.figure.experiment, change.figure.profile), []).append(change)
+        panels.setdefault(change.figure.key, []).append(change)
     columns = max(1, min(MAX_COLUMNS, len(panels)))
     rows = max(1, -(-len(panels) // columns))
     drawing, grid = grid_of(rows, columns, PAGE.width, PAGE.height)
     for axes, members in zip(grid, panels.values(), strict=False):
         axes.set_visible(True)
-        _panel(axes, kept, members, look)
+        _panel(axes, commits, members, look)
     names = dict.fromkeys(change.algorithm for change in changed)
     labels = {name: text for change in changed for name, text in change.figure.labels.items()}
     lined = joined(drawing)
@@ -179,9 +168,9 @@ def _draw(kept: Sequence[Kept], changed: Sequence[Change], look: Mapping[str, St
 _LOST: dict[str, Any] = {"color": "#111111", "marker": "x", "markersize": 6.5, "markeredgewidth": 0.9}
 
 
-def _panel(axes: Axes, kept: Sequence[Kept], changed: Sequence[Change], look: Mapping[str, Style]) -> None:
+def _panel(axes: Axes, commits: Sequence[CommitResults], changed: Sequence[Change], look: Mapping[str, Style]) -> None:
     figure, metric = changed[0].figure, changed[0].metric
-    category_axis(axes, Axis(name="commit", label="Commit", scale=Scale.CATEGORY), [entry.name for entry in kept])
+    category_axis(axes, Axis(name="commit", label="Commit", scale=Scale.CATEGORY), [entry.name for entry in commits])
     _ratio_axis(axes, [bound for change in changed for bound in (*change.ratios, change.low, change.high) if bound])
     axes.axhline(1.0, color="#999999", linewidth=0.6, zorder=1)
     title = next((panel.label for panel in figure.panels if panel.metric == metric), metric.replace("_", " "))

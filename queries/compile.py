@@ -77,7 +77,7 @@ class CompiledQuery:
         return self.query.span is not None
 
     @property
-    def is_prompt(self) -> bool:
+    def decided_by_last_event(self) -> bool:
         """Whether it is a detection query whose matches are all decided by their last events."""
         return self.detects and not any(part.clause.waits for part in self.clauses)
 
@@ -139,7 +139,7 @@ class Workload:
         """The time windows whose ends produce rows, without those of queries whose matches are decided by their last
         events.
         """
-        timed = (query.window for query in self if not query.is_prompt)
+        timed = (query.window for query in self if not query.decided_by_last_event)
         return tuple(dict.fromkeys(window for window in timed if window is not None and not window.counts_events))
 
     def part(self, indices: Sequence[int]) -> Workload:

@@ -5,27 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cepbench.metrics.pack import SUFFIX
-from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results, load_results
 
 SHORT = 7  # characters of a commit
 
 
 @dataclass(frozen=True)
-class Kept:
+class CommitResults:
     """The results of one commit; `name` is the commit, with a + if sources differed, or the folder's name."""
 
     name: str
-    folder: Path
     results: tuple[Results, ...]
 
-    @property
-    def records(self) -> tuple[Record, ...]:
-        """All cells."""
-        return tuple(record for figure in self.results for record in figure.records)
 
-
-def load_kept(folders: Iterable[Path]) -> list[Kept]:
+def load_commits(folders: Iterable[Path]) -> list[CommitResults]:
     """The results folders and packs in their order; a folder of results folders means those in it, oldest commit first.
 
     Folders without results are left out. Raises `ResultsError` as `load_results` does.
@@ -42,7 +35,7 @@ def load_kept(folders: Iterable[Path]) -> list[Kept]:
         loaded += sorted((entry for entry in below if entry[1]), key=lambda entry: _age(entry[1]))
     names = [_name(folder, results) for folder, results in loaded]
     unique = [name if names.count(name) == 1 else folder.name for name, (folder, _) in zip(names, loaded, strict=True)]
-    return [Kept(name, folder, results) for name, (folder, results) in zip(unique, loaded, strict=True)]
+    return [CommitResults(name, results) for name, (_, results) in zip(unique, loaded, strict=True)]
 
 
 def _age(results: Sequence[Results]) -> str:
