@@ -19,6 +19,7 @@ from cepbench.events.errors import InputError
 from cepbench.events.reading import Reading, reading_of
 from cepbench.events.statistics import Statistics
 from cepbench.experiments.bench import MEMORY, check_memory, check_seconds, divided
+from cepbench.experiments.digests import majority
 from cepbench.experiments.growth import Prediction, predicted
 from cepbench.metrics.advice import Advice, Candidate
 from cepbench.metrics.ranking import APART
@@ -362,20 +363,19 @@ def _checked(candidates: Sequence[Candidate], trials: Mapping[str, Trial]) -> li
 
     A wrong candidate has no vote on later prefixes, which few algorithms reach. Without a majority, all are wrong.
     """
-    votes: dict[int, dict[str, list[str]]] = {}
+    answers: dict[int, dict[str, str]] = {}
     for name, trial in trials.items():
         for prefix in trial.prefixes:
-            votes.setdefault(prefix.events, {}).setdefault(prefix.digest, []).append(name)
+            answers.setdefault(prefix.events, {})[name] = prefix.digest
     wrong: dict[str, str] = {}
-    for size in sorted(votes):
-        answers = [[name for name in names if name not in wrong] for names in votes[size].values()]
-        total = sum(map(len, answers))
-        losers = [names for names in answers if 2 * len(names) <= total]
-        if len(losers) == len(answers):
+    for size in sorted(answers):
+        digests = {name: digest for name, digest in answers[size].items() if name not in wrong}
+        right = majority([*digests.values()], len(digests))
+        if right is None:
             reason = f"on the first {size} events answers differ, and no majority says which is right"
         else:
             reason = f"its answer on the first {size} events is not that of the majority"
-        wrong |= {name: reason for names in losers for name in names}
+        wrong |= {name: reason for name, digest in digests.items() if digest != right}
     return [
         replace(entry, status=Status.WRONG, reason=wrong[entry.algorithm]) if entry.algorithm in wrong else entry
         for entry in candidates

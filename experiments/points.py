@@ -18,7 +18,7 @@ from cepbench.experiments.store_data import stream_of
 from cepbench.experiments.templates import axes_in, series_name, substituted, values_at, whole_axis
 from cepbench.experiments.workload import combined, workload_at, workload_axes
 from cepbench.metrics.record import FORMAT
-from cepbench.metrics.results import in_words, value_key
+from cepbench.metrics.results import cell_name, value_key
 
 _IDENTIFYING = (
     "group", "experiment", "profile", "algorithm", "point", "round", "configuration",
@@ -56,7 +56,7 @@ class Cell:
     @property
     def name(self) -> str:
         """For messages: `greta at events 1000`."""
-        return f"{self.algorithm} at {in_words(self.point)}" if self.point else self.algorithm
+        return cell_name(self.algorithm, self.point)
 
 
 def points(experiment: Experiment) -> Iterator[dict[str, Any]]:

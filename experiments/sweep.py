@@ -28,7 +28,7 @@ from cepbench.experiments.streams import STREAMS_FOLDER, prepare_stream
 from cepbench.metrics.figure import Declared
 from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of
 from cepbench.metrics.record import Load, Record
-from cepbench.metrics.results import in_words
+from cepbench.metrics.results import cell_name
 from cepbench.metrics.status import Status
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
@@ -386,4 +386,4 @@ def _example(kind: Notice, records: Iterable[Record]) -> str:
     noisy = noisiest(records)
     if kind is not Notice.NOISY or noisy is None:
         return ""
-    return f", {noisy.algorithm} at {in_words(noisy.point)} most: {noise(noisy.load)}"
+    return f", {cell_name(noisy.algorithm, noisy.point)} most: {noise(noisy.load)}"

@@ -151,6 +151,11 @@ def in_words(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{axis} {brief(value)}" for axis, value in point.items())
 
 
+def cell_name(algorithm: str, point: Mapping[str, Any]) -> str:
+    """A cell for messages: `greta at events 1000`."""
+    return f"{algorithm} at {in_words(point)}" if point else algorithm
+
+
 def brief(value: Any) -> str:
     """The value of an axis in one short line; a long text, such as a query, is cut."""
     text = " ".join(str(value).split())

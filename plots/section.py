@@ -9,7 +9,7 @@ from urllib.parse import quote
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
 from cepbench.metrics.notices import Notice, counted, noise, noisiest
 from cepbench.metrics.record import Record
-from cepbench.metrics.results import Results, in_words
+from cepbench.metrics.results import Results, cell_name
 from cepbench.metrics.statistics import CONFIDENCE
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import is_memory
@@ -101,7 +101,7 @@ def notices(records: Sequence[Record]) -> Html | None:
     lines = []
     large = sorted((record for record in records if share(record) > LARGE), key=share, reverse=True)
     if large:
-        named = [f"{_cell_name(record)} ({share(record):.0%})" for record in large[:LISTED]]
+        named = [f"{cell_name(record.algorithm, record.point)} ({share(record):.0%})" for record in large[:LISTED]]
         more = f" and {len(large) - LISTED} more" if len(large) > LISTED else ""
         lines.append(
             f"More than {LARGE:.0%} of the time is the harness, not the algorithm, in {len(large)} cells: "
@@ -111,7 +111,7 @@ def notices(records: Sequence[Record]) -> Html | None:
     if worst is not None:
         lines.append(
             f"{counts[Notice.NOISY]} of {len(records)} cells are noisy because other work ran on the machine; "
-            f"{_cell_name(worst)} most: {noise(worst.load)}."
+            f"{cell_name(worst.algorithm, worst.point)} most: {noise(worst.load)}."
         )
     if Notice.EMPTY in counts:
         lines.append(f"{counts[Notice.EMPTY]} of {len(records)} cells have an empty answer: no window has a match.")
@@ -119,7 +119,7 @@ def notices(records: Sequence[Record]) -> Html | None:
     if lost:
         lines.append(
             f"In {len(lost)} of {len(records)} cells a worker was lost, and the cell was measured again; "
-            f"{_cell_name(lost[0])}: {lost[0].lost[-1]}."
+            f"{cell_name(lost[0].algorithm, lost[0].point)}: {lost[0].lost[-1]}."
         )
     slots = Counter(_slots(record) for record in records)
     del slots[None]
@@ -133,10 +133,6 @@ def _slots(record: Record) -> int | None:
     """The slots that Spark had for a cell; None if unknown, or if the experiment varies them."""
     slots = record.provenance.get("spark", {}).get("defaultParallelism")
     return None if slots is None or "slots" in record.configuration else int(slots)
-
-
-def _cell_name(record: Record) -> str:
-    return f"{record.algorithm} at {in_words(record.point)}" if record.point else record.algorithm
 
 
 def _drawing(results: Results, drawings: dict[str, Path]) -> Html:

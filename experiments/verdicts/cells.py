@@ -13,6 +13,7 @@ from typing import Any
 from cepbench.experiments.verdicts.numbers import Number, pooled
 from cepbench.metrics.details import DETAILS
 from cepbench.metrics.record import Record
+from cepbench.metrics.results import in_words
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import REALISED, runs_of, status_of, value
 
@@ -49,7 +50,7 @@ def incomplete(cells: Sequence[Record], metric: str) -> str:
 
 def named(point: dict[str, Any]) -> str:
     """A point in words."""
-    return ", ".join(f"{name} {value}" for name, value in point.items()) or "the only point"
+    return in_words(point) or "the only point"
 
 
 def _bounds(cell: Record, metric: str, records: Sequence[Record]) -> tuple[float, float]:
