@@ -45,7 +45,7 @@ from cepbench.experiments.templates import series_name, whole_axis
 from cepbench.experiments.workload import Values, Workload, check_zip
 from cepbench.metrics.figure import Axis, Departure, Panel, Scale
 from cepbench.metrics.record import Strict
-from cepbench.metrics.values import known
+from cepbench.metrics.values import is_metric
 
 
 def _bytes(value: Any) -> Any:
@@ -292,7 +292,7 @@ class Experiment(Strict):
                 raise ValueError(f"{place}: unknown axis {name!r}; there are {', '.join(self.axis_names) or 'none'}")
 
         def metric(name: str, place: str) -> None:
-            if not known(name):
+            if not is_metric(name):
                 raise ValueError(f"{place}: unknown metric {name!r}")
 
         def one_sweep(name: str, sweep: str | None, place: str) -> None:

@@ -51,7 +51,7 @@ class Steps(Strict):
     step: int | float = 1
 
     @model_validator(mode="after")
-    def _some(self) -> Steps:
+    def _not_empty(self) -> Steps:
         if self.step == 0 or (self.to - self.start) / self.step < 0:
             raise ValueError(f"there are no values from {self.start} to {self.to} in steps of {self.step}")
         return self

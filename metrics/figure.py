@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from cepbench.metrics.record import Strict
-from cepbench.metrics.values import METRICS, is_memory, known
+from cepbench.metrics.values import METRICS, is_memory, is_metric
 
 FIGURE_FILE = "figure.json"
 CELLS_FOLDER = "cells"
@@ -108,7 +108,7 @@ class Panel(Strict):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         for metric in (self.metric, *(part.metric for part in self.parts)):
-            if not known(metric):
+            if not is_metric(metric):
                 raise ValueError(f"unknown metric {metric!r}: expected {METRICS}")
             if is_memory(metric) != is_memory(self.metric):
                 raise ValueError(f"parts: {metric} and {self.metric} are measured in different runs")

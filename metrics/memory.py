@@ -21,10 +21,10 @@ def private(pid: int | None = None) -> int:
             sizes = {line.split(":")[0]: line.split()[1] for line in file if line.startswith(("Private_", "Pss_"))}
         return 1024 * (int(sizes["Private_Dirty"]) + int(sizes["Pss_Shmem"]))
     except (OSError, KeyError):
-        return _size_as_known(pid)
+        return _resident_size(pid)
 
 
-def _size_as_known(pid: int) -> int:
+def _resident_size(pid: int) -> int:
     try:
         info = psutil.Process(pid).memory_full_info()
     except psutil.NoSuchProcess as error:

@@ -80,8 +80,8 @@ def product(left: Automaton, right: Automaton) -> Automaton:
             Position(
                 a.type,
                 a.occurrences + b.occurrences,
-                _both(a.start, b.start),
-                _both(a.end, b.end),
+                _union(a.start, b.start),
+                _union(a.end, b.end),
                 _distinct(a.predicates + b.predicates),
             )
         )
@@ -212,7 +212,7 @@ def _differ(left: Automaton, right: Automaton) -> str | None:
     return None
 
 
-def _both(left: Negations | None, right: Negations | None) -> Negations | None:
+def _union(left: Negations | None, right: Negations | None) -> Negations | None:
     return None if left is None or right is None else left | right
 
 

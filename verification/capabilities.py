@@ -57,7 +57,7 @@ def measured_capabilities(measured: Iterable[str]) -> Capabilities:
     Unknown specifications, such as those of a plug-in that is not loaded, are left out.
     """
     plain = tuple(kind.name for kind in algorithms())
-    wide = capabilities((*plain, *(name for name in measured if _known(name))))
+    wide = capabilities((*plain, *(name for name in measured if _exists(name))))
     shown = [name for name in wide.algorithms if name in plain or _differs(wide, name)]
     return Capabilities(tuple(shown), wide.rows, {name: wide.absent[name] for name in shown if name in wide.absent})
 
@@ -68,7 +68,7 @@ def _refusal(algorithm: Algorithm, queries: Sequence[Query]) -> str | None:
     return next((reason for reason in reasons if reason != algorithm.missing()), None)
 
 
-def _known(specification: str) -> bool:
+def _exists(specification: str) -> bool:
     try:
         make(specification)
     except UnknownAlgorithm:

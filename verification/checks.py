@@ -115,8 +115,8 @@ def _answers(algorithm: Algorithm, example: Example, cuts: Iterable[str]) -> Non
         for interrupted in (False,) if example.exact else (False, True):
             where = f"({cut}, with watermarks and pickled)" if interrupted else f"({cut})"
             frame = run(algorithm, example.query, batches, promise=interrupted, pickled=interrupted)
-            if example.known:
-                frame = frame[[name for name in example.known[0] if name in frame]]
+            if example.expected:
+                frame = frame[[name for name in example.expected[0] if name in frame]]
             reason = difference(example.rows, frame)
             expect(reason is None, f"{reason} {where}")
             if not isinstance(example.query.returns, Aggregates):

@@ -30,16 +30,16 @@ _EVENT = re.compile(r"(?P<type>[A-Za-z]+)(?P<time>\d+)(/(?P<x>-?[\d.]+))?(,(?P<y
 
 @dataclass(frozen=True)
 class Example:
-    """A query on events in time order, and the known columns of its rows.
+    """A query on events in time order, and the expected columns of its rows.
 
     `exact` has, for a query with too many matches to construct, the values of the returned items by the window's
-    start. For other queries without `known` rows the oracle computes the rows.
+    start. For other queries without `expected` rows the oracle computes the rows.
     """
 
     name: str
     query: Query
     events: Sequence[Mapping[str, Any]]
-    known: Rows | None = None
+    expected: Rows | None = None
     exact: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     time_unit: str = "s"
 
@@ -53,7 +53,7 @@ class Example:
         """The expected rows, in modular arithmetic."""
         if self.exact:
             return [_in_the_ring(row) for row in self._exact_rows()]
-        return answer(self.query, self.events, modular=True) if self.known is None else self.known
+        return answer(self.query, self.events, modular=True) if self.expected is None else self.expected
 
     @property
     def magnitudes(self) -> Rows:
