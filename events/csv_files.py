@@ -146,9 +146,8 @@ def csv_blocks(
         raise _unreadable(called, error, form.names) from None
 
 
-def columns_of(file: Path, reading: Reading, called: str | None = None) -> dict[str, Column]:
+def columns_of(file: Path, reading: Reading, called: str) -> dict[str, Column]:
     """The columns of a file, which messages call `called`. Raises `InputError`."""
-    called = called or str(file)
     names = form_of(file, reading, called).names
     reading.check(names, called, is_csv=True)
     columns = dict.fromkeys(names, Column())

@@ -189,8 +189,8 @@ def divided(queries: Sequence[Query], names: Iterable[str]) -> tuple[dict[str, A
 
 
 def save_experiment(
-    file: Path, workload_text: str, events: Path, ranking: Ranking, reading: Reading | str = "s", *,
-    arithmetic: str = "modular", memory: int = MEMORY, repeat: float = REPEAT,
+    file: Path, workload_text: str, events: Path, ranking: Ranking, reading: Reading | str, *,
+    arithmetic: str, memory: int, repeat: float,
 ) -> None:  # fmt: skip
     """Writes the comparison as an experiment file for `cepbench run`, without the algorithms that refused.
 

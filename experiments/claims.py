@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from cepbench.metrics.record import Strict
+from cepbench.metrics.values import is_metric
 
 PROFILES = ("smoke", "quick", "headline", "paper")
 
@@ -43,6 +44,9 @@ class Quantity(Strict):
             raise ValueError("give either between or slope")
         if self.to_metric is not None and self.to is None:
             raise ValueError("to_metric needs to")
+        for _, metric in self.parts:
+            if not is_metric(metric):
+                raise ValueError(f"unknown metric {metric!r}")
         for axis, (first, last) in self.slope.items():
             if not 0 < first < last:
                 raise ValueError(f"{axis}: give two sizes above 0, the smaller one first, not {first:g} and {last:g}")
@@ -70,11 +74,6 @@ class Quantity(Strict):
     def algorithms(self) -> tuple[str, ...]:
         """The algorithms that it compares."""
         return tuple(algorithm for algorithm, _ in self.parts)
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics that it names."""
-        return tuple(metric for _, metric in self.parts)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -158,11 +157,6 @@ class Limit(Strict):
     def algorithms(self) -> tuple[str, ...]:
         """The algorithms that it names."""
         return (*self.fails, *self.ends)
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics that it names."""
-        return ()
 
     @property
     def axes(self) -> tuple[str, ...]:

@@ -45,7 +45,6 @@ from cepbench.experiments.templates import series_name, whole_axis
 from cepbench.experiments.workload import Values, Workload, check_zip
 from cepbench.metrics.figure import Axis, Departure, Panel, Scale
 from cepbench.metrics.record import Strict
-from cepbench.metrics.values import is_metric
 
 
 def _bytes(value: Any) -> Any:
@@ -285,29 +284,16 @@ class Experiment(Strict):
         return self.sweeps[names[0]]
 
     def _check_names(self) -> None:
-        """Every axis and metric that is named exists."""
+        """Every axis that is named exists."""
 
         def axis(name: str, place: str) -> None:
             if name not in self.axis_names:
                 raise ValueError(f"{place}: unknown axis {name!r}; there are {', '.join(self.axis_names) or 'none'}")
 
-        def metric(name: str, place: str) -> None:
-            if not is_metric(name):
-                raise ValueError(f"{place}: unknown metric {name!r}")
-
-        def one_sweep(name: str, sweep: str | None, place: str) -> None:
-            try:
-                self.fixed(name, sweep)
-            except ValueError as error:
-                raise ValueError(f"{place}: {error}") from None
-
-        for drawn, place in (
-            (self.plot.x, "plot.x"),
-            (self.plot.facet, "plot.facet"),
-            (self.plot.series, "plot.series"),
-        ):
+        for part in ("x", "facet", "series"):
+            drawn: Axis | None = getattr(self.plot, part)
             if drawn is not None:
-                axis(drawn.name, place)
+                axis(drawn.name, f"plot.{part}")
         for name in self.monotone_axes:
             axis(name, "monotone")
         for number, panel in enumerate(self.plot.panels):
@@ -317,7 +303,10 @@ class Experiment(Strict):
             x = panel.x or self.plot.x
             for name in (x.name, *panel.where):
                 axis(name, place)
-            one_sweep(x.name, panel.sweep, place)
+            try:
+                self.fixed(x.name, panel.sweep)
+            except ValueError as error:
+                raise ValueError(f"{place}: {error}") from None
             if panel.overlay and x.scale is Scale.CATEGORY:
                 raise ValueError(f"{place}.overlay: published curves need an axis of numbers, not of categories")
         for number, exclude in enumerate(self.exclude):
@@ -326,8 +315,6 @@ class Experiment(Strict):
         for number, claim in enumerate(self.claims):
             evidence = claim.cause.evidence if claim.cause is not None else ()
             for place, quantity in ((f"claims.{number}", claim), *((f"claims.{number}.cause", e) for e in evidence)):
-                for name in quantity.metrics:
-                    metric(name, place)
                 for name in quantity.axes:
                     axis(name, place)
 

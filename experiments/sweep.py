@@ -115,7 +115,6 @@ def run_planned(
     *,
     make_algorithm: MakeAlgorithm = make,
     notify: Callable[[str], None] = lambda line: None,
-    progress: bool = True,
     finished: Callable[[str], None] = lambda line: None,
     measured: Callable[[Path], None] = lambda folder: None,
     again_noisy: bool = False,
@@ -130,7 +129,7 @@ def run_planned(
     count = 0
     with locked(results):
         cluster = cluster if isinstance(cluster, SparkCluster) else SparkCluster(cluster)
-        sweep = _Sweep(results, cluster, make_algorithm, notify, progress, finished)
+        sweep = _Sweep(results, cluster, make_algorithm, notify, finished)
         with closing(sweep):
             sweep.open(planned, again_noisy)
             for entry in planned:
@@ -154,12 +153,11 @@ class _Sweep:
         cluster: SparkCluster,
         make_algorithm: MakeAlgorithm,
         notify: Callable[[str], None],
-        progress: bool,
         finished: Callable[[str], None],
     ) -> None:
         self._results, self._cluster, self._notify = results, cluster, notify
         self._make = cache(make_algorithm)
-        self._progress, self._finished = progress, finished
+        self._finished = finished
         self._estimate = Estimate()
         self._paces: dict[tuple[str, ...], float] = {}  # the shortest `metrics.load` so far, by hosts of the workers
         self._slots: dict[tuple[str, int | None], int] = {}  # by master, and by the slots that were asked for
@@ -194,7 +192,7 @@ class _Sweep:
             total=total,
             initial=total - len(self._waiting),
             unit="cell",
-            disable=None if self._progress else True,
+            disable=None,
             bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} cells, {elapsed} so far{postfix}",
             dynamic_ncols=True,
         )

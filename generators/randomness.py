@@ -44,7 +44,7 @@ def zipf_weights(n: int, skew: float) -> NDArray[np.float64]:
     return weights
 
 
-def draw_codes(random: np.random.Generator, n: int, codes: int, skew: float = 0.0) -> NDArray[np.int64]:
+def draw_codes(random: np.random.Generator, n: int, codes: int, skew: float) -> NDArray[np.int64]:
     """Draw n independent codes 0..codes-1, code k with the share `zipf_weights(codes, skew)[k]`."""
     if skew == 0.0:
         return random.integers(codes, size=n, dtype=np.int64)

@@ -9,13 +9,12 @@ import os
 import psutil
 
 
-def private(pid: int | None = None) -> int:
-    """The private bytes of a process (of this one by default).
+def private(pid: int) -> int:
+    """The private bytes of a process.
 
     If the system does not separate pages, the unique or the resident set size. Raises `OSError` if there is no such
     process.
     """
-    pid = os.getpid() if pid is None else pid
     try:
         with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
             sizes = {line.split(":")[0]: line.split()[1] for line in file if line.startswith(("Private_", "Pss_"))}

@@ -17,7 +17,7 @@ from cepbench.plots import provenance, tables
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.claims import claims_table, in_units
 from cepbench.plots.draw import MAX_COLUMNS
-from cepbench.plots.html import Html, drawing, join, tag
+from cepbench.plots.html import Html, drawing, join, scrolled, tag
 from cepbench.plots.lines import IDLE
 from cepbench.plots.points import curves
 from cepbench.plots.published import published_notes
@@ -142,7 +142,7 @@ def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
     image = drawing(svg, alternative(figure, records), narrow)
     return tag(
         "figure",
-        tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing"),
+        scrolled(image, "Drawing"),
         tag("figcaption", tag("strong", f"{_named(figure)}. "), figure.caption),
         tag("p", " ".join(_notes(figure, records, f'id="{IDLE}"'.encode() in svg)), class_="note"),
     )

@@ -8,7 +8,7 @@ from cepbench.metrics.record import Record
 from cepbench.plots.axes import category
 from cepbench.plots.censored import LABELS
 from cepbench.plots.draw import render
-from cepbench.plots.html import Cell, Html, drawing, table, tag
+from cepbench.plots.html import Cell, Html, drawing, scrolled, table, tag
 from cepbench.plots.pareto import draw_trade, trade
 from cepbench.plots.points import HIGHER_IS_BETTER, curves
 from cepbench.plots.style import label
@@ -47,8 +47,7 @@ def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) 
             "other one beats in both, by their medians; those that are beaten are pale."
         )
         image = drawing(render(draw_trade(figure, medians), "svg"), f"{caption} The table above names them.")
-        scrolled = tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing")
-        parts.append(tag("figure", scrolled, tag("figcaption", caption)))
+        parts.append(tag("figure", scrolled(image, "Drawing"), tag("figcaption", caption)))
     return parts
 
 

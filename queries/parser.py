@@ -59,7 +59,7 @@ def parse_block(text: QueryText, start: int, stop: int, name: str, origin: str =
     return query
 
 
-def read_name(text: QueryText, place: tuple[int, int], origin: str = "") -> str:
+def read_name(text: QueryText, place: tuple[int, int], origin: str) -> str:
     """The name at a place that `QueryText.name_line` found. Raises `QueryError`."""
     word = text.code[slice(*place)]
     try:

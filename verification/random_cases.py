@@ -139,10 +139,10 @@ def inside_time_stamps(case: Case) -> tuple[int, ...]:
     return tuple(index for index, (time, later) in enumerate(pairwise(times), start=1) if time == later)
 
 
-def batch_of(events: Sequence[Mapping[str, Any]], time_unit: str = "s") -> EventBatch:
+def batch_of(events: Sequence[Mapping[str, Any]]) -> EventBatch:
     """Events of the random schema as one batch, read-only as batches from Arrow are."""
     attributes = tuple(Attribute(name, kind) for name, kind in ATTRIBUTES.items())
-    schema = Schema((*TYPES, IRRELEVANT), attributes, time_unit, STRINGS)
+    schema = Schema((*TYPES, IRRELEVANT), attributes, "s", STRINGS)
     columns: dict[str, Any] = {}
     for name, kind in ATTRIBUTES.items():
         values = [NULL[kind] if event[name] is None else event[name] for event in events]

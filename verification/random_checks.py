@@ -131,8 +131,8 @@ def expect_digest(
     batches: Sequence[EventBatch],
     matches: int,
     where: str,
-    promise: bool = False,
-    pickled: bool = False,
+    promise: bool,
+    pickled: bool,
 ) -> AnswerBuilder:
     """The answer that only counts and digests matches. Raises `AssertionError` if it differs from the whole one."""
     plain, summarised = (

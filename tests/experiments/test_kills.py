@@ -107,7 +107,7 @@ def test_whatever_dies_every_cell_is_measured_once(tmp_path: Path, spark: Standa
         while any(r.status is Status.ERROR for r in records(folder).values()):  # what was given up is run again
             finish(sweep(folder, spark.url), folder)
         check(records(folder), {cell.id for cell in planned[0].cells})
-    here = read(run_planned(planned, tmp_path / "here", "local[2]", progress=False).folders[0]).records
+    here = read(run_planned(planned, tmp_path / "here", "local[2]").folders[0]).records
     right = {record.cell: record.digest for record in here}
     for number in range(1, rounds + 1):
         assert {cell: record.digest for cell, record in records(results / str(number)).items()} == right

@@ -27,7 +27,7 @@ spark = pytest.mark.spark("measuring")
 def sweep(path, results, *overrides):
     lines: list[str] = []
     planned = plan([str(path)], overrides=overrides, make_algorithm=make)
-    swept = run_planned(planned, results, "local[2]", make_algorithm=make, notify=lines.append, progress=False)
+    swept = run_planned(planned, results, "local[2]", make_algorithm=make, notify=lines.append)
     return swept, lines
 
 
