@@ -52,10 +52,10 @@ def main(budget: float) -> None:
     for seed, (name, query) in enumerate(QUERIES):
         frame = events(seed)
         advice = advise(query, frame, budget=budget)
-        tried = {one.algorithm: one for one in advice.candidates if one.seconds is not None}
+        tried = {entry.algorithm: entry for entry in advice.candidates if entry.seconds is not None}
         full = bench(query, frame, list(tried), seconds=20, repeat=1)
-        times = {one.algorithm: one.seconds for one in full.entries if one.seconds is not None}
-        wrong = [one.algorithm for one in full.entries if one.status is Status.WRONG]
+        times = {entry.algorithm: entry.seconds for entry in full.entries if entry.seconds is not None}
+        wrong = [entry.algorithm for entry in full.entries if entry.status is Status.WRONG]
         best = min(times.values())
         regret = times.get(advice.recommended or "", float("inf")) / best
         worst.append(regret)
@@ -69,7 +69,7 @@ def main(budget: float) -> None:
             flush=True,
         )
     good = sum(0.5 <= ratio <= 2 for ratio in ratios)
-    print(f"recommended within 1.3 of the best: {sum(one <= 1.3 for one in worst)} of {len(worst)}")
+    print(f"recommended within 1.3 of the best: {sum(regret <= 1.3 for regret in worst)} of {len(worst)}")
     print(f"predicted within a factor of two: {good} of {len(ratios)}; inside the interval: {inside}")
 
 

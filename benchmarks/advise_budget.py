@@ -52,8 +52,8 @@ def main(budgets: list[float]) -> None:
             began = time.monotonic()
             advice = advise(text, frame, budget=budget, notify=lambda line: None)
             spent = time.monotonic() - began
-            able = [one for one in advice.candidates if one.ended != "unsupported"]
-            tried = sum(one.status is not None for one in able)
+            able = [candidate for candidate in advice.candidates if candidate.ended != "unsupported"]
+            tried = sum(candidate.status is not None for candidate in able)
             held.append(advice.trial_seconds <= MOST * budget)
             print(
                 f"{name}, {budget:g} s: {advice.trial_seconds / budget:.2f} of the budget ({spent:.1f} s with reading "
@@ -64,4 +64,4 @@ def main(budgets: list[float]) -> None:
 
 
 if __name__ == "__main__":
-    main([float(given) for given in sys.argv[1:]] or [0.5, 2.0, 10.0])
+    main([float(seconds) for seconds in sys.argv[1:]] or [0.5, 2.0, 10.0])

@@ -13,12 +13,14 @@ import numpy as np
 
 from cepbench.algorithms.engine.flattening import sequences_of
 from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.sequences.executor import SequenceExecutor
-from cepbench.algorithms.sequences.plan import Candidate, SharingPlan
+from cepbench.algorithms.sequences.candidates import Candidate
+from cepbench.algorithms.sequences.executor import sequence_operator
+from cepbench.algorithms.sequences.plan import SharingPlan
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from streams import REPETITIONS
 
 TYPES = 20
@@ -59,8 +61,8 @@ def compare(queries: int, window: str, stream: EventBatch, name: str, places: sl
     alone = planned(overlapping_patterns(queries, places), window, stream, "COUNT(*)")
     plan = shared(alone, places)
     seconds, updates, expected = measured(alone, stream)
-    sharing, fewer, found = measured(plan, stream)
-    assert list(map(str, found)) == list(map(str, expected))
+    sharing, fewer, answered = measured(plan, stream)
+    assert list(map(str, answered)) == list(map(str, expected))
     combinations = executed(plan, stream).details()["combinations"]
     print(
         f"{window or 'one':<28} {name:<7} {queries:>7} {seconds:>9.3f} {sharing:>9.3f} {seconds / sharing:>6.1f} "
@@ -117,8 +119,8 @@ def shared(plan: SharingPlan, places: slice) -> SharingPlan:
     return SharingPlan(plan.workload, plan.sequences, (Candidate(pattern, occurrences),))
 
 
-def executed(plan: SharingPlan, stream: EventBatch) -> SequenceExecutor:
-    executor = SequenceExecutor(plan)
+def executed(plan: SharingPlan, stream: EventBatch) -> OneKey:
+    executor = OneKey(sequence_operator(plan))
     executor.process(stream)
     executor.finish()
     return executor
@@ -128,7 +130,7 @@ def measured(plan: SharingPlan, stream: EventBatch) -> tuple[float, float, list[
     """The least CPU time after a run that compiles, counter updates, and the rows of each query."""
     times = []
     for _ in range(REPETITIONS + 1):
-        executor = SequenceExecutor(plan)
+        executor = OneKey(sequence_operator(plan))
         begin = time.process_time()
         parts = [executor.process(stream), executor.finish()]
         times.append(time.process_time() - begin)

@@ -11,11 +11,13 @@ from time import perf_counter
 import numpy as np
 
 from cepbench.algorithms.base import Executor
-from cepbench.algorithms.construction.cet.evaluator import CetEvaluator
+from cepbench.algorithms.compose import WHOLE_STREAM
+from cepbench.algorithms.construction.cet.detector import MemoryLimit
+from cepbench.algorithms.construction.cet.executor import CetExecutor
 from cepbench.algorithms.construction.cet.graph import CetGraph, window_bytes
+from cepbench.algorithms.construction.cet.memory_optimized import MemoryOptimized
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
 from cepbench.algorithms.construction.cet.stored import PER_VERTEX
-from cepbench.algorithms.engine.per_query import IndependentQueries
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import MatchDigests
 from cepbench.events.batch import EventBatch
@@ -55,22 +57,22 @@ def compare_detectors(groups: int) -> None:
     slowest, answer = None, None
     print(f"{'detector':<26} {'trends':>8} {'M trends/s':>10} {'by SASE':>8} {'state, MB':>10}")
     for name, specification in DETECTORS.items():
-        size, seconds, found = detect_windows(specification.format(groups), events, groups)
-        assert answer in (None, found), name
-        answer, slowest = found, slowest or seconds
-        rate = found[0][0] / seconds / 1e6
-        print(f"{name:<26} {found[0][0]:>8} {rate:>10.2f} {slowest / seconds:>8.1f} {size / 1e6:>10.3f}", flush=True)
+        size, seconds, windows = detect_windows(specification.format(groups), events, groups)
+        assert answer in (None, windows), name
+        answer, slowest = windows, slowest or seconds
+        rate = windows[0][0] / seconds / 1e6
+        print(f"{name:<26} {windows[0][0]:>8} {rate:>10.2f} {slowest / seconds:>8.1f} {size / 1e6:>10.3f}", flush=True)
     name, specification = BASELINE
-    size, seconds, found = detect_windows(specification, events.slice(0, 2 * 21), 7)
-    rate = found[0][0] / seconds / 1e6
-    print(f"{name:<26} {found[0][0]:>8} {rate:>10.4f} {'':>8} {size / 1e6:>10.3f}")
+    size, seconds, windows = detect_windows(specification, events.slice(0, 2 * 21), 7)
+    rate = windows[0][0] / seconds / 1e6
+    print(f"{name:<26} {windows[0][0]:>8} {rate:>10.4f} {'':>8} {size / 1e6:>10.3f}")
 
 
 def detect_windows(specification: str, events: EventBatch, groups: int) -> tuple[int, float, list[tuple[int, int]]]:
     """The largest state in bytes, the seconds of the fastest window, and the trends and digest of each window."""
-    size, seconds, found = 0, [], []
+    size, seconds, windows = 0, [], []
     for _ in range(2):  # the first run loads kernels
-        executor, found = start(specification, events, f"{QUERY} WITHIN {groups} s"), []
+        executor, windows = start(specification, events, f"{QUERY} WITHIN {groups} s"), []
         for first in range(0, len(events), 3 * groups):
             last = first + 3 * groups
             closed = int(events.time[first]) + groups
@@ -79,8 +81,8 @@ def detect_windows(specification: str, events: EventBatch, groups: int) -> tuple
             seconds.append(perf_counter() - began)
             size = max(size, executor.state().bytes)
             assert isinstance(rows, MatchDigests)
-            found.append((int(rows.matches[0]), int(rows.digest[0])))
-    return size, min(seconds), found
+            windows.append((int(rows.matches[0]), int(rows.digest[0])))
+    return size, min(seconds), windows
 
 
 def compare_costs(groups: int) -> None:
@@ -93,21 +95,20 @@ def compare_costs(groups: int) -> None:
           f"{'stored, MB':>11}")  # fmt: skip
     for number in filter(lambda number: groups % number == 0, GRAPHLETS):
         executor, size, _ = detect(f"cet[graphlets={number}, memory=4GiB]", events)
-        planned = Costs(live).cost(np.arange(number + 1) * (3 * groups // number))
+        costs = Costs(live).cost(np.arange(number + 1) * (3 * groups // number))
         done, stored = executor.details(), size - held
-        counted = (done["traversals"] + done["updates"]) / planned.cpu
-        print(f"{number:>9} {done['traversals']:>10.0f} {done['updates']:>9.0f} {planned.cpu:>9.0f} {counted:>8.2f} "
-              f"{planned.bytes / 1e6:>12.6f} {stored / 1e6:>11.6f}", flush=True)  # fmt: skip
+        counted = (done["traversals"] + done["updates"]) / costs.cpu
+        print(f"{number:>9} {done['traversals']:>10.0f} {done['updates']:>9.0f} {costs.cpu:>9.0f} {counted:>8.2f} "
+              f"{costs.bytes / 1e6:>12.6f} {stored / 1e6:>11.6f}", flush=True)  # fmt: skip
 
 
 def graph_of(events: EventBatch) -> CetGraph:
     """The graph of the whole stream."""
-    executor = start("cet[detect=memory]", events)
+    [query] = compile_workload([parse_query(QUERY)], events.schema, summarised=True)
+    detector = MemoryOptimized(MemoryLimit(4 << 30), summarised=True)
+    executor = CetExecutor(query, query.parts[0], WHOLE_STREAM, detector)
     executor.process(events)
-    assert isinstance(executor, IndependentQueries)
-    [evaluator] = executor.evaluators.values()
-    assert isinstance(evaluator, CetEvaluator)
-    return evaluator.graph
+    return executor.graph
 
 
 def start(specification: str, events: EventBatch, query: str = QUERY) -> Executor:

@@ -27,10 +27,12 @@ def ours(types: list[str], window: int, size: int, kinds: int) -> tuple[float, f
     query, events = compiled(f"PATTERN SEQ({', '.join(types)}) WITHIN {window} events PER MATCH"), stream(size, kinds)
     batch = kernel_events(query.columns, events)
     for _ in range(2):  # the first run is a warm-up
-        runs, found = Runs(query.parts[0], SubsetAutomaton.of(query.parts[0]), query.reach, True, digests=False), []
+        runs, parts = Runs(query.parts[0], SubsetAutomaton.of(query.parts[0]), query.reach, True, digests=False), []
         for rows in runs.read(batch, events.position):
-            found += [one for one in rows if isinstance(one, MatchRows)]
-    listed = [one.positions[a:b].tolist() for one in found for a, b in zip(one.offsets, one.offsets[1:], strict=False)]
+            parts += [part for part in rows if isinstance(part, MatchRows)]
+    listed = [
+        part.positions[a:b].tolist() for part in parts for a, b in zip(part.offsets, part.offsets[1:], strict=False)
+    ]
     return runs.update_seconds, runs.enumeration_seconds, listed
 
 
@@ -51,12 +53,12 @@ def main() -> None:
     print("pattern, window: engine / core, seconds")
     for types, kinds, window, events in cases:
         kind = stream(events, kinds).type.tolist()
-        given = list(TYPES), kind, [list(range(events))]
+        head = list(TYPES), kind, [list(range(events))]
         text = f"({'; '.join(f'{name} as v{n}' for n, name in enumerate(types))})"
         span = f"{window - 1} EVENTS"  # that follow the first one
         empty = engine.run(text, span, list(TYPES), [], [[]])["process"]
-        floor = engine.run(f"({NEVER} as v0; A as v1)", span, *given)["process"] - empty
-        answer = engine.run(text, span, *given)
+        floor = engine.run(f"({NEVER} as v0; A as v1)", span, *head)["process"] - empty
+        answer = engine.run(text, span, *head)
         spent = answer["process"] - empty
         update, enumerated, matches = ours(types, window, events, kinds)
         same = sorted(matches) == sorted(sorted(match) for match in answer["matches"])

@@ -108,9 +108,9 @@ def latency() -> None:
 
 
 def main() -> None:
-    given = [int(word) for word in sys.argv[1:]]
-    if not given or given[0]:
-        throughput(*(given + [60, 200_000][len(given) :]))
+    arguments = [int(word) for word in sys.argv[1:]]
+    if not arguments or arguments[0]:
+        throughput(*(arguments + [60, 200_000][len(arguments) :]))
     latency()
 
 

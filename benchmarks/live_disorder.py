@@ -61,8 +61,8 @@ def point(n: int, mean: float, watermark: int) -> dict[str, Any]:
             files.append(folder / f"{number}.parquet")
             frame.iloc[part].to_parquet(files[-1])
         layout = layout_of(files[0], EXPECTED)
-        queries, made = parse_supported(QUERY, ALGORITHM)
-        prepared = prepare(queries, made, schema_of(queries, layout), "modular", Statistics())
+        queries, algorithm = parse_supported(QUERY, ALGORITHM)
+        prepared = prepare(queries, algorithm, schema_of(queries, layout), "modular", Statistics())
         rows, late = Folder(folder / "rows"), Folder(folder / "late", "late")
         processor = Processor(prepared, layout, Checkpoint(folder / "state", {}), rows, late, 1, watermark)
         for number, file in enumerate(files):
@@ -70,9 +70,9 @@ def point(n: int, mean: float, watermark: int) -> dict[str, Any]:
         totals = processor.finish()
         newest = frame["time"].cummax().shift(fill_value=0)  # before each event
         on_time = frame[frame["time"] >= newest - watermark].sort_values("time", kind="stable")
-        found = pd.concat([pq.read_table(file).to_pandas() for file in sorted((folder / "rows").iterdir())])
+        reported = pd.concat([pq.read_table(file).to_pandas() for file in sorted((folder / "rows").iterdir())])
     wanted = answer(queries[0], on_time.to_dict("records"))
-    problem = difference(wanted, found.sort_values(["key", "window_start"], ignore_index=True))
+    problem = difference(wanted, reported.sort_values(["key", "window_start"], ignore_index=True))
     if problem is not None or totals.late != n - len(on_time):
         raise SystemExit(f"mean delay {mean}, watermark {watermark}: {problem or 'other events are late'}")
     return {"mean": mean, "watermark": watermark, "events": n, "late": totals.late, "rows": totals.rows}
@@ -81,9 +81,9 @@ def point(n: int, mean: float, watermark: int) -> dict[str, Any]:
 def draw(points: list[dict[str, Any]], file: Path) -> None:
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for mean, marker in zip(MEANS, "os^D", strict=True):
-        mine = [one for one in points if one["mean"] == mean]
-        shares = [100 * one["late"] / one["events"] for one in mine]
-        axes.plot([one["watermark"] for one in mine], shares, marker=marker, label=f"{mean} s")
+        mine = [entry for entry in points if entry["mean"] == mean]
+        shares = [100 * entry["late"] / entry["events"] for entry in mine]
+        axes.plot([entry["watermark"] for entry in mine], shares, marker=marker, label=f"{mean} s")
     axes.set_xscale("symlog", linthresh=1)
     axes.set(xlabel="watermark (s)", ylabel="late events (%)", ylim=(0, None))
     axes.legend(title="mean delay")
@@ -91,12 +91,12 @@ def draw(points: list[dict[str, Any]], file: Path) -> None:
 
 
 def main() -> None:
-    given = [*sys.argv[1:], *DEFAULTS[len(sys.argv) - 1 :]]
-    folder, n = Path(given[0]), int(given[1])
+    arguments = [*sys.argv[1:], *DEFAULTS[len(sys.argv) - 1 :]]
+    folder, n = Path(arguments[0]), int(arguments[1])
     points = [point(n, mean, watermark) for mean in MEANS for watermark in WATERMARKS]
-    for one in points:
-        share = f"{100 * one['late'] / n:.2f}% late"
-        print(f"mean delay {one['mean']} s, watermark {one['watermark']} s: {share}, {one['rows']} rows of the oracle")
+    for entry in points:
+        share = f"{100 * entry['late'] / n:.2f}% late"
+        print(f"mean {entry['mean']} s, watermark {entry['watermark']} s: {share}, {entry['rows']} rows of the oracle")
     folder.mkdir(parents=True, exist_ok=True)
     record = {"query": QUERY, "algorithm": ALGORITHM, "points": points}
     text = json.dumps({**record, "commit": commit(), "environment": environment()}, indent=1)

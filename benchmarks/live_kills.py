@@ -212,7 +212,7 @@ def kills(folder: Path, algorithm: str, wanted: int, seed: int = 0, address: str
         driver.ensure()
         if driver.process.wait() == 0:
             break
-    found, expected = (
+    rows, expected = (
         plain(feeder.received()),
         plain(evaluate(QUERIES[algorithm], feeder.frame(), algorithm, notify=str)),
     )
@@ -223,8 +223,8 @@ def kills(folder: Path, algorithm: str, wanted: int, seed: int = 0, address: str
         "starts": driver.starts,
         "portions": len(feeder.frames),
         "rows": len(expected),
-        "lost": sum((Counter(expected) - Counter(found)).values()),
-        "doubled or wrong": sum((Counter(found) - Counter(expected)).values()),
+        "lost": sum((Counter(expected) - Counter(rows)).values()),
+        "doubled or wrong": sum((Counter(rows) - Counter(expected)).values()),
     }
 
 
@@ -267,19 +267,19 @@ def _begun(folder: Path) -> bool:
 
 
 def main() -> None:
-    given = sys.argv[1:]
-    wanted, seed = (int(given[n]) if n < len(given) else default for n, default in enumerate((10, 0)))
+    arguments = sys.argv[1:]
+    wanted, seed = (int(arguments[n]) if n < len(arguments) else default for n, default in enumerate((10, 0)))
     failed = 0
-    for algorithm in given[3:] or QUERIES:
-        with tempfile.TemporaryDirectory(prefix="cepbench-kills-") as folder, _broker(given[2:3]) as address:
+    for algorithm in arguments[3:] or QUERIES:
+        with tempfile.TemporaryDirectory(prefix="cepbench-kills-") as folder, _broker(arguments[2:3]) as address:
             report = kills(Path(folder), algorithm, wanted, seed, address)
         print("; ".join(f"{name} {value}" for name, value in report.items()), flush=True)
         failed += report["lost"] + report["doubled or wrong"]
     sys.exit(1 if failed else 0)
 
 
-def _broker(given: list[str]) -> AbstractContextManager[str | None]:
-    if given != ["kafka"]:
+def _broker(arguments: list[str]) -> AbstractContextManager[str | None]:
+    if arguments != ["kafka"]:
         return nullcontext()
     from tests.pipeline.live.brokers import broker
 

@@ -98,12 +98,12 @@ def measured(rate: int, trigger: str, seconds: float) -> list[float]:
 
 def predicted(rate: int, seconds: float) -> list[float]:
     """The same stream, in the same portions, on the virtual clock."""
-    found = read_events(events(rate, seconds + WARM_SECONDS), "ms")
-    queries, made = parse_supported(QUERY, ALGORITHM)
-    prepared = prepare(queries, made, found.schema, "modular", Statistics())
-    run = partial(replay, [found.batch], OpenRate(rate, int(rate * FILE_SECONDS)), emit=lambda keys, rows: None)
+    stream = read_events(events(rate, seconds + WARM_SECONDS), "ms")
+    queries, algorithm = parse_supported(QUERY, ALGORITHM)
+    prepared = prepare(queries, algorithm, stream.schema, "modular", Statistics())
+    run = partial(replay, [stream.batch], OpenRate(rate, int(rate * FILE_SECONDS)), emit=lambda keys, rows: None)
     for _ in range(2):  # the first one compiles
-        answer = run([(job, made.operator(job.plan)) for job in prepared.jobs])
+        answer = run([(job, algorithm.operator(job.plan)) for job in prepared.jobs])
     due = np.array(answer.due)
     return np.array(answer.latency)[due > WARM_SECONDS].tolist()
 
@@ -129,15 +129,15 @@ def draw(points: list[dict[str, Any]], file: Path) -> None:
 
 
 def main() -> None:
-    given = [*sys.argv[1:], *DEFAULTS[len(sys.argv) - 1 :]]
-    folder, seconds, rates, triggers = Path(given[0]), float(given[1]), given[2].split(","), given[3].split(",")
+    arguments = [*sys.argv[1:], *DEFAULTS[len(sys.argv) - 1 :]]
+    folder, seconds, (rates, triggers) = Path(arguments[0]), float(arguments[1]), (a.split(",") for a in arguments[2:4])
     points = []
     for rate in map(int, rates):
         for trigger in (*triggers, PREDICTED):
-            found = predicted(rate, seconds) if trigger == PREDICTED else measured(rate, trigger, seconds)
-            points.append({"rate": rate, "trigger": trigger, "latency": found})
-            shown = ", ".join(f"{1000 * value:.1f}" for value in np.quantile(found, (0, 0.5, 0.95)))
-            print(f"{rate} events/s, {trigger}: {shown} ms (least, median, 95%) of {len(found)} rows", flush=True)
+            latencies = predicted(rate, seconds) if trigger == PREDICTED else measured(rate, trigger, seconds)
+            points.append({"rate": rate, "trigger": trigger, "latency": latencies})
+            shown = ", ".join(f"{1000 * value:.1f}" for value in np.quantile(latencies, (0, 0.5, 0.95)))
+            print(f"{rate} events/s, {trigger}: {shown} ms (least, median, 95%) of {len(latencies)} rows", flush=True)
     folder.mkdir(parents=True, exist_ok=True)
     record = {
         "query": QUERY,

@@ -101,7 +101,7 @@ def main() -> None:
                 executor = OneKey(algorithm.operator(plan))
                 pieces = [events.slice(n, min(n + BATCH, len(events))) for n in range(0, len(events), BATCH)]
                 rows = [*(executor.process(piece) for piece in pieces), executor.finish()]
-                matches = sum(int(found.matches.sum()) for part in rows for found in part.values())
+                matches = sum(int(digests.matches.sum()) for part in rows for digests in part.values())
 
             seconds = best_of(run)
             print(f"{span:3d} min  {specification:38s} {len(events) / seconds:12,.0f} events/s  {matches:9,d} matches")

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from cepbench.algorithms.detection.mcep.algorithm import Mcep, detection_workload
 from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.detection.mcep.engine.tables import tables_of
-from cepbench.algorithms.detection.mcep.planning.costs import EngineCosts
+from cepbench.algorithms.detection.mcep.planning.engine_costs import EngineCosts
 from cepbench.algorithms.detection.mcep.planning.optimizer import planned
 from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
@@ -65,13 +65,13 @@ def main() -> None:
     name = f"mcep-12-{sys.argv[1] if len(sys.argv) > 1 else 'traffic'}"
     experiment = load(find(name))
     [point] = [p for p in points(experiment) if p == {**p, **experiment.defaults}]
-    cell = configuration(experiment, point)
+    inputs = configuration(experiment, point)
     with TemporaryDirectory() as folder:
-        source = from_spec(cell["stream"]["generator"], cell["stream"]["parameters"])
+        source = from_spec(inputs["stream"]["generator"], inputs["stream"]["parameters"])
         stream = generate(source, Path(folder) / "stream", spark=None, key=(), buckets=1)
         [events] = stream_batches(stream)
         statistics = stream_statistics(stream)
-        workload = compile_workload(parse_workload(cell["workload"]), events.schema, summarised=True)
+        workload = compile_workload(parse_workload(inputs["workload"]), events.schema, summarised=True)
         detecting = detection_workload(workload)
         patterns = patterns_of(detecting)
         selectivities = known_selectivities(patterns, statistics)
@@ -79,10 +79,10 @@ def main() -> None:
     for specification in SPECIFICATIONS:
         algorithm = make(specification)
         assert isinstance(algorithm, Mcep)
-        outcome = planned(patterns, statistics, selectivities, algorithm.planning_options(len(patterns)))
-        costs = EngineCosts(outcome.plan.table, statistics, selectivities)
-        expected = expected_rows(outcome.plan, costs, statistics.duration)
-        runs.append((specification, outcome.details["cost"], expected, tables_of(detecting, outcome.plan)))
+        plans = planned(patterns, statistics, selectivities, algorithm.planning_options(len(patterns)))
+        costs = EngineCosts(plans.plan.table, statistics, selectivities)
+        expected = expected_rows(plans.plan, costs, statistics.duration)
+        runs.append((specification, plans.details["cost"], expected, tables_of(detecting, plans.plan)))
     print(f"{name}: {len(events):,} events, {point}\n")
     print(f"{'':52s} {'cost':>12s} {'expected rows':>14s} {'rows':>12s} {'comparisons':>12s} {'CPU time':>10s}")
     least = dict.fromkeys(SPECIFICATIONS, inf)

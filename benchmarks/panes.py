@@ -49,9 +49,9 @@ def main() -> None:
                 panes, each = speed("panes", query, stream), speed("each", query, part)
                 line = f"{name:<13} {overlap:>7} {panes:>9.1f} {each:>8.1f}"
                 if returns == "COUNT(*)":
-                    expected, found = rows_of("panes", query, stream), c_rows(program, query, stream)
-                    assert np.array_equal(expected.ring[:, 0], found[0])
-                    assert np.array_equal(expected.overflow, found[1])
+                    expected, (count, over) = rows_of("panes", query, stream), c_rows(program, query, stream)
+                    assert np.array_equal(expected.ring[:, 0], count)
+                    assert np.array_equal(expected.overflow, over)
                     theirs = len(stream) / best_of(lambda q=query: c_rows(program, q, stream), REPETITIONS) / 1e6
                     line += f" {theirs:>6.1f} {theirs / panes:>9.2f}"
                 print(line, flush=True)

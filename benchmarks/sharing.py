@@ -47,10 +47,10 @@ def hardest(figure: str) -> tuple[EventBatch, str]:
     """The stream and the workload of a figure where it has the most events, then the most queries."""
     experiment = load(find(figure))
     point = max(points(experiment), key=lambda p: (p.get("events", 0), p.get("queries", 0)))
-    given = configuration(experiment, point)
-    [events] = from_spec(given["stream"]["generator"], given["stream"]["parameters"]).batches()
+    inputs = configuration(experiment, point)
+    [events] = from_spec(inputs["stream"]["generator"], inputs["stream"]["parameters"]).batches()
     print(f"{figure} at {point}", flush=True)
-    return events, given["workload"]
+    return events, inputs["workload"]
 
 
 def seconds(specification: str, text: str, events: EventBatch, least: float) -> float:
@@ -74,13 +74,15 @@ def main(granularity: str, figures: Sequence[str]) -> None:
     for figure in figures:
         events, text = hardest(figure)
         specifications = MODES[granularity]
-        for one in specifications:
-            seconds(one, text, events.slice(0, min(len(events), 2000)), 0.0)  # loads the kernels
-        rounds = [[seconds(one, text, events, LEAST) for one in specifications] for _ in range(ROUNDS)]
-        for n, one in enumerate(specifications):
-            ratio = median(own[n] / own[0] for own in rounds)
-            taken = 1e3 * median(own[n] for own in rounds)
-            print(f"  {one:<44} {taken:>9.2f} ms {ratio:>7.2f} times {specifications[0]}", flush=True)
+        for specification in specifications:
+            seconds(specification, text, events.slice(0, min(len(events), 2000)), 0.0)  # loads the kernels
+        rounds = [
+            [seconds(specification, text, events, LEAST) for specification in specifications] for _ in range(ROUNDS)
+        ]
+        for n, specification in enumerate(specifications):
+            ratio = median(times[n] / times[0] for times in rounds)
+            taken = 1e3 * median(times[n] for times in rounds)
+            print(f"  {specification:<44} {taken:>9.2f} ms {ratio:>7.2f} times {specifications[0]}", flush=True)
 
 
 if __name__ == "__main__":

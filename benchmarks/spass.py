@@ -57,8 +57,8 @@ def run(name: str, queries: list[str], events: EventBatch) -> tuple[float, Execu
     rows = [executor.process(events), executor.finish()]
     seconds = time.process_time() - begin
     answer = AnswerBuilder(workload)
-    for found in rows:
-        for query, aggregates in found.items():
+    for part in rows:
+        for query, aggregates in part.items():
             answer.add(query, (), aggregates)
     return seconds, executor, answer
 

@@ -87,7 +87,7 @@ def c_rows(program: ctypes.CDLL, query: CompiledQuery, stream: EventBatch) -> tu
     """Windows, ring channels, overflow flags, real and least channels of the C program."""
     window, layout, tables = query.window, query.layout, query.parts[0].tables
     assert window is not None
-    ints, reals = query.columns.matrices(stream)
+    ints, reals, *_ = query.columns.matrices(stream)
     most = int(stream.time[-1]) // window.slide + 2
     results = (
         np.empty(most, np.int64),

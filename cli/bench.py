@@ -190,7 +190,7 @@ def advise(
 
 def _show(found: "Ranking | Advice", text: str, as_json: bool, drawing: Path | None) -> None:
     if drawing is not None:
-        from cepbench.plots.ranking import write_ranking
+        from cepbench.plots.plot import write_ranking
 
         write_ranking(found, drawing)
     click.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if as_json else text)

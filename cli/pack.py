@@ -22,8 +22,7 @@ def pack(file: Path, results: Path, profile: str | None) -> None:
     """
     from cepbench.experiments.load import experiments
     from cepbench.metrics.pack import SUFFIX
-    from cepbench.metrics.packing import write_pack
-    from cepbench.metrics.results import ResultsError, load_results
+    from cepbench.metrics.results import ResultsError, load_results, write_pack
 
     if not file.name.endswith(SUFFIX):
         raise click.UsageError(f"{file}: a pack is called FILE{SUFFIX}")

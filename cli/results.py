@@ -70,8 +70,7 @@ def plot(
     """
     from cepbench.algorithms.registry import listed
     from cepbench.metrics.results import load_results
-    from cepbench.plots.draw import FORMATS, all_styles, write_drawings
-    from cepbench.plots.selection import Selection
+    from cepbench.plots.draw import FORMATS, Selection, all_styles, write_drawings
     from cepbench.plots.style import Page, fonts
 
     if font is not None and font not in fonts():
@@ -217,20 +216,22 @@ def compare(
 
 
 def _trend(folders: tuple[Path, ...], form: str, file: Path | None, metric: str | None) -> None:
+    from cepbench.metrics.commits import load_commits
     from cepbench.metrics.files import write
-    from cepbench.metrics.kept import load_kept
     from cepbench.plots.draw import FORMATS, render
     from cepbench.plots.trend import changes, describe_trend, draw_trend
     from cepbench.plots.trend import table as table_of
 
     if file is not None and file.suffix.lstrip(".") not in FORMATS:
         raise click.UsageError(f"{file}: a drawing is named FILE.pdf, FILE.svg or FILE.png")
-    kept = load_kept(folders)
-    if len(kept) < 2:
+    commits = load_commits(folders)
+    if len(commits) < 2:
         raise click.UsageError(
             "give two results folders, or two algorithms by --of and --to, or a folder of results kept by commit"
         )
-    found = changes(kept, metric)
-    click.echo(describe_trend(kept, found) if form == "text" else answer_text(table_of(kept, found), form).rstrip("\n"))
+    found = changes(commits, metric)
+    click.echo(
+        describe_trend(commits, found) if form == "text" else answer_text(table_of(commits, found), form).rstrip("\n")
+    )
     if file is not None:
-        write(file, render(draw_trend(kept, found), file.suffix.lstrip(".")))
+        write(file, render(draw_trend(commits, found), file.suffix.lstrip(".")))

@@ -13,7 +13,7 @@ from cepbench.cli.options import cluster, plugins, results
 from cepbench.pipeline.cluster import SparkCluster
 
 if TYPE_CHECKING:
-    from cepbench.experiments.sweep import Planned
+    from cepbench.experiments.planning import Planned
 
 PROFILES = ("smoke", "quick", "headline", "paper")
 
@@ -66,7 +66,7 @@ def run(
         context.invoke(list_experiments, as_json=False)
         return
 
-    from cepbench.experiments import sweep
+    from cepbench.experiments import planning, sweep
     from cepbench.metrics.status import Status
 
     if buckets is not None:
@@ -75,9 +75,9 @@ def run(
         from cepbench.experiments.provenance import commit_folder
 
         results = commit_folder(results)
-    planned = sweep.plan(experiments, profile, overrides, include=include)
+    planned = planning.plan(experiments, profile, overrides, include=include)
     if dry_run:
-        click.echo("\n".join(sweep.listing(planned, results, again == "noisy")))
+        click.echo("\n".join(planning.listing(planned, results, again == "noisy")))
         return
 
     from cepbench.pipeline.session import stop

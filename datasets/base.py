@@ -54,8 +54,8 @@ class RawLayout:
     def described(self) -> str:
         """The layout in a line, for a listing."""
         names = ", ".join(column.name for column in self.columns)
-        found = "by name" if self.named else "in this order"
-        return f"{self.files}: {self.format}, columns {found}: {names}"
+        columns = "by name" if self.named else "in this order"
+        return f"{self.files}: {self.format}, columns {columns}: {names}"
 
 
 @dataclass(frozen=True)

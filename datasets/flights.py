@@ -61,9 +61,9 @@ def page() -> str:
     """The same as text."""
     lines = [f"{NAME}: {SUMMARY}"]
     for title in ("source", "license", "time", "types", "attributes", "units", "key", "commands", "note"):
-        found = DESCRIBED[title]
-        rows = [f"{name}: {what}" for name, what in found.items()] if isinstance(found, dict) else [str(found)]
-        rows = found if isinstance(found, list) else rows
+        table = DESCRIBED[title]
+        rows = [f"{name}: {what}" for name, what in table.items()] if isinstance(table, dict) else [str(table)]
+        rows = table if isinstance(table, list) else rows
         if title in ("attributes", "units", "key"):
             rows = [", ".join(rows)]
         lines += [f"{title.capitalize()}:", *(f"  {row}" for row in rows)]
@@ -79,11 +79,11 @@ def write_flights(output: Path) -> tuple[int, int]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    found, left_out = flights(raw_table())
+    table, left_out = flights(raw_table())
     file = pa.BufferOutputStream()
-    pq.write_table(found, file)
+    pq.write_table(table, file)
     write(output, file.getvalue().to_pybytes())
-    return found.num_rows, left_out
+    return table.num_rows, left_out
 
 
 def raw_table() -> pa.Table:

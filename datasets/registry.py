@@ -29,7 +29,7 @@ DATASETS: tuple[Dataset, ...] = (
 
 def dataset(name: str) -> Dataset:
     """The data set of that name, or a `DatasetError` that lists all names."""
-    for found in DATASETS:
-        if found.name == name:
-            return found
-    raise DatasetError(f"unknown data set {name!r}; {choices(name, (found.name for found in DATASETS))}")
+    for candidate in DATASETS:
+        if candidate.name == name:
+            return candidate
+    raise DatasetError(f"unknown data set {name!r}; {choices(name, (candidate.name for candidate in DATASETS))}")

@@ -64,10 +64,10 @@ class EventBatch:
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
         """The result of `compute` on these events, computed once per batch and `key`."""
-        found = self._computed.get(key)
-        if found is None:
-            found = self._computed[key] = compute()
-        value: _Value = found
+        cached = self._computed.get(key)
+        if cached is None:
+            cached = self._computed[key] = compute()
+        value: _Value = cached
         return value
 
     @property

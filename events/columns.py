@@ -28,7 +28,7 @@ _WRITTEN: dict[str | None, tuple[pa.DataType, ...]] = {
     "": (pa.timestamp("ns"),),
     "UTC": (pa.timestamp("ns", "UTC"),),
 }
-"""How times are written as texts, by how answers show them (`zone`)."""
+"""The format of times as texts, by the `zone` in which answers show them."""
 
 
 def times(column: pa.Array, unit: str, place: Place, form: str, shown: str | None) -> NDArray[np.int64]:
@@ -93,7 +93,7 @@ def coded(column: pa.Array) -> pa.DictionaryArray:
 
 
 def zone(column: pa.Array, form: str) -> str | None:
-    """How answers show times: None as numbers, "" as timestamps without a zone, otherwise in that zone.
+    """The form of times in answers: None as numbers, "" as timestamps without a zone, otherwise in that zone.
 
     `column` has some times without nulls; texts are written as the first one, unless `form` is `iso`.
     """
@@ -195,12 +195,12 @@ def _parsed_times(column: pa.Array, place: Place, shown: str | None) -> pa.Array
     raise place.error(row, "time", f"{text!r} {problem}")
 
 
-def _whole(column: pa.Array, found: pa.Array) -> pa.Array:
+def _whole(column: pa.Array, otherwise: pa.Array) -> pa.Array:
     """Numbers such as 5.0 as integers, which keep all digits of the integers beside them."""
     try:
         return pc.cast(pc.replace_substring_regex(column, r"\.0*$", ""), pa.int64())
     except pa.ArrowInvalid:
-        return found
+        return otherwise
 
 
 def _from_timestamps(column: pa.Array, unit: str, place: Place) -> NDArray[np.int64]:

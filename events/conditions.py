@@ -114,9 +114,9 @@ def _parsed(where: str) -> Tree[Token]:
         return _parser().parse(where)
     except UnexpectedInput as error:
         rest = where[error.pos_in_stream or 0 :] if error.pos_in_stream != -1 else ""
-        found = f"at {rest!r}" if rest else "at its end"
+        place = f"at {rest!r}" if rest else "at its end"
         raise InputError(
-            f"where: {where!r} is not a condition {found}; write one such as delay IS NOT NULL AND delay > 0, "
+            f"where: {where!r} is not a condition {place}; write one such as delay IS NOT NULL AND delay > 0, "
             "with names of columns, numbers, 'texts', = != < <= > >=, IN, AND, OR, NOT and parentheses"
         ) from None
 
@@ -126,11 +126,11 @@ def _truth(tree: Any, rows: _Rows) -> pa.Array:
     parts = tree.children
     match tree.data:
         case "either" | "both":
-            found = _truth(parts[0], rows)
+            truth = _truth(parts[0], rows)
             for part in parts[1:]:
                 joined = pc.or_kleene if tree.data == "either" else pc.and_kleene
-                found = joined(found, _truth(part, rows))
-            return found
+                truth = joined(truth, _truth(part, rows))
+            return truth
         case "negated":
             return pc.invert(_truth(parts[0], rows))
         case "null" | "known":
@@ -139,48 +139,48 @@ def _truth(tree: Any, rows: _Rows) -> pa.Array:
         case "compared":
             return _compare(parts[0], str(parts[1]), parts[2], rows)
         case _:
-            found = _compare(parts[0], "=", parts[1], rows)
+            truth = _compare(parts[0], "=", parts[1], rows)
             for part in parts[2:]:
-                found = pc.or_kleene(found, _compare(parts[0], "=", part, rows))
-            return found if tree.data == "among" else pc.invert(found)
+                truth = pc.or_kleene(truth, _compare(parts[0], "=", part, rows))
+            return truth if tree.data == "among" else pc.invert(truth)
 
 
 def _compare(left: Any, operator: str, right: Any, rows: _Rows) -> pa.Array:
     """A comparison of which at least one side is a column; a constant is converted to the column's type."""
     sides = [_column(side, rows) if side.data == "column" else None for side in (left, right)]
-    known = next((side for side in sides if side is not None), None)
-    if known is None:
+    column = next((side for side in sides if side is not None), None)
+    if column is None:
         raise InputError(f"where: {_shown(left)} {operator} {_shown(right)} compares no column")
     try:
         values = [
-            _constant(given, known.type) if side is None else side
-            for side, given in zip(sides, (left, right), strict=True)
+            _constant(term, column.type) if side is None else side
+            for side, term in zip(sides, (left, right), strict=True)
         ]
-        found = _COMPARED[operator](*values)
+        compared_values = _COMPARED[operator](*values)
         if not all(map(_is_text, values)):
-            return found
+            return compared_values
         moments = [
-            _moments(value, rows.times.get(_name(given)) if given.data == "column" else None)
-            for value, given in zip(values, (left, right), strict=True)
+            _moments(value, rows.times.get(_name(term)) if term.data == "column" else None)
+            for value, term in zip(values, (left, right), strict=True)
         ]
         if any(moment is None for moment in moments):
-            return found
-        return pc.coalesce(_COMPARED[operator](*moments), found)
+            return compared_values
+        return pc.coalesce(_COMPARED[operator](*moments), compared_values)
     except (pa.ArrowException, ValueError, TypeError, OverflowError):
         compared = [
-            _shown(given) + ("" if side is None else f" ({side.type})")
-            for side, given in zip(sides, (left, right), strict=True)
+            _shown(term) + ("" if side is None else f" ({side.type})")
+            for side, term in zip(sides, (left, right), strict=True)
         ]
         raise InputError(f"{rows.place}: where: cannot compare {' with '.join(compared)}") from None
 
 
-def _moments(texts: pa.Array | pa.Scalar, known: pa.Array | None) -> pa.Array | pa.Scalar | None:
-    """`known`, or `texts` parsed as ISO 8601 in UTC: null for a text, None for a constant, that is not a time."""
-    if known is not None:
-        return known
+def _moments(texts: pa.Array | pa.Scalar, times: pa.Array | None) -> pa.Array | pa.Scalar | None:
+    """`times`, or `texts` parsed as ISO 8601 in UTC: null for a text, None for a constant, that is not a time."""
+    if times is not None:
+        return times
     alone = isinstance(texts, pa.Scalar)
-    given = pa.array([texts.as_py()], texts.type) if alone else texts
-    trimmed = pc.utf8_trim_whitespace(pc.cast(given, pa.string()))
+    column = pa.array([texts.as_py()], texts.type) if alone else texts
+    trimmed = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
     likely = pc.if_else(pc.match_substring_regex(trimmed, _MOMENT), trimmed, pa.scalar(None, trimmed.type))
     if likely.null_count == len(likely):
         return None if alone else pa.nulls(len(likely), _TIMES)

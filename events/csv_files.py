@@ -65,7 +65,7 @@ class Column:
         return Kind.STRING if texts else self.kind
 
     def notice(self, name: str, *, needed: bool = False) -> str | None:
-        """Why the column is text although it contains numbers, and what helps; None if it is no such column.
+        """The reason why the column is text although it contains numbers, and what helps; None if it is no such column.
 
         Unless its numbers are `needed`, most of its values have to be numbers.
         """
@@ -90,7 +90,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Form:
-    """How a file is written: the names of its columns, its separator and its encoding."""
+    """The form of a file: the names of its columns, its separator and its encoding."""
 
     names: tuple[str, ...]
     separator: str
@@ -146,9 +146,8 @@ def csv_blocks(
         raise _unreadable(called, error, form.names) from None
 
 
-def columns_of(file: Path, reading: Reading, called: str | None = None) -> dict[str, Column]:
+def columns_of(file: Path, reading: Reading, called: str) -> dict[str, Column]:
     """The columns of a file, which messages call `called`. Raises `InputError`."""
-    called = called or str(file)
     names = form_of(file, reading, called).names
     reading.check(names, called, is_csv=True)
     columns = dict.fromkeys(names, Column())
@@ -169,34 +168,34 @@ def _quotes(file: Path) -> int:
         return sum(block.count(b'"') for block in iter(lambda: stream.read(BLOCK_BYTES), b""))
 
 
-def _examined(known: Column, values: pa.Array, place: str, first_row: int) -> Column:
+def _examined(facts: Column, values: pa.Array, place: str, first_row: int) -> Column:
     """The facts about a column after a block; the number of its first row follows `place`."""
-    if len(known.texts) > MOST_TEXTS or values.null_count == len(values):
-        return known
-    texts, trimmed = dict(known.texts), pc.utf8_trim_whitespace(values)
+    if len(facts.texts) > MOST_TEXTS or values.null_count == len(values):
+        return facts
+    texts, trimmed = dict(facts.texts), pc.utf8_trim_whitespace(values)
     numbers = trimmed
     while True:
         if texts:
             is_text = pc.is_in(values, value_set=pa.array(texts, pa.string()))
             numbers = pc.if_else(is_text, pa.scalar(None, pa.string()), trimmed)
-        balance = known.numbers + len(values) - 2 * numbers.null_count + values.null_count
+        balance = facts.numbers + len(values) - 2 * numbers.null_count + values.null_count
         if numbers.null_count == len(numbers):
-            return replace(known, texts=texts, numbers=balance)
-        kinds = (Kind.INT, Kind.FLOAT) if known.kind is not Kind.FLOAT else (Kind.FLOAT,)
+            return replace(facts, texts=texts, numbers=balance)
+        kinds = (Kind.INT, Kind.FLOAT) if facts.kind is not Kind.FLOAT else (Kind.FLOAT,)
         kind = next((kind for kind in kinds if are(numbers, ARROW[kind])), None)
         if kind is not None:
             break
         row = first_other(numbers, pa.float64())
         texts[values[row].as_py()] = f"{place} {first_row + row}"
         if len(texts) > MOST_TEXTS:
-            return replace(known, texts=texts)
-    long = known.long
+            return replace(facts, texts=texts)
+    long = facts.long
     if long is None and pc.max(pc.binary_length(numbers)).as_py() >= LONG_DIGITS:
         row = pc.index(pc.match_substring_regex(numbers, _LONG), True).as_py()
         long = None if row < 0 else f"{place} {first_row + row}"
-    row = -1 if known.padded else first_padded(numbers)
-    padded = known.padded if row < 0 else (values[row].as_py(), f"{place} {first_row + row}")
-    return replace(known, kind=kind, long=long, padded=padded, texts=texts, numbers=balance)
+    row = -1 if facts.padded else first_padded(numbers)
+    padded = facts.padded if row < 0 else (values[row].as_py(), f"{place} {first_row + row}")
+    return replace(facts, kind=kind, long=long, padded=padded, texts=texts, numbers=balance)
 
 
 def _unreadable(called: str, error: Exception, names: Sequence[str]) -> InputError:

@@ -16,7 +16,7 @@ MOST_LISTED = 20
 """The most names that a message lists."""
 
 
-def choices(name: str, known: Iterable[str], more: str = "") -> str:
+def choices(name: str, allowed: Iterable[str], more: str = "") -> str:
     """The valid names in place of an unknown one, and the nearest, for the end of a message.
 
     Of many names, only those that contain the unknown one or resemble it are listed.
@@ -26,11 +26,11 @@ def choices(name: str, known: Iterable[str], more: str = "") -> str:
     >>> choices("13.1", [f"greta-{chapter}.1" for chapter in range(30)])
     'choose one of 30 names; did you mean greta-13.1?'
     """
-    names = list(known)
+    names = list(allowed)
     close = get_close_matches(name.lower(), names, 1 if len(names) <= MOST_LISTED else 3)
     if len(names) <= MOST_LISTED:
         return f"choose one of {', '.join(names)}{more}" + (f"; did you mean {close[0]}?" if close else "")
-    near = [other for other in names if name and name.lower() in other.lower()] or close
+    near = [candidate for candidate in names if name and name.lower() in candidate.lower()] or close
     meant = f"did you mean {' or '.join(near[:3])}?" if near else f"for example {', '.join(names[:3])}"
     return f"choose one of {len(names)} names{more}; {meant}"
 

@@ -163,14 +163,14 @@ def read_events(
         return _assemble(layout, [(parts, (FRAME, len(events)))])
     source = sources.find(events)
     layout = source_layout(source, reading)
-    narrow, found = layout.narrow(attributes), []
+    narrow, files_read = layout.narrow(attributes), []
     for file in source.files:
         blocks = list(file_blocks(file, source.is_csv, narrow, whole=True))
         heading = reading.heading if source.is_csv else 0
-        found.append((blocks, (str(file), heading + sum(block.read for block in blocks))))
-    assembled = _assemble(layout, found)
-    more = () if narrow is layout else _equal_rows(source, layout)
-    return replace(assembled, notices=(*assembled.notices, *more))
+        files_read.append((blocks, (str(file), heading + sum(block.read for block in blocks))))
+    assembled = _assemble(layout, files_read)
+    notices = () if narrow is layout else _equal_rows(source, layout)
+    return replace(assembled, notices=(*assembled.notices, *notices))
 
 
 def source_layout(
@@ -254,15 +254,15 @@ def checked(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> Block:
 def _chosen(batch: pa.RecordBatch, layout: FileLayout, place: Place) -> NDArray[np.int64]:
     """The rows that satisfy the condition. Attributes and numbers are compared with their types in all rows."""
     assert layout.reading.where is not None, "otherwise all rows count"
-    found = dict(zip(batch.schema.names, batch.columns, strict=True))
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     kinds = {**layout.kinds, **({layout.reading.time: Kind.INT} if layout.whole_times else {})}
     for name, kind in kinds.items():
-        found[name] = attribute(found.get(name, pa.nulls(len(batch))), name, kind, place)
-    reading, time = layout.reading, found[layout.reading.time]
+        columns[name] = attribute(columns.get(name, pa.nulls(len(batch))), name, kind, place)
+    reading, time = layout.reading, columns[layout.reading.time]
     patterned = "%" in reading.format and sources.arrow_kind(time.type) is Kind.STRING
     times = {reading.time: by_pattern(_plain(time), reading.format)} if patterned else {}
     try:
-        return chosen(layout.reading.where, found, place.file, times)
+        return chosen(layout.reading.where, columns, place.file, times)
     except InputError as error:
         reasons = [why for name, why in layout.doubts.items() if name in named(layout.reading.where)]
         raise InputError("; ".join((str(error), *reasons))) from None
@@ -280,8 +280,8 @@ def check_needed(events: InputEvents, needs: Mapping[str, Collection[str]]) -> N
                 holes = holes & (events.batch.type == events.schema.type_code(name))
             if holes.any():
                 # The first in the file, which need not be the first in time.
-                found = np.flatnonzero(holes)
-                event = int(found[np.argmin(events.row[found])])
+                rows = np.flatnonzero(holes)
+                event = int(rows[np.argmin(events.row[rows])])
                 kind = events.schema.types[int(events.batch.type[event])]
                 problem = f"null or NaN in an event of type {kind!r}, but a query needs it"
                 if events.reading is not None:
@@ -320,17 +320,17 @@ def _frame_batches(frame: pd.DataFrame, reading: Reading) -> list[pa.RecordBatch
     return batches or [pa.RecordBatch.from_arrays([pa.array([], f.type) for f in table.schema], schema=table.schema)]
 
 
-def _merge(known: pa.DataType | None, kind: pa.DataType, name: str, file: Path) -> pa.DataType:
-    if known is None or pa.types.is_null(known):
+def _merge(earlier: pa.DataType | None, kind: pa.DataType, name: str, file: Path) -> pa.DataType:
+    if earlier is None or pa.types.is_null(earlier):
         return kind
     if pa.types.is_null(kind) or name in RESERVED:
-        return known
-    kinds = {sources.arrow_kind(known), sources.arrow_kind(kind)}
+        return earlier
+    kinds = {sources.arrow_kind(earlier), sources.arrow_kind(kind)}
     if len(kinds) == 1:
-        return known
+        return earlier
     if kinds == {Kind.INT, Kind.FLOAT}:
         return pa.float64()
-    raise InputError(f"{file}: column {name!r} has type {kind}, but {known} in an earlier file of the folder")
+    raise InputError(f"{file}: column {name!r} has type {kind}, but {earlier} in an earlier file of the folder")
 
 
 def _layout(
@@ -382,7 +382,7 @@ def _plain(column: pa.Array) -> pa.Array:
 
 def _assemble(layout: FileLayout, read: Sequence[tuple[list[Block], tuple[str, int]]]) -> InputEvents:
     """Codes strings and sorts by time (stable) the rows of all files, whose names and numbers of rows follow."""
-    blocks = [block for found, _ in read for block in found]
+    blocks = [block for file_blocks, _ in read for block in file_blocks]
     blocks = [block for block in blocks if block.read] or blocks[:1]
     files = tuple(file for _, file in read)
     before = np.cumsum([0, *(rows for _, rows in files)])
@@ -407,8 +407,8 @@ def _assemble(layout: FileLayout, read: Sequence[tuple[list[Block], tuple[str, i
         events = _distinct(events)
     first = events.batch.slice(0, FIRST_EVENTS)
     place = events.place if files[0][0] != FRAME else None
-    more = remarks(first, schema, layout.reading, files[0][0], place, events.missing)
-    return replace(events, notices=(*events.notices, *more))
+    notices = remarks(first, schema, layout.reading, files[0][0], place, events.missing)
+    return replace(events, notices=(*events.notices, *notices))
 
 
 def _sorted(events: InputEvents, first: int, column: str) -> InputEvents:
@@ -500,8 +500,8 @@ def codes(column: pa.ChunkedArray | pa.Array, words: tuple[str, ...]) -> NDArray
     """int32 codes into `words`, which contain every string of the column, and '' if it has nulls."""
     column = coded(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
     places = pc.index_in(column.dictionary, value_set=pa.array(words, pa.string()))
-    found = pc.take(places, column.indices)
-    return _flat(pc.fill_null(found, words.index("")) if found.null_count else found)
+    indices = pc.take(places, column.indices)
+    return _flat(pc.fill_null(indices, words.index("")) if indices.null_count else indices)
 
 
 def numbers(column: pa.ChunkedArray | pa.Array, schema: Schema, name: str) -> NDArray[np.generic]:

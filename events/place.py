@@ -1,4 +1,4 @@
-"""Where rows of a stream come from, for messages about them."""
+"""The origin of rows of a stream, for messages about them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

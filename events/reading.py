@@ -1,4 +1,4 @@
-"""How your files are read: their form, the columns of time and type, the format of times, and a condition on rows.
+"""The reading of your files: their form, the columns of time and type, the format of times, and a condition on rows.
 
 Messages name Python arguments, such as `Reading(time=...)`; the command line replaces them by its options.
 """
@@ -21,7 +21,7 @@ EPOCHS = {"epoch": "s", "epoch-ms": "ms", "epoch-us": "us", "epoch-ns": "ns"}
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a file or DataFrame: its columns of time and type, the format of times, and the form of a CSV file.
+    """The reading of a file or DataFrame: columns of time and type, the format of times, and the form of a CSV file.
 
     Parameters
     ----------
@@ -174,11 +174,11 @@ class Reading:
         import pyarrow as pa
 
         raw = dict(zip(batch.schema.names, batch.columns, strict=True))
-        found = {name: raw[name] for name in self.attributes(batch.schema.names)}
-        found["time"] = raw[self.time]
+        columns = {name: raw[name] for name in self.attributes(batch.schema.names)}
+        columns["time"] = raw[self.time]
         constant = pa.scalar(self.constant, pa.string())
-        found["type"] = raw[self.type] if self.constant is None else pa.repeat(constant, batch.num_rows)
-        return found
+        columns["type"] = raw[self.type] if self.constant is None else pa.repeat(constant, batch.num_rows)
+        return columns
 
 
 def _is_number(text: str) -> bool:
@@ -192,10 +192,10 @@ EXPECTED = Reading()
 """Columns `time` and `type`, times in seconds."""
 
 
-def reading_of(given: Reading | str, where: str | None = None) -> Reading:
+def reading_of(reading: Reading | str, where: str | None = None) -> Reading:
     """A reading; a unit means files with the columns `time` and `type`. Raises `InputError`.
 
     A condition `where` replaces the reading's own.
     """
-    found = Reading(unit=given) if isinstance(given, str) else given
-    return found if where is None else replace(found, where=where)
+    full = Reading(unit=reading) if isinstance(reading, str) else reading
+    return full if where is None else replace(full, where=where)

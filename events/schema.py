@@ -83,6 +83,6 @@ def check_attributes(schema: Schema, needs: Mapping[str, Collection[str]], place
     """`InputError` that names all attributes that queries need and the stream lacks."""
     absent = sorted({needed for attributes in needs.values() for needed in attributes} - schema.kinds.keys())
     if absent:
-        known = listed(schema.kinds) if schema.kinds else "no attributes"
+        available = listed(schema.kinds) if schema.kinds else "no attributes"
         columns = f"columns {' and '.join(map(repr, absent))} are" if len(absent) > 1 else f"column {absent[0]!r} is"
-        raise InputError(f"{place}: {columns} missing; there are {known}")
+        raise InputError(f"{place}: {columns} missing; there are {available}")

@@ -59,9 +59,7 @@ def parquet_schema(file: Path) -> pa.Schema:
         raise _unreadable(file, error) from None
 
 
-def parquet_blocks(
-    file: Path, columns: Collection[str] | None = None, *, whole: bool = False
-) -> Iterator[pa.RecordBatch]:
+def parquet_blocks(file: Path, columns: Collection[str] | None, *, whole: bool = False) -> Iterator[pa.RecordBatch]:
     """Rows of a file in order, in blocks of bounded size, the first one empty. `InputError` if unreadable.
 
     Only `columns` are read if given, where the file has them. Strings stay coded, as most files store them. With

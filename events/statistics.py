@@ -21,7 +21,7 @@ class EventSample:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What an optimizer may know of a stream before it runs.
+    """The knowledge that an optimizer may have of a stream before it runs.
 
     `rates` gives events per unit of stream time by type name, over the whole stream. `sampler` draws events of given
     types with their attributes; without one there is no sample. It belongs to the process that plans: a plan keeps what

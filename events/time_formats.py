@@ -47,7 +47,7 @@ def timestamps(column: pa.Array, form: str, place: Place) -> pa.Array:
 
 
 def misread(time: NDArray[np.int64], unit: str) -> str | None:
-    """Why whole numbers, in order, cannot be meant as times in `unit`, and the option that reads them, or None.
+    """The reason why numbers, in order, cannot be meant as times in `unit`, and the option that reads them, or None.
 
     They are digits of dates, or after the year 5000 in `unit` and not in a finer one.
     """
@@ -85,20 +85,20 @@ def parsed(texts: "pd.Series[str]", form: str) -> "pd.Series[pd.Timestamp]":
 def _epochs(column: pa.Array, unit: str, form: str, place: Place) -> pa.Array:
     """Numbers of `unit` since 1970. Texts are exact to the nanosecond, floats as exact as floats are."""
     if pa.types.is_integer(column.type):
-        found = _scaled(pc.cast(column, pa.decimal128(20, 0)), unit)
+        times = _scaled(pc.cast(column, pa.decimal128(20, 0)), unit)
     elif pa.types.is_floating(column.type):
-        found = _from_floats(column, unit)
+        times = _from_floats(column, unit)
     else:
-        found = _scaled(column, unit)
-    if found is None:
+        times = _scaled(column, unit)
+    if times is None:
         bad = next(row for row in range(len(column)) if _epoch_fails(column.slice(row, 1), unit))
         problem = f"{column[bad].as_py()!r} is not a number of {unit!r} since 1970 (Reading(format={form!r}))"
         raise place.error(bad, "time", problem)
-    return found
+    return times
 
 
-def _epoch_fails(one: pa.Array, unit: str) -> bool:
-    return (_from_floats(one, unit) if pa.types.is_floating(one.type) else _scaled(one, unit)) is None
+def _epoch_fails(value: pa.Array, unit: str) -> bool:
+    return (_from_floats(value, unit) if pa.types.is_floating(value.type) else _scaled(value, unit)) is None
 
 
 def _scaled(column: pa.Array, unit: str) -> pa.Array | None:

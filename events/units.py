@@ -58,7 +58,7 @@ def in_bytes(size: str) -> int:
 
     Raises `ValueError` with a description of a size.
     """
-    found = _SIZE.fullmatch(size.strip())
-    if found is None or found[2].upper() not in BYTES:
+    match = _SIZE.fullmatch(size.strip())
+    if match is None or match[2].upper() not in BYTES:
         raise ValueError("a size such as 4096 (bytes), 64MB (10^6 bytes each) or 64MiB (2^20); also with K or G for M")
-    return int(Fraction(found[1]) * BYTES[found[2].upper()])
+    return int(Fraction(match[1]) * BYTES[match[2].upper()])

@@ -1,7 +1,6 @@
-"""Sliding windows and the panes that overlapping windows share."""
+"""Sliding windows."""
 
 from dataclasses import dataclass
-from math import gcd
 
 FOREVER = 2**62
 """A window length beyond every time stamp: times are smaller, so that the end of a window is a 64-bit integer."""
@@ -44,11 +43,6 @@ class Window:
     def overlap(self) -> int:
         """The maximum number of windows that contain one event."""
         return -(-self.within // self.slide)
-
-    @property
-    def pane(self) -> int:
-        """Length of the panes that every window consists of."""
-        return gcd(self.within, self.slide)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from cepbench.events.errors import InputError
 from cepbench.events.reading import Reading, reading_of
 from cepbench.events.statistics import Statistics
 from cepbench.experiments.bench import MEMORY, check_memory, check_seconds, divided
+from cepbench.experiments.digests import majority
 from cepbench.experiments.growth import Prediction, predicted
 from cepbench.metrics.advice import Advice, Candidate
 from cepbench.metrics.ranking import APART
@@ -133,17 +134,17 @@ def advise(
     watch = _Budget(began, budget * (1 - KEPT_BACK))
     counts = _counted(queries, batch, statistics, sizes, memory, watch, budget)
     trials: dict[str, Trial] = {}
-    found: list[Candidate] = []
+    tested: list[Candidate] = []
     order = sorted(able, key=lambda name: (able[name].enumerates, able[name].starts))
     for name, trial in _each(
         order, watch, lambda name, share: tried(workload, able[name], statistics, batch, sizes, share, memory)
     ):
         trials[name] = trial
-        found.append(_candidate(name, able[name], trials[name], features, counts, memory))
-        finished(found[-1])
-    found = _checked(found, trials)
-    found.sort(key=lambda one: (one.status is not Status.OK, one.seconds is None, one.seconds or 0.0))
-    candidates = (*found, *(Candidate(name, Status.UNSUPPORTED, reason) for name, reason in refused.items()))
+        tested.append(_candidate(name, able[name], trials[name], features, counts, memory))
+        finished(tested[-1])
+    tested = _checked(tested, trials)
+    tested.sort(key=lambda entry: (entry.status is not Status.OK, entry.seconds is None, entry.seconds or 0.0))
+    candidates = (*tested, *(Candidate(name, Status.UNSUPPORTED, reason) for name, reason in refused.items()))
     matches, most = _matches(counts, trials, features)
     recommended, because = _recommended(candidates, memory)
     return Advice(
@@ -202,12 +203,12 @@ class _Budget:
 
 def _sizes(batch: EventBatch) -> tuple[int, ...]:
     """Sizes of the prefixes. Each contains all events of its last time stamp; the last one is the whole stream."""
-    found = []
+    sizes = []
     size = SMALLEST
     while size < len(batch):
-        found.append(int(np.searchsorted(batch.time, batch.time[size - 1], "right")))
-        size = 2 * max(size, found[-1] // 2)
-    return tuple(dict.fromkeys([*(size for size in found if size < len(batch) * 0.75), len(batch)]))
+        sizes.append(int(np.searchsorted(batch.time, batch.time[size - 1], "right")))
+        size = 2 * max(size, sizes[-1] // 2)
+    return tuple(dict.fromkeys([*(size for size in sizes if size < len(batch) * 0.75), len(batch)]))
 
 
 def _features(batch: EventBatch, workload: Workload, sizes: Sequence[int]) -> _Features:
@@ -272,7 +273,7 @@ def _candidate(
         state=None if state is None else state.value,
         state_low=None if state is None else state.low,
         state_high=None if state is None else state.high,
-        curve=tuple((one.events, one.seconds) for one in prefixes),
+        curve=tuple((prefix.events, prefix.seconds) for prefix in prefixes),
         setup_seconds=trial.setup_seconds,
         plan_seconds=trial.plan_seconds,
     )
@@ -282,7 +283,7 @@ def time_prediction(
     prefixes: Sequence[Prefix], features: _Features, counted: Trial | None, enumerates: bool
 ) -> Prediction:
     """Seconds of the whole stream. Models also have a fixed cost, and a cost per burst."""
-    values, last = [one.seconds for one in prefixes], prefixes[-1]
+    values, last = [prefix.seconds for prefix in prefixes], prefixes[-1]
     if last.events == features.sizes[-1]:
         return Prediction(last.seconds, last.low, last.high, measured=True)
     grown = _at(prefixes, features, features.times)
@@ -290,35 +291,35 @@ def time_prediction(
         grown = {name: grown[name] for name in GENTLE}
     elif (counts := _counts(prefixes, features, counted, "matches")) is not None:
         grown["matches"] = counts
-    base = [*(float(one.events) for one in prefixes), float(features.sizes[-1])]
+    base = [*(float(prefix.events) for prefix in prefixes), float(features.sizes[-1])]
     bases: list[list[Sequence[float]]] = [[base]]
     if features.bursts is not None:
         bursts = _at(prefixes, features, {"bursts": features.bursts})["bursts"]
         bases += [[bursts], [base, bursts]]
     fixed = [1.0] * len(base)
-    bases += [[fixed, *one] for one in bases]
+    bases += [[fixed, *columns] for columns in bases]
     return predicted(values, grown, base, bases[1:], MIDDLE)
 
 
 def _state_prediction(prefixes: Sequence[Prefix], features: _Features, counted: Trial | None) -> Prediction | None:
     """Peak of the state of the whole stream, from the prefixes on which it was measured."""
-    known = [one for one in prefixes if one.state is not None]
-    if not known:
+    measured = [prefix for prefix in prefixes if prefix.state is not None]
+    if not measured:
         return None
-    values = [float(one.state or 0) for one in known]
-    if known[-1].events == features.sizes[-1]:
+    values = [float(prefix.state or 0) for prefix in measured]
+    if measured[-1].events == features.sizes[-1]:
         return Prediction(values[-1], values[-1], values[-1], measured=True)
-    grown = _at(known, features, features.states)
-    if (counts := _counts(known, features, counted, "most")) is not None:
+    grown = _at(measured, features, features.states)
+    if (counts := _counts(measured, features, counted, "most")) is not None:
         grown["most"] = counts
-    return predicted(values, grown, [1.0] * (len(known) + 1))
+    return predicted(values, grown, [1.0] * (len(measured) + 1))
 
 
 def _at(
-    prefixes: Sequence[Prefix], features: _Features, known: Mapping[str, Sequence[float]]
+    prefixes: Sequence[Prefix], features: _Features, wanted: Mapping[str, Sequence[float]]
 ) -> dict[str, Sequence[float]]:
-    places = [features.sizes.index(one.events) for one in prefixes]
-    return {name: [*(values[place] for place in places), values[-1]] for name, values in known.items()}
+    places = [features.sizes.index(prefix.events) for prefix in prefixes]
+    return {name: [*(values[place] for place in places), values[-1]] for name, values in wanted.items()}
 
 
 def _counts(
@@ -328,7 +329,7 @@ def _counts(
     if counted is None or len(counted.prefixes) < len(prefixes):
         return None
     whole = counted.prefixes[-1].events == features.sizes[-1]
-    values = [getattr(one, name) for one in counted.prefixes]
+    values = [getattr(prefix, name) for prefix in counted.prefixes]
     if whole or name == "most":
         end = values[-1]
     elif not isfinite(values[-1]):
@@ -339,10 +340,10 @@ def _counts(
 
 
 def _count_prediction(prefixes: Sequence[Prefix], features: _Features) -> Prediction:
-    values = [one.matches for one in prefixes]
+    values = [prefix.matches for prefix in prefixes]
     if prefixes[-1].events == features.sizes[-1] or not isfinite(values[-1]):
         return Prediction(values[-1], values[-1], values[-1], measured=True)
-    base = [*(float(one.events) for one in prefixes), float(features.sizes[-1])]
+    base = [*(float(prefix.events) for prefix in prefixes), float(features.sizes[-1])]
     return predicted(values, _at(prefixes, features, features.times), base)
 
 
@@ -350,10 +351,10 @@ def _matches(
     counted: Trial | None, trials: Mapping[str, Trial], features: _Features
 ) -> tuple[Prediction | None, float | None]:
     """Matches of the whole stream, and the most in a row, from the trial that reached the longest prefix."""
-    known = [trial.prefixes for trial in (counted, *trials.values()) if trial is not None and trial.prefixes]
-    if not known:
+    counts = [trial.prefixes for trial in (counted, *trials.values()) if trial is not None and trial.prefixes]
+    if not counts:
         return None, None
-    furthest = max(known, key=lambda prefixes: prefixes[-1].events)
+    furthest = max(counts, key=lambda prefixes: prefixes[-1].events)
     return _count_prediction(furthest, features), furthest[-1].most
 
 
@@ -362,33 +363,32 @@ def _checked(candidates: Sequence[Candidate], trials: Mapping[str, Trial]) -> li
 
     A wrong candidate has no vote on later prefixes, which few algorithms reach. Without a majority, all are wrong.
     """
-    votes: dict[int, dict[str, list[str]]] = {}
+    answers: dict[int, dict[str, str]] = {}
     for name, trial in trials.items():
-        for one in trial.prefixes:
-            votes.setdefault(one.events, {}).setdefault(one.digest, []).append(name)
+        for prefix in trial.prefixes:
+            answers.setdefault(prefix.events, {})[name] = prefix.digest
     wrong: dict[str, str] = {}
-    for size in sorted(votes):
-        answers = [[name for name in names if name not in wrong] for names in votes[size].values()]
-        total = sum(map(len, answers))
-        losers = [names for names in answers if 2 * len(names) <= total]
-        if len(losers) == len(answers):
+    for size in sorted(answers):
+        digests = {name: digest for name, digest in answers[size].items() if name not in wrong}
+        right = majority([*digests.values()], len(digests))
+        if right is None:
             reason = f"on the first {size} events answers differ, and no majority says which is right"
         else:
             reason = f"its answer on the first {size} events is not that of the majority"
-        wrong |= {name: reason for names in losers for name in names}
+        wrong |= {name: reason for name, digest in digests.items() if digest != right}
     return [
-        replace(one, status=Status.WRONG, reason=wrong[one.algorithm]) if one.algorithm in wrong else one
-        for one in candidates
+        replace(entry, status=Status.WRONG, reason=wrong[entry.algorithm]) if entry.algorithm in wrong else entry
+        for entry in candidates
     ]
 
 
 def _recommended(candidates: Sequence[Candidate], memory: int) -> tuple[str | None, str]:
-    tried = [one for one in candidates if one.status is not Status.UNSUPPORTED]
-    well = [one for one in tried if one.status is Status.OK and one.seconds is not None]
-    usable = [one for one in well if isfinite(one.seconds or 0.0) and (one.state or 0) <= memory]
+    tried = [candidate for candidate in candidates if candidate.status is not Status.UNSUPPORTED]
+    well = [candidate for candidate in tried if candidate.status is Status.OK and candidate.seconds is not None]
+    usable = [entry for entry in well if isfinite(entry.seconds or 0.0) and (entry.state or 0) <= memory]
     if not usable:
-        ended = {one.algorithm: one.ended for one in tried}
-        ended |= {one.algorithm: "would not finish, or needs more memory than its limit" for one in well}
+        ended = {candidate.algorithm: candidate.ended for candidate in tried}
+        ended |= {candidate.algorithm: "would not finish, or needs more memory than its limit" for candidate in well}
         return None, "; ".join(f"{name}: {how}" for name, how in ended.items())
     best = min(usable, key=_at_worst)  # the prediction of a short trial may be far too low
     assert best.seconds is not None
@@ -396,11 +396,12 @@ def _recommended(candidates: Sequence[Candidate], memory: int) -> tuple[str | No
         reason = f"the shortest time in the worst case, {best.seconds:.3g} s (measured)"
     else:
         reason = f"the shortest time in the worst case, {_at_worst(best):.3g} s ({best.seconds:.3g} s predicted)"
-    others = [one for one in usable if one is not best]
+    others = [candidate for candidate in usable if candidate is not best]
     if others:
         second = min(others, key=_at_worst)
         reason += f"; next is {second.algorithm} with {_at_worst(second):.3g} s"
-        alike = [one.algorithm for one in sorted(others, key=_at_worst) if _at_best(one) <= APART * _at_worst(best)]
+        near = [entry for entry in sorted(others, key=_at_worst) if _at_best(entry) <= APART * _at_worst(best)]
+        alike = [entry.algorithm for entry in near]
         reason += f"; not distinguishable from it: {', '.join(alike)}" if alike else ""
     return best.algorithm, reason
 
@@ -420,7 +421,7 @@ def _warnings(
 ) -> Iterable[str]:
     if most is None or matches is None or max(most, matches.value) < EXPLOSION:
         return
-    names = [one.algorithm for one in candidates if one.algorithm in able and able[one.algorithm].enumerates]
+    names = [entry.algorithm for entry in candidates if entry.algorithm in able and able[entry.algorithm].enumerates]
     if names:
         inside = "more than 10^19" if not isfinite(most) else f"about 10^{round(log10(max(1.0, most)))}"
         yield f"{', '.join(names)} would construct {inside} trends in a window"

@@ -152,16 +152,16 @@ def bench(
     return Ranking(count, len(queries), seconds, ranked(entries))
 
 
-def check_seconds(name: str, given: object, least: float = 1e-3) -> None:
-    """Raises `InputError` unless `given` is a finite number of seconds of at least `least`."""
-    if isinstance(given, bool) or not isinstance(given, int | float) or not least <= given < inf:
-        raise InputError(f"{name}: expected a number of seconds, at least {least:g}, not {given!r}")
+def check_seconds(name: str, seconds: object, least: float = 1e-3) -> None:
+    """Raises `InputError` unless `seconds` is a finite number of seconds of at least `least`."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not least <= seconds < inf:
+        raise InputError(f"{name}: expected a number of seconds, at least {least:g}, not {seconds!r}")
 
 
-def check_memory(given: object) -> None:
-    """Raises `InputError` unless `given` is a number of bytes that suffices for loading the kernels."""
-    if isinstance(given, bool) or not isinstance(given, int) or given < LEAST_MEMORY:
-        raise InputError(f"memory: expected a number of bytes, at least {LEAST_MEMORY} (256 MiB), not {given!r}")
+def check_memory(memory: object) -> None:
+    """Raises `InputError` unless `memory` is a number of bytes that suffices for loading the kernels."""
+    if isinstance(memory, bool) or not isinstance(memory, int) or memory < LEAST_MEMORY:
+        raise InputError(f"memory: expected a number of bytes, at least {LEAST_MEMORY} (256 MiB), not {memory!r}")
 
 
 def divided(queries: Sequence[Query], names: Iterable[str]) -> tuple[dict[str, Algorithm], dict[str, str]]:
@@ -172,16 +172,16 @@ def divided(queries: Sequence[Query], names: Iterable[str]) -> tuple[dict[str, A
     able: dict[str, Algorithm] = {}
     refused: dict[str, str] = {}
     for name in names:
-        made = make(name)
+        algorithm = make(name)
         try:
-            check_supported(queries, made, name)
+            check_supported(queries, algorithm, name)
         except UnsupportedQuery as error:
             refused[name] = str(error).partition(f"{name} cannot evaluate ")[2] or str(error)
             continue
-        if (missing := made.missing()) is not None:
+        if (missing := algorithm.missing()) is not None:
             refused[name] = missing
         else:
-            able[name] = made
+            able[name] = algorithm
     if not able:
         reasons = "".join(f"\n  {name}: {reason}" for name, reason in refused.items())
         raise UnsupportedQuery(f"no algorithm can evaluate the queries:{reasons}")
@@ -189,8 +189,8 @@ def divided(queries: Sequence[Query], names: Iterable[str]) -> tuple[dict[str, A
 
 
 def save_experiment(
-    file: Path, workload_text: str, events: Path, ranking: Ranking, reading: Reading | str = "s", *,
-    arithmetic: str = "modular", memory: int = MEMORY, repeat: float = REPEAT,
+    file: Path, workload_text: str, events: Path, ranking: Ranking, reading: Reading | str, *,
+    arithmetic: str, memory: int, repeat: float,
 ) -> None:  # fmt: skip
     """Writes the comparison as an experiment file for `cepbench run`, without the algorithms that refused.
 
@@ -297,7 +297,7 @@ def _entry(name: str, outcomes: Sequence[Outcome]) -> Entry:
     seconds = [outcome.summary.service_total for outcome in outcomes if outcome.summary.service_total is not None]
     rates = [outcome.summary.throughput for outcome in outcomes if outcome.summary.throughput is not None]
     several = len(seconds) > 1
-    first, found = outcomes[0], last.realised
+    first, realised = outcomes[0], last.realised
     summary, memory = first.summary, first.memory_status
     reason = "" if memory is None or memory is Status.OK else f"memory: {memory.value}, {first.memory_reason}"
     return Entry(
@@ -312,7 +312,7 @@ def _entry(name: str, outcomes: Sequence[Outcome]) -> Entry:
         throughput=median(rates) if rates else None,
         state=summary.state_peak,
         process=summary.process_peak,
-        rows=None if found is None else found.rows,
+        rows=None if realised is None else realised.rows,
         plan_seconds=summary.plan_seconds,
         compile_seconds=summary.compile_seconds,
     )

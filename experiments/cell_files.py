@@ -89,9 +89,8 @@ class CellFiles:
             for cell in others:
                 _move(cell, self._cells, kept, (".json", *SAMPLES))
             for cell in wanted:
-                for place in (kept, self.superseded):  # earlier versions had no folder of cells there
-                    if (place / f"{cell}.json").exists():
-                        _move(cell, place, self._cells, (*SAMPLES, ".json"))
+                if (kept / f"{cell}.json").exists():
+                    _move(cell, kept, self._cells, (*SAMPLES, ".json"))
         except OSError as error:
             raise SweepError(f"{self.folder}: the results folder is not writable: {_reason(error)}") from None
         return self.read(wanted)
@@ -102,7 +101,7 @@ class CellFiles:
         A file that is unreadable or of another format counts as unfinished, and so does an error: its cause may be
         fixed by now.
         """
-        found = {}
+        records = {}
         for path in sorted(self._cells.glob("*.json")):
             if path.stem not in wanted:
                 continue
@@ -111,8 +110,8 @@ class CellFiles:
             except (OSError, ValidationError, SamplesError):
                 continue
             if record.cell_status is not Status.ERROR:
-                found[record.cell] = record
-        return found
+                records[record.cell] = record
+        return records
 
     def write(self, record: Record) -> None:
         """Stores one record."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from cepbench.metrics.record import Strict
+from cepbench.metrics.values import is_metric
 
 PROFILES = ("smoke", "quick", "headline", "paper")
 
@@ -43,6 +44,9 @@ class Quantity(Strict):
             raise ValueError("give either between or slope")
         if self.to_metric is not None and self.to is None:
             raise ValueError("to_metric needs to")
+        for _, metric in self.parts:
+            if not is_metric(metric):
+                raise ValueError(f"unknown metric {metric!r}")
         for axis, (first, last) in self.slope.items():
             if not 0 < first < last:
                 raise ValueError(f"{axis}: give two sizes above 0, the smaller one first, not {first:g} and {last:g}")
@@ -72,18 +76,13 @@ class Quantity(Strict):
         return tuple(algorithm for algorithm, _ in self.parts)
 
     @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics that it names."""
-        return tuple(metric for _, metric in self.parts)
-
-    @property
     def axes(self) -> tuple[str, ...]:
         """The axes that it names."""
         return (*self.where, *self.stretch, *(() if self.draws is None else (self.draws,)))
 
 
 class Cause(Strict):
-    """Why a claim does not hold.
+    """The cause for which a claim does not hold.
 
     `by`: the `paper` (it contradicts itself, its code or its arithmetic), `text silent` (the result depends on a choice
     that the text leaves open), the `size`, or `ours`. `evidence` are numbers that are computed from the records of each
@@ -139,7 +138,7 @@ class Effect(Quantity):
 
 
 class Limit(Strict):
-    """Which algorithms finish within the limits of time and memory, and which do not, at a named size."""
+    """The algorithms that finish within the limits of time and memory, and those that do not, at a named size."""
 
     text: str
     source: str
@@ -160,18 +159,13 @@ class Limit(Strict):
         return (*self.fails, *self.ends)
 
     @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics that it names."""
-        return ()
-
-    @property
     def axes(self) -> tuple[str, ...]:
         """The axes that it names."""
         return tuple(self.where)
 
 
-def _kind(given: Any) -> str:
-    if isinstance(given, Limit) or (isinstance(given, dict) and given.keys() & {"fails", "ends"}):
+def _kind(claim: Any) -> str:
+    if isinstance(claim, Limit) or (isinstance(claim, dict) and claim.keys() & {"fails", "ends"}):
         return "limit"
     return "effect"
 

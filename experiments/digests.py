@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 from cepbench.metrics.record import Record
 from cepbench.metrics.status import Status
@@ -37,11 +37,12 @@ def _right(answered: list[Record]) -> str | None:
             digests[record.algorithm].add(record.digest)
     if len(digests.get(REFERENCE, ())) == 1:
         return next(iter(digests[REFERENCE]))
-    votes: dict[str, int] = defaultdict(int)
-    for own in digests.values():
-        if len(own) == 1:
-            votes[next(iter(own))] += 1
-    return next((digest for digest, count in votes.items() if 2 * count > len(digests)), None)
+    return majority([next(iter(answers)) for answers in digests.values() if len(answers) == 1], len(digests))
+
+
+def majority(votes: Sequence[str], voters: int) -> str | None:
+    """The digest with the votes of more than half of the voters, if there is one."""
+    return next((digest for digest, count in Counter(votes).items() if 2 * count > voters), None)
 
 
 def _difference(record: Record, right: str | None, answered: list[Record]) -> str:

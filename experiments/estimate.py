@@ -39,9 +39,9 @@ def bound(cell: Cell) -> float:
     Memory, if it is measured, takes up to the limit again. Only a long run that is repeated with its memory already
     mapped may take more.
     """
-    given = cell.configuration
-    limit = given["limits"]["seconds"]
-    return float(max(limit, given["repeat"]) + (limit if cell.memory else 0)) + PREPARATION
+    configuration = cell.configuration
+    limit = configuration["limits"]["seconds"]
+    return float(max(limit, configuration["repeat"]) + (limit if cell.memory else 0)) + PREPARATION
 
 
 def total_bound(cells: Sequence[Cell]) -> float:

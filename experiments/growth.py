@@ -58,10 +58,11 @@ def predicted(
     measured = np.maximum(np.array(values, np.float64), 1e-9)
     count = len(measured)
     weights: NDArray[np.float64] = LATER ** np.arange(count - 1.0, -1, -1)
-    found: list[tuple[float, float]] = []
+    candidates: list[tuple[float, float]] = []
     constructed: float | None = None
-    bases = [(base,), *(tuple(other) for other in others)]
-    models = [(*one, *more) for one in bases for more in ((), *((feature,) for feature in features.values()))]
+    bases = [(base,), *map(tuple, others)]
+    grown = [(), *((feature,) for feature in features.values())]
+    models = [(*columns, *feature) for columns in bases for feature in grown]
     for model in models:
         if len(model) > max(2, count - 2):
             continue
@@ -69,17 +70,17 @@ def predicted(
         if not np.isfinite(table[:count]).all():
             continue
         if not np.isfinite(table[count]).all():
-            found.append((_error(table[:count], measured, weights)[0], inf))
+            candidates.append((_error(table[:count], measured, weights)[0], inf))
             constructed = inf if model[-1] is features.get("matches") else constructed
             continue
         error, factors = _error(table[:count], measured, weights)
         at_last, at_end = float(table[count - 1] @ factors), float(table[count] @ factors)
         if at_last > 0:
-            found.append((error, float(measured[-1]) * max(1.0, at_end / at_last)))
+            candidates.append((error, float(measured[-1]) * max(1.0, at_end / at_last)))
             if model == (base, features.get("matches")):
-                constructed = found[-1][1]
-    best = min(error for error, _ in found)
-    good = sorted(end for error, end in found if error <= max(AS_GOOD * best, best + ALMOST) or count < FEW)
+                constructed = candidates[-1][1]
+    best = min(error for error, _ in candidates)
+    good = sorted(end for error, end in candidates if error <= max(AS_GOOD * best, best + ALMOST) or count < FEW)
     value = good[int((len(good) - 1) * middle)]
     if count < FEW and constructed is not None:  # constructing the matches takes at least that time
         value = constructed

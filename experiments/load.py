@@ -29,12 +29,12 @@ def experiments(folder: Path = FIGURES) -> dict[str, Path]:
 
 def find(name: str, folder: Path = FIGURES) -> Path:
     """The file of an experiment: an id, or the path of a YAML file. Raises `ExperimentError` with the choices."""
-    known = experiments(folder)
-    if name in known:
-        return known[name]
+    files = experiments(folder)
+    if name in files:
+        return files[name]
     if name.endswith((".yaml", ".yml")):
         return Path(name)
-    raise ExperimentError(f"unknown experiment {name!r}; {choices(name, known, ' or a .yaml file')}")
+    raise ExperimentError(f"unknown experiment {name!r}; {choices(name, files, ' or a .yaml file')}")
 
 
 def load(path: Path, profile: str = "quick", overrides: Sequence[str] = (), include: Sequence[str] = ()) -> Experiment:

@@ -42,8 +42,8 @@ def published(overlay: Overlay, folder: Path = PUBLISHED) -> PublishedCurve:
     columns = list(rows[0]) if rows else []
     for name in (overlay.x, overlay.y):
         if name not in columns:
-            known = ", ".join(columns) or "none"
-            raise ExperimentError(f"overlay: {overlay.file} has no column {name!r}; there are {known}")
+            named = ", ".join(columns) or "none"
+            raise ExperimentError(f"overlay: {overlay.file} has no column {name!r}; there are {named}")
     points = tuple((_number(overlay, overlay.x, row), overlay.scale * _number(overlay, overlay.y, row)) for row in rows)
     return PublishedCurve(label=overlay.label, of=overlay.of, source=source, points=tuple(sorted(points)))
 

@@ -44,19 +44,19 @@ def completed(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     reason. The values of an axis that is a whole specification (`algorithms: ["${algorithm}"]`) are algorithms, each a
     series. An experiment without axes has one point, at which its algorithms are compared.
     """
-    given = _listed(document)
-    if given.get("algorithms") == "all":
-        given["algorithms"] = [algorithm.name for algorithm in ALGORITHMS]
-    if not any(given.get(varied) for varied in ("axes", "zip", "sweeps")):
-        given["axes"] = {RUN: [1]}
-    labels = given.pop("labels", {})  # of algorithms that were values with labels
-    if labels and isinstance(given.get("plot"), Mapping):
-        given["plot"] = {"labels": labels, **given["plot"]}
-    found = {
+    filled = _listed(document)
+    if filled.get("algorithms") == "all":
+        filled["algorithms"] = [algorithm.name for algorithm in ALGORITHMS]
+    if not any(filled.get(varied) for varied in ("axes", "zip", "sweeps")):
+        filled["axes"] = {RUN: [1]}
+    labels = filled.pop("labels", {})  # of algorithms that were values with labels
+    if labels and isinstance(filled.get("plot"), Mapping):
+        filled["plot"] = {"labels": labels, **filled["plot"]}
+    defaults = {
         "id": name, "figure": name, "paper": "", "title": name, "departures": (), "limits": LIMITS,
-        "plot": {"x": _axis(given), "panels": _panels(given), "labels": labels},
+        "plot": {"x": _axis(filled), "panels": _panels(filled), "labels": labels},
     }  # fmt: skip
-    return found | given
+    return defaults | filled
 
 
 def labeled(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def labeled(document: Mapping[str, Any]) -> dict[str, Any]:
         for kind in ("axes", "zip"):
             axes = place.get(kind)
             if isinstance(axes, Mapping):
-                named = {axis: _texts(given) for axis, given in axes.items() if isinstance(given, Mapping)}
+                named = {axis: _texts(entries) for axis, entries in axes.items() if isinstance(entries, Mapping)}
                 values.update(named)
                 changed[kind] = {**axes, **{axis: list(labels) for axis, labels in named.items()}}
         return changed
@@ -82,8 +82,8 @@ def labeled(document: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(document.get("sweeps"), Mapping):
         changed["sweeps"] = {name: listed(sweep) for name, sweep in document["sweeps"].items()}
     if values:
-        own = document.get("values")
-        changed["values"] = {**(own if isinstance(own, Mapping) else {}), **values}
+        previous = document.get("values")
+        changed["values"] = {**(previous if isinstance(previous, Mapping) else {}), **values}
     return dict(changed)
 
 
@@ -96,24 +96,24 @@ def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
 
     Labels of the values are those of the algorithms.
     """
-    given = dict(document)
-    names, axes = given.get("algorithms"), given.get("axes")
+    changed = dict(document)
+    names, axes = changed.get("algorithms"), changed.get("axes")
     if not isinstance(names, list):
-        return given
-    found: list[Any] = []
+        return changed
+    algorithms: list[Any] = []
     for name in names:
         axis = whole_axis(name)
         values = axes.get(axis) if isinstance(axes, Mapping) and axis is not None else None
         if isinstance(values, list):
-            labels = given.get("values", {}).get(axis, {})
-            found += [labels.get(value, value) for value in values]
-            given["axes"] = {key: value for key, value in given["axes"].items() if key != axis}
+            labels = changed.get("values", {}).get(axis, {})
+            algorithms += [labels.get(value, value) for value in values]
+            changed["axes"] = {key: value for key, value in changed["axes"].items() if key != axis}
             if labels:
-                given["values"] = {key: value for key, value in given["values"].items() if key != axis}
-                given["labels"] = {**given.get("labels", {}), **{value: label for label, value in labels.items()}}
+                changed["values"] = {key: value for key, value in changed["values"].items() if key != axis}
+                changed["labels"] = {**changed.get("labels", {}), **{value: label for label, value in labels.items()}}
         else:
-            found.append(name)
-    return given | {"algorithms": found}
+            algorithms.append(name)
+    return changed | {"algorithms": algorithms}
 
 
 def _axis(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from cepbench.experiments.store_data import stream_of
 from cepbench.experiments.templates import axes_in, series_name, substituted, values_at, whole_axis
 from cepbench.experiments.workload import combined, workload_at, workload_axes
 from cepbench.metrics.record import FORMAT
-from cepbench.metrics.results import in_words, value_key
+from cepbench.metrics.results import cell_name, value_key
 
 _IDENTIFYING = (
     "group", "experiment", "profile", "algorithm", "point", "round", "configuration",
@@ -56,7 +56,7 @@ class Cell:
     @property
     def name(self) -> str:
         """For messages: `greta at events 1000`."""
-        return f"{self.algorithm} at {in_words(self.point)}" if self.point else self.algorithm
+        return cell_name(self.algorithm, self.point)
 
 
 def points(experiment: Experiment) -> Iterator[dict[str, Any]]:
@@ -83,10 +83,10 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
         ordered.sort(key=partial(_coordinate, axis), reverse=direction == "decreasing")
     result = []
     for number in range(1, experiment.workers + 1):
-        for point, specifications, given in ordered:
+        for point, specifications, inputs in ordered:
             names = [name for name in specifications if not _excluded(experiment, series_name(name), point)]
             random.Random(f"{experiment.id} {number} {point}").shuffle(names)
-            result += [_cell(experiment, profile, name, point, number, given) for name in names]
+            result += [_cell(experiment, profile, name, point, number, inputs) for name in names]
     return result
 
 
@@ -119,10 +119,10 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
 def _arrival(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(experiment.arrival, Open):
         return {"model": "burst"}
-    given = substituted(experiment.arrival.model_dump(), point, "arrival")
-    if not isinstance(given["rate"], int | float) or given["rate"] <= 0:
-        raise ExperimentError(f"{experiment.id}: arrival.rate: expected a number above 0, not {given['rate']!r}")
-    return {"model": "open", **given, "rate": float(given["rate"])}
+    arrival = substituted(experiment.arrival.model_dump(), point, "arrival")
+    if not isinstance(arrival["rate"], int | float) or arrival["rate"] <= 0:
+        raise ExperimentError(f"{experiment.id}: arrival.rate: expected a number above 0, not {arrival['rate']!r}")
+    return {"model": "open", **arrival, "rate": float(arrival["rate"])}
 
 
 def _slots(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, int]:
@@ -167,15 +167,15 @@ def identity(*parts: Any) -> str:
 
 def _chosen(experiment: Experiment) -> list[tuple[dict[str, Any], list[str]]]:
     """Every point once, with the specifications of the algorithms that some sweep runs there."""
-    found: dict[str, tuple[dict[str, Any], set[str]]] = {}
+    chosen: dict[str, tuple[dict[str, Any], set[str]]] = {}
     for sweep in experiment.all_sweeps:
         for varied in combined(sweep.axes, sweep.zip):
             point = _point(experiment, varied)
-            names = found.setdefault(json.dumps(point), (point, set()))[1]
+            names = chosen.setdefault(json.dumps(point), (point, set()))[1]
             names.update(experiment.series if sweep.algorithms is None else sweep.algorithms)
     return [
-        (point, [given for given in experiment.algorithms if series_name(given) in names])
-        for point, names in found.values()
+        (point, [specification for specification in experiment.algorithms if series_name(specification) in names])
+        for point, names in chosen.values()
     ]
 
 
@@ -199,13 +199,13 @@ def _cell(
     template: str,
     point: dict[str, Any],
     number: int,
-    given: dict[str, Any],
+    inputs: dict[str, Any],
 ) -> Cell:
     values = values_at(point, experiment.values)
     algorithm, specification = series_name(template), str(substituted(template, values, "algorithms"))
     if specification != algorithm:
-        given = {**given, "algorithm": specification}
-    same = [given[name] for name in ("stream", "workload", "arithmetic", "buckets")]
+        inputs = {**inputs, "algorithm": specification}
+    same = [inputs[name] for name in ("stream", "workload", "arithmetic", "buckets")]
     group = identity(experiment.id, profile, point, *same)
-    cell = identity(FORMAT, experiment.id, profile, point, algorithm, number, given)
-    return Cell(cell, group, experiment.id, profile, algorithm, point, number, given)
+    cell = identity(FORMAT, experiment.id, profile, point, algorithm, number, inputs)
+    return Cell(cell, group, experiment.id, profile, algorithm, point, number, inputs)

@@ -30,7 +30,7 @@ def environment(spark: dict[str, str] | None = None) -> dict[str, Any]:
             "python": platform.python_version(),
             **{name: installed(name) for name in ("cepbench", *PACKAGES)},
         },
-        **({"plugins": found} if (found := digests()) else {}),
+        **({"plugins": plugins} if (plugins := digests()) else {}),
         "system": f"{platform.system()} {platform.release()}",
         "cpu": _cpu(),
         "cores": os.cpu_count() or 1,
@@ -57,11 +57,11 @@ def changed_plugins(
 
 def commit() -> dict[str, Any]:
     """The commit of the sources, its time, and whether they differ from it; all None outside of a Git checkout."""
-    found = _git("rev-parse", "HEAD")
+    revision = _git("rev-parse", "HEAD")
     changed = _git("status", "--porcelain")
-    made = _git("show", "-s", "--format=%ct", "HEAD")
-    moment = None if made is None else datetime.fromtimestamp(int(made), UTC).isoformat(timespec="seconds")
-    return {"commit": found, "committed": moment, "dirty": None if changed is None else bool(changed)}
+    committed = _git("show", "-s", "--format=%ct", "HEAD")
+    moment = None if committed is None else datetime.fromtimestamp(int(committed), UTC).isoformat(timespec="seconds")
+    return {"commit": revision, "committed": moment, "dirty": None if changed is None else bool(changed)}
 
 
 def commit_folder(results: Path) -> Path:
@@ -69,10 +69,10 @@ def commit_folder(results: Path) -> Path:
 
     Raises `CepbenchError` outside of a Git checkout.
     """
-    found = commit()
-    if found["commit"] is None:
+    origin = commit()
+    if origin["commit"] is None:
         raise CepbenchError("cepbench does not run from a Git checkout: results cannot be kept by commit")
-    return results / COMMITS_FOLDER / f"{found['commit'][:12]}{'-changed' if found['dirty'] else ''}"
+    return results / COMMITS_FOLDER / f"{origin['commit'][:12]}{'-changed' if origin['dirty'] else ''}"
 
 
 def _git(*arguments: str) -> str | None:

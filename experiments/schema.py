@@ -45,7 +45,6 @@ from cepbench.experiments.templates import series_name, whole_axis
 from cepbench.experiments.workload import Values, Workload, check_zip
 from cepbench.metrics.figure import Axis, Departure, Panel, Scale
 from cepbench.metrics.record import Strict
-from cepbench.metrics.values import known
 
 
 def _bytes(value: Any) -> Any:
@@ -99,11 +98,11 @@ class Stream(Strict):
 
     @model_validator(mode="after")
     def _one_source(self) -> Stream:
-        given = [name for name in ("generator", "dataset", "path") if getattr(self, name) is not None]
-        if len(given) == 0 or given not in (["generator"], ["dataset"], ["path"], ["dataset", "path"]):
+        sources = [name for name in ("generator", "dataset", "path") if getattr(self, name) is not None]
+        if len(sources) == 0 or sources not in (["generator"], ["dataset"], ["path"], ["dataset", "path"]):
             raise ValueError("give one of generator, dataset (with the path of its files) or path")
         for name in ("where", *FORM):
-            if given != ["path"] and getattr(self, name) is not None:
+            if sources != ["path"] and getattr(self, name) is not None:
                 raise ValueError(f"{name}: is for files; give the path of one")
         if self.where is not None:
             try:
@@ -165,15 +164,11 @@ class SweptPanel(Panel):
     def _lines(self) -> SweptPanel:
         if self.overlay and self.kind != "lines":
             raise ValueError("overlay: published curves are drawn in panels of lines")
-        if self.parts and self.scale == "log":
-            raise ValueError(
-                "parts: stacked bars need scale: linear; on a logarithmic axis the height of a part means nothing"
-            )
         return self
 
 
 class Plot(Strict):
-    """How the figure is drawn; `metrics.figure` documents axes and panels."""
+    """The drawing of the figure; `metrics.figure` documents axes and panels."""
 
     caption: str = ""
     x: Axis
@@ -265,8 +260,8 @@ class Experiment(Strict):
     @property
     def monotone_axes(self) -> dict[str, str]:
         """`increasing` or `decreasing` by axis: the direction in which cells become harder."""
-        given = self.monotone if isinstance(self.monotone, dict) else {self.plot.x.name: self.monotone}
-        return {axis: direction for axis, direction in given.items() if direction != "no"}
+        directions = self.monotone if isinstance(self.monotone, dict) else {self.plot.x.name: self.monotone}
+        return {axis: direction for axis, direction in directions.items() if direction != "no"}
 
     def fixed(self, axis: str, sweep: str | None = None) -> dict[str, Scalar]:
         """The values that select the points of the sweep that varies `axis` (or the named one); none for one sweep."""
@@ -282,36 +277,23 @@ class Experiment(Strict):
     def _sweep(self, axis: str, sweep: str | None) -> Sweep:
         if sweep is not None and sweep not in self.sweeps:
             raise ValueError(f"unknown sweep {sweep!r}; there are {', '.join(self.sweeps)}")
-        names = [name for name, found in self.sweeps.items() if axis in found.varied] if sweep is None else [sweep]
+        names = [name for name in self.sweeps if axis in self.sweeps[name].varied] if sweep is None else [sweep]
         if len(names) != 1:
-            found = f"sweeps {', '.join(names)} vary" if names else "no sweep varies"
-            raise ValueError(f"{found} axis {axis!r}; name one sweep")
+            subject = f"sweeps {', '.join(names)} vary" if names else "no sweep varies"
+            raise ValueError(f"{subject} axis {axis!r}; name one sweep")
         return self.sweeps[names[0]]
 
     def _check_names(self) -> None:
-        """Every axis and metric that is named exists."""
+        """Every axis that is named exists."""
 
         def axis(name: str, place: str) -> None:
             if name not in self.axis_names:
                 raise ValueError(f"{place}: unknown axis {name!r}; there are {', '.join(self.axis_names) or 'none'}")
 
-        def metric(name: str, place: str) -> None:
-            if not known(name):
-                raise ValueError(f"{place}: unknown metric {name!r}")
-
-        def one_sweep(name: str, sweep: str | None, place: str) -> None:
-            try:
-                self.fixed(name, sweep)
-            except ValueError as error:
-                raise ValueError(f"{place}: {error}") from None
-
-        for drawn, place in (
-            (self.plot.x, "plot.x"),
-            (self.plot.facet, "plot.facet"),
-            (self.plot.series, "plot.series"),
-        ):
+        for part in ("x", "facet", "series"):
+            drawn: Axis | None = getattr(self.plot, part)
             if drawn is not None:
-                axis(drawn.name, place)
+                axis(drawn.name, f"plot.{part}")
         for name in self.monotone_axes:
             axis(name, "monotone")
         for number, panel in enumerate(self.plot.panels):
@@ -321,7 +303,10 @@ class Experiment(Strict):
             x = panel.x or self.plot.x
             for name in (x.name, *panel.where):
                 axis(name, place)
-            one_sweep(x.name, panel.sweep, place)
+            try:
+                self.fixed(x.name, panel.sweep)
+            except ValueError as error:
+                raise ValueError(f"{place}: {error}") from None
             if panel.overlay and x.scale is Scale.CATEGORY:
                 raise ValueError(f"{place}.overlay: published curves need an axis of numbers, not of categories")
         for number, exclude in enumerate(self.exclude):
@@ -330,8 +315,6 @@ class Experiment(Strict):
         for number, claim in enumerate(self.claims):
             evidence = claim.cause.evidence if claim.cause is not None else ()
             for place, quantity in ((f"claims.{number}", claim), *((f"claims.{number}.cause", e) for e in evidence)):
-                for name in quantity.metrics:
-                    metric(name, place)
                 for name in quantity.axes:
                     axis(name, place)
 
@@ -343,7 +326,7 @@ class Experiment(Strict):
         named = [(f"exclude.{number}", exclude.algorithm) for number, exclude in enumerate(self.exclude)]
         for number, claim in enumerate(self.claims):
             evidence = claim.cause.evidence if claim.cause is not None else ()
-            named += [(f"claims.{number}", name) for one in (claim, *evidence) for name in one.algorithms]
+            named += [(f"claims.{number}", name) for quantity in (claim, *evidence) for name in quantity.algorithms]
         named = [(place, name) for place, name in named if name not in self.absent]
         named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
         named += [("plot.labels", name) for name in self.plot.labels]

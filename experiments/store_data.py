@@ -64,21 +64,21 @@ def check_fits(configuration: Mapping[str, Any]) -> None:
 
     Types that occur only under NOT may be absent.
     """
-    given = configuration["stream"]["path"]
-    stream, queries = _opened(given), parse_workload(configuration["workload"])
+    path = configuration["stream"]["path"]
+    stream, queries = _opened(path), parse_workload(configuration["workload"])
     wanted = {event.type for query in queries for event in occurrences(query.pattern, negated=False)}
     absent = sorted(wanted - stream.types.keys())
     if absent:
         more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
-        known = ", ".join(sorted(stream.types, key=lambda name: -stream.types[name].events)[:5])
+        frequent = ", ".join(sorted(stream.types, key=lambda name: -stream.types[name].events)[:5])
         raise CepbenchError(
-            f"{given}: no events of type {', '.join(absent[:3])}{more}, which the queries need; "
-            f"the {len(stream.types)} types of the store are {known}{', ...' if len(stream.types) > 5 else ''}"
+            f"{path}: no events of type {', '.join(absent[:3])}{more}, which the queries need; "
+            f"the {len(stream.types)} types of the store are {frequent}{', ...' if len(stream.types) > 5 else ''}"
         )
     try:
         compiled = compile_workload(queries, stream.schema, configuration["arithmetic"])
     except CepbenchError as error:
-        raise CepbenchError(f"{given}: {error}") from None
+        raise CepbenchError(f"{path}: {error}") from None
     stream.check_needed(compiled.needs)
 
 
@@ -94,10 +94,10 @@ def named(stream: Mapping[str, Any]) -> str:
 
 def departure(experiment: Experiment, stream: Mapping[str, Any]) -> Departure:
     """The departure that a figure on a store reports."""
-    own = experiment.stream
-    usual = f"generator {own.generator}" if own.generator is not None else f"{own.dataset or own.path}"
+    usual = experiment.stream
+    source = usual.dataset or usual.path if usual.generator is None else f"generator {usual.generator}"
     return Departure(
-        what=f"the stream is {named(stream)}, not {usual}",
+        what=f"the stream is {named(stream)}, not {source}",
         reason="chosen for this run (data); no parameter of the usual stream applies, even if an axis has its name",
     )
 
@@ -112,13 +112,13 @@ def _fixed(experiment: Experiment) -> Iterator[tuple[str, str]]:
     )
     for name in sorted(alone):
         places = [(f"{prefix}{part}", axes[name]) for prefix, part, axes in _places(experiment) if name in axes]
-        values = [value for _, found in places for value in found]
+        values = [value for _, listed in places for value in listed]
         values += [experiment.defaults[name]] if name in experiment.defaults else []
         if len({json.dumps(value) for value in values}) < 2:
             continue
         kept = experiment.defaults.get(name, values[0])
-        for place, found in places:
-            count = len(found) if place.endswith("zip") else 1
+        for place, listed in places:
+            count = len(listed) if place.endswith("zip") else 1
             yield name, f"{place}.{name}={json.dumps([kept] * count)}"
 
 

@@ -66,14 +66,14 @@ def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Sessio
 
 
 def _reading(stream: Mapping[str, Any]) -> Reading:
-    """How the files of a stream are read; fields that the experiment leaves out have their defaults."""
-    own = Reading(unit=stream["time_unit"])
+    """The reading of the files of a stream; fields that the experiment leaves out have their defaults."""
+    defaults = Reading(unit=stream["time_unit"])
     return Reading(
-        stream.get("time_column", own.time),
-        stream.get("type_column", own.type),
+        stream.get("time_column", defaults.time),
+        stream.get("type_column", defaults.type),
         stream.get("type"),
-        own.unit,
-        stream.get("time_format", own.format),
+        defaults.unit,
+        stream.get("time_format", defaults.format),
         stream.get("where"),
         **{name: stream[name] for name in FORM if name in stream},
     )
@@ -87,11 +87,11 @@ def common_key(workload: str) -> tuple[str, ...]:
 
 
 def _source(stream: Mapping[str, Any]) -> Any:
-    """What identifies a stream: the parameters of a generator, or files with their sizes and modification times."""
+    """The identity of a stream: the parameters of a generator, or files with their sizes and modification times."""
     if "generator" in stream:
         return dict(from_spec(stream["generator"], stream["parameters"]).source())
     root = Path(stream["path"]).resolve()
     files = sorted(p for p in root.rglob("*") if p.is_file()) if root.is_dir() else [root]
-    found = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    stamps = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     reading = _reading(stream)
-    return [stream.get("dataset"), stream["time_unit"], found, *([asdict(reading)] if reading.own_columns else [])]
+    return [stream.get("dataset"), stream["time_unit"], stamps, *([asdict(reading)] if reading.own_columns else [])]

@@ -8,39 +8,31 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from cepbench.algorithms.base import Algorithm, UnsupportedQuery
-from cepbench.algorithms.registry import UnknownAlgorithm, make
-from cepbench.events.errors import CepbenchError, choices
+from cepbench.algorithms.registry import make
+from cepbench.events.errors import CepbenchError
 from cepbench.experiments.cell_files import CellFiles, locked
 from cepbench.experiments.digests import judged
 from cepbench.experiments.early_stop import EarlyStop
-from cepbench.experiments.errors import ExperimentError
-from cepbench.experiments.estimate import Estimate, bound, total_bound, words
+from cepbench.experiments.estimate import Estimate, total_bound, words
 from cepbench.experiments.figure import declarations, figure
-from cepbench.experiments.first_look import first_look
-from cepbench.experiments.load import experiments as experiment_files
-from cepbench.experiments.load import find, load
-from cepbench.experiments.mixing import check_panels
-from cepbench.experiments.points import Cell, cells, identified, unused_axes
-from cepbench.experiments.provenance import changed_plugins, environment
-from cepbench.experiments.schema import Experiment
-from cepbench.experiments.store_data import check_axes
-from cepbench.experiments.streams import STREAMS_FOLDER, check_stream, prepare_stream
+from cepbench.experiments.planning import MakeAlgorithm, Planned, plan, without_changed_plugins, without_noisy
+from cepbench.experiments.points import Cell, identified
+from cepbench.experiments.provenance import environment
+from cepbench.experiments.streams import STREAMS_FOLDER, prepare_stream
 from cepbench.metrics.figure import Declared
-from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of, of_record
+from cepbench.metrics.notices import Notice, counted, noise, noisiest, notices_of
 from cepbench.metrics.record import Load, Record
-from cepbench.metrics.results import in_words
+from cepbench.metrics.results import cell_name
 from cepbench.metrics.status import Status
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
 from cepbench.pipeline.cold import compiled_anew
-from cepbench.pipeline.jobs import check_supported
 from cepbench.pipeline.measured import (
     ATTEMPTS,
     ContextStopped,
@@ -55,18 +47,6 @@ from cepbench.pipeline.outcome import Outcome
 from cepbench.pipeline.parts import DamagedStore
 from cepbench.pipeline.probe import check_workers, described
 from cepbench.pipeline.session import slot_count, wait_for_slots
-from cepbench.queries.workloads import parse_workload
-
-MakeAlgorithm = Callable[[str], Algorithm]
-
-
-@dataclass(frozen=True)
-class Planned:
-    """An experiment under a profile, with its cells in the order in which they run."""
-
-    experiment: Experiment
-    profile: str
-    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
@@ -76,91 +56,6 @@ class Swept:
     folders: tuple[Path, ...]
     statuses: Mapping[Status, int]
     run: int  # cells that this sweep ran; the others were finished before
-
-
-def plan(
-    names: Sequence[str] = (),
-    profile: str = "quick",
-    overrides: Sequence[str] = (),
-    make_algorithm: MakeAlgorithm = make,
-    include: Sequence[str] = (),
-) -> list[Planned]:
-    """Experiments (ids or files; all if none, in the order of `first_look`) with their cells.
-
-    All input is checked here, before anything runs. Systems to `include` are those that the files list as absent
-    because they need an optional extra, such as flink. Raises `CepbenchError` if one of them is not installed, for an
-    unknown experiment, profile, field or algorithm, for a malformed query, and for a stream that cannot be prepared.
-    """
-    for name in include:
-        reason = make_algorithm(name).missing()
-        if reason is not None:
-            raise CepbenchError(reason)
-    planned = []
-    for name in dict.fromkeys(names or experiment_files()):
-        experiment = load(find(name), profile, overrides, include)
-        check_axes(experiment)
-        found = tuple(cells(experiment, profile))
-        check_panels(experiment, found)
-        given = [specification for specification in experiment.algorithms if "${" not in specification]
-        for specification in dict.fromkeys((*given, *(cell.specification for cell in found))):
-            make_algorithm(specification)
-        for configuration in {cell.group: cell.configuration for cell in found}.values():
-            parse_workload(configuration["workload"])
-            check_stream(configuration)
-        _check_used(experiment, name, profile, overrides)
-        planned.append(Planned(experiment, profile, found))
-    return planned if names else [planned[place] for place in first_look([entry.cells for entry in planned])]
-
-
-def _check_used(experiment: Experiment, name: str, profile: str, overrides: Sequence[str]) -> None:
-    """Raises `ExperimentError` for an axis that nothing names, unless it lost its use by `overrides`."""
-    unused = unused_axes(experiment)
-    if unused and overrides:
-        own = load(find(name), profile)
-        unused = [axis for axis in unused if axis not in own.axis_names or axis in unused_axes(own)]
-    if unused:
-        axis, used = unused[0], [name for name in experiment.axis_names if name not in unused]
-        raise ExperimentError(
-            f"{experiment.id}: axis {axis} is used nowhere: no text has ${{{axis}}}"
-            + (f"; {choices(axis, used)}" if used else "")
-        )
-
-
-def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False) -> list[str]:
-    """A line per cell that `run_planned` would run, cells that it would move, and an upper bound on its time."""
-    lines, missing, aside = [], list[Cell](), []
-    for entry in planned:
-        files, wanted = CellFiles(results, entry.experiment.id, entry.profile), [cell.id for cell in entry.cells]
-        if others := files.others(wanted):
-            aside.append(f"{entry.experiment.id}: on a run, {files.superseding(others)}")
-        finished, notices = _current(entry, files.read(wanted))
-        aside += [f"{entry.experiment.id}: {notice}" for notice in notices]
-        if again_noisy:
-            finished = _quiet(finished)
-        for cell in entry.cells:
-            refused = _refusal(cell.specification, cell.configuration["workload"])
-            if cell.id in finished:
-                state = "finished"
-            elif refused is not None:
-                state = f"unsupported: {refused}"
-            else:
-                state = f"at most {words(bound(cell))}"
-                missing.append(cell)
-            lines.append(f"{cell.experiment} {cell.name}, round {cell.round}: {state}")
-    total = f"{len(missing)} of {len(lines)} cells to run, at most {words(total_bound(missing))}, plus the streams"
-    return [*lines, *aside, total]
-
-
-@lru_cache(maxsize=1024)
-def _refusal(specification: str, workload: str) -> str | None:
-    """Why an algorithm cannot evaluate the queries of a cell; None if it can."""
-    try:
-        check_supported(parse_workload(workload), make(specification))
-    except UnsupportedQuery as error:
-        return str(error)
-    except UnknownAlgorithm:  # `plan` may have been given another `make_algorithm`
-        pass
-    return None
 
 
 def run(
@@ -220,7 +115,6 @@ def run_planned(
     *,
     make_algorithm: MakeAlgorithm = make,
     notify: Callable[[str], None] = lambda line: None,
-    progress: bool = True,
     finished: Callable[[str], None] = lambda line: None,
     measured: Callable[[Path], None] = lambda folder: None,
     again_noisy: bool = False,
@@ -235,7 +129,7 @@ def run_planned(
     count = 0
     with locked(results):
         cluster = cluster if isinstance(cluster, SparkCluster) else SparkCluster(cluster)
-        sweep = _Sweep(results, cluster, make_algorithm, notify, progress, finished)
+        sweep = _Sweep(results, cluster, make_algorithm, notify, finished)
         with closing(sweep):
             sweep.open(planned, again_noisy)
             for entry in planned:
@@ -259,14 +153,13 @@ class _Sweep:
         cluster: SparkCluster,
         make_algorithm: MakeAlgorithm,
         notify: Callable[[str], None],
-        progress: bool,
         finished: Callable[[str], None],
     ) -> None:
         self._results, self._cluster, self._notify = results, cluster, notify
         self._make = cache(make_algorithm)
-        self._progress, self._finished = progress, finished
+        self._finished = finished
         self._estimate = Estimate()
-        self._paces: dict[tuple[str, ...], float] = {}  # the shortest `metrics.pace` so far, by hosts of the workers
+        self._paces: dict[tuple[str, ...], float] = {}  # the shortest `metrics.load` so far, by hosts of the workers
         self._slots: dict[tuple[str, int | None], int] = {}  # by master, and by the slots that were asked for
         self._stores: dict[str, Path] = {}  # the prepared stream of each group of cells
         self._bar: tqdm[Any] | None = None
@@ -284,14 +177,14 @@ class _Sweep:
             wanted = {cell.id for cell in entry.cells}
             if others := files.others(wanted):
                 self._notify(f"{entry.experiment.id}: {files.superseding(others)}")
-            records, notices = _current(entry, files.open(wanted))
+            records, notices = without_changed_plugins(entry, files.open(wanted))
             for notice in notices:
                 self._notify(f"{entry.experiment.id}: {notice}")
             self._declared[entry.experiment.id] = files.declared() if records else declarations(entry.experiment)
             for record in records.values():
                 self._slowed(record.load, record.hosts)
             if again_noisy:
-                records = _quiet(records)
+                records = without_noisy(records)
             self.files[entry.experiment.id], self._records[entry.experiment.id] = files, records
             self._waiting += [cell for cell in entry.cells if cell.id not in records]
         total = sum(len(entry.cells) for entry in planned)
@@ -299,7 +192,7 @@ class _Sweep:
             total=total,
             initial=total - len(self._waiting),
             unit="cell",
-            disable=None if self._progress else True,
+            disable=None,
             bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} cells, {elapsed} so far{postfix}",
             dynamic_ncols=True,
         )
@@ -420,10 +313,10 @@ class _Sweep:
 
     def _session(self, cell: Cell) -> Session:
         """The session of a cell; executors of a new configuration must pass the checks."""
-        given = cell.configuration
-        spark = measuring_session(self._cluster, given["limits"]["memory"], given.get("slots"))
+        configuration = cell.configuration
+        spark = measuring_session(self._cluster, configuration["limits"]["memory"], configuration.get("slots"))
         self._check_slots(cell, spark)
-        inputs = [Path(given["stream"]["path"])] if "path" in given["stream"] else []
+        inputs = [Path(configuration["stream"]["path"])] if "path" in configuration["stream"] else []
         checked = (configuration_of(spark), inputs)
         if self._environment is None or checked != self._checked:
             streams = self._results / STREAMS_FOLDER
@@ -434,20 +327,20 @@ class _Sweep:
         return spark
 
     def _job(self, cell: Cell, spark: Session, memory: bool) -> MeasuredRun:
-        given = cell.configuration
+        configuration = cell.configuration
         if cell.group not in self._stores:
-            stream = prepare_stream(given, self._results / STREAMS_FOLDER, spark)
+            stream = prepare_stream(configuration, self._results / STREAMS_FOLDER, spark)
             self._stores[cell.group] = stream.path.resolve()
-        arrival = given["arrival"]
+        arrival = configuration["arrival"]
         return MeasuredRun(
             store=self._stores[cell.group],
-            workload=given["workload"],
+            workload=configuration["workload"],
             algorithm=self._make(cell.specification),
-            arithmetic=given["arithmetic"],
+            arithmetic=configuration["arithmetic"],
             arrival=OpenRate(arrival["rate"], arrival["batch"]) if arrival["model"] == "open" else None,
             memory=memory,
-            limit_bytes=given["limits"]["memory"],
-            repeat=given["repeat"],
+            limit_bytes=configuration["limits"]["memory"],
+            repeat=configuration["repeat"],
             round=cell.round,
         )
 
@@ -476,30 +369,6 @@ class _Sweep:
             self._bar.set_postfix_str(f"about {left} left, at most {words(total_bound(self._waiting))}")
 
 
-def _current(entry: Planned, records: Mapping[str, Record]) -> tuple[dict[str, Record], list[str]]:
-    """The records without those of plug-ins that have changed since, and a notice per plug-in that has."""
-    kinds = {specification: _kind(specification) for specification in {cell.specification for cell in entry.cells}}
-    changed = changed_plugins(records, {cell.id: kinds[cell.specification] for cell in entry.cells})
-    stale = {cell for cells in changed.values() for cell in cells}
-    notices = [
-        f"{file} changed since {len(cells)} {'cell was' if len(cells) == 1 else 'cells were'} measured, to be run again"
-        for file, cells in changed.items()
-    ]
-    return {cell: record for cell, record in records.items() if cell not in stale}, notices
-
-
-def _kind(specification: str) -> type[Algorithm] | None:
-    try:
-        return type(make(specification))
-    except UnknownAlgorithm:  # `plan` may have been given another `make_algorithm`
-        return None
-
-
-def _quiet(records: Mapping[str, Record]) -> dict[str, Record]:
-    """The records that are not noisy."""
-    return {name: record for name, record in records.items() if Notice.NOISY not in of_record(record)}
-
-
 def _summary(entry: Planned, records: Mapping[str, Record], ran: int, seconds: float) -> str:
     """`greta-13.1: 24 cells: 22 ok, 2 timeout (3 run in 40 s)`, and a line per kind of notice."""
     counts = Counter(record.cell_status.value for record in records.values())
@@ -512,7 +381,7 @@ def _summary(entry: Planned, records: Mapping[str, Record], ran: int, seconds: f
 
 def _example(kind: Notice, records: Iterable[Record]) -> str:
     """`, sase at events 1000 most: it lost 23 % of its time to other work`."""
-    most = noisiest(records)
-    if kind is not Notice.NOISY or most is None:
+    noisy = noisiest(records)
+    if kind is not Notice.NOISY or noisy is None:
         return ""
-    return f", {most.algorithm} at {in_words(most.point)} most: {noise(most.load)}"
+    return f", {cell_name(noisy.algorithm, noisy.point)} most: {noise(noisy.load)}"

@@ -53,8 +53,8 @@ def axes_in(*parts: Any) -> set[str]:
 
 def whole_axis(text: Any) -> str | None:
     """The axis of a text that is only `${axis}`; None for any other value."""
-    found = _AXIS.fullmatch(text.strip()) if isinstance(text, str) else None
-    return None if found is None else found[1]
+    match = _AXIS.fullmatch(text.strip()) if isinstance(text, str) else None
+    return None if match is None else match[1]
 
 
 def series_name(specification: str) -> str:
@@ -62,8 +62,8 @@ def series_name(specification: str) -> str:
 
     `cet[detect=hybrid, memory=${memory}]` is `cet[detect=hybrid]` at every point.
     """
-    found = _SPECIFICATION.fullmatch(specification)
-    if found is None or _AXIS.search(specification) is None:
+    match = _SPECIFICATION.fullmatch(specification)
+    if match is None or _AXIS.search(specification) is None:
         return specification
-    kept = [part.strip() for part in found["parameters"].split(",") if _AXIS.search(part) is None]
-    return f"{found['name'].strip()}[{', '.join(kept)}]" if kept else found["name"].strip()
+    kept = [part.strip() for part in match["parameters"].split(",") if _AXIS.search(part) is None]
+    return f"{match['name'].strip()}[{', '.join(kept)}]" if kept else match["name"].strip()

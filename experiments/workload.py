@@ -51,7 +51,7 @@ class Steps(Strict):
     step: int | float = 1
 
     @model_validator(mode="after")
-    def _some(self) -> Steps:
+    def _not_empty(self) -> Steps:
         if self.step == 0 or (self.to - self.start) / self.step < 0:
             raise ValueError(f"there are no values from {self.start} to {self.to} in steps of {self.step}")
         return self
@@ -141,8 +141,8 @@ def workload_at(experiment: Experiment, values: Mapping[str, Any]) -> str:
     if isinstance(workload, str):
         return str(substituted(workload, values, "workload"))
     if isinstance(workload, GeneratedWorkload):
-        given = {name: value for name, value in workload.parameters.items() if value is not None}
-        return workload_text(workload.generator, substituted(given, values, "workload.parameters"))
+        parameters = {name: value for name, value in workload.parameters.items() if value is not None}
+        return workload_text(workload.generator, substituted(parameters, values, "workload.parameters"))
     if workload.text is not None:
         text = workload.text
     else:

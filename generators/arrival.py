@@ -1,4 +1,4 @@
-"""When events arrive: the time stamp of event i as an exact, never decreasing function of i.
+"""The arrival of events: the time stamp of event i as an exact, never decreasing function of i.
 
 Nothing here is random, so the time stamps of a slice need no other slice.
 """

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.generators.base import Columns, Generator
-from cepbench.generators.bursts import burst_numbers
+from cepbench.generators.groups import burst_numbers
 from cepbench.generators.journeys import CHAIN, ENDS, MAX_JOURNEYS, journey_names
 from cepbench.generators.parameters import Rate
 from cepbench.generators.popularity import PopularityParameters, popular_codes

@@ -81,5 +81,5 @@ class ECommerce(Generator[ECommerceParameters]):
         if p.item_rates == "skewed":
             return draw_codes(random, n, p.items, p.item_skew)
         rates = column_random(p.seed, "item_rates", 0).integers(1, p.items, size=p.items, endpoint=True)
-        found = np.searchsorted(np.cumsum(rates), random.integers(rates.sum(), size=n), side="right")
-        return found.astype(np.int64)
+        codes = np.searchsorted(np.cumsum(rates), random.integers(rates.sum(), size=n), side="right")
+        return codes.astype(np.int64)

@@ -1,10 +1,21 @@
-"""Computations per group (company, passenger, job) inside one slice, without a loop over groups.
+"""Groups of events inside one slice, without a loop over them: bursts, and what belongs to a company, passenger or job.
 
-`codes` is int64[n], the group of each event in stream order, 0 <= code < `groups`.
+A burst is a run of consecutive events. `codes` is int64[n], the group of each event in stream order, from 0.
 """
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+def burst_numbers(random: np.random.Generator, n: int, mean: float) -> NDArray[np.int64]:
+    """The burst number (0, 0, .., 1, ..) of each of n > 0 events, int64[n]. Lengths are memoryless, >= 1, with this
+    mean.
+
+    With mean 1, every burst has one event. The last burst is cut.
+    """
+    begins = random.random(n) < 1 / mean
+    begins[0] = True
+    return np.cumsum(begins, dtype=np.int64) - 1
 
 
 def by_group(codes: NDArray[np.int64], groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -15,7 +26,7 @@ def by_group(codes: NDArray[np.int64], groups: int) -> tuple[NDArray[np.int64], 
 
 
 def ranks(codes: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
-    """How many events of its group come before each event in the slice, int64[n]."""
+    """The number of events of its group before each event in the slice, int64[n]."""
     order, counts = by_group(codes, groups)
     result = np.empty(len(codes), dtype=np.int64)
     result[order] = _ranks_in_order(counts)

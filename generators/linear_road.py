@@ -118,8 +118,8 @@ class LinearRoad(Generator[LinearRoadParameters]):
         # One more round on either side, for the rounding of the inverse.
         near = np.arange(max(first - 1, 0), last + 2, dtype=np.int64)
         starts = arrival.before(near.astype(np.float64) * REPORT_SECONDS).astype(np.int64)
-        found = np.searchsorted(starts, ordinals, side="right") - 1
-        return ordinals - starts[found], near[found]
+        vehicles = np.searchsorted(starts, ordinals, side="right") - 1
+        return ordinals - starts[vehicles], near[vehicles]
 
     def _vehicles(
         self, place: NDArray[np.int64], rounds: NDArray[np.int64]

@@ -44,7 +44,7 @@ def zipf_weights(n: int, skew: float) -> NDArray[np.float64]:
     return weights
 
 
-def draw_codes(random: np.random.Generator, n: int, codes: int, skew: float = 0.0) -> NDArray[np.int64]:
+def draw_codes(random: np.random.Generator, n: int, codes: int, skew: float) -> NDArray[np.int64]:
     """Draw n independent codes 0..codes-1, code k with the share `zipf_weights(codes, skew)[k]`."""
     if skew == 0.0:
         return random.integers(codes, size=n, dtype=np.int64)
@@ -53,5 +53,5 @@ def draw_codes(random: np.random.Generator, n: int, codes: int, skew: float = 0.
 
 def draw_weighted(random: np.random.Generator, n: int, weights: NDArray[np.float64]) -> NDArray[np.int64]:
     """Draw n independent codes 0..len(weights)-1, code k with the share weights[k]; they sum to 1."""
-    found = np.searchsorted(np.cumsum(weights), random.random(n), side="right")
-    return np.minimum(found, len(weights) - 1)  # the last sum may round below 1
+    codes = np.searchsorted(np.cumsum(weights), random.random(n), side="right")
+    return np.minimum(codes, len(weights) - 1)  # the last sum may round below 1

@@ -41,7 +41,7 @@ def generator_class(name: str) -> type[Generator[Any]]:
     for generator in GENERATORS:
         if generator.name == name:
             return generator
-    raise GeneratorError(f"unknown generator {name!r}; {choices(name, (known.name for known in GENERATORS))}")
+    raise GeneratorError(f"unknown generator {name!r}; {choices(name, (listed.name for listed in GENERATORS))}")
 
 
 def from_spec(name: str, parameters: Mapping[str, Any]) -> Generator[Any]:

@@ -76,8 +76,8 @@ def _exchanged(
     for block in range(len(drawn)):
         # A partial shuffle: the first of the pool are random types in random order, regardless of its order before.
         for place in range(count):
-            other = place + int(drawn[block, place] * (types - place))
-            pool[place], pool[other] = pool[other], pool[place]
+            partner = place + int(drawn[block, place] * (types - place))
+            pool[place], pool[partner] = pool[partner], pool[place]
             chosen[place] = codes_of[pool[place]]
         for place in range(count):
             names[chosen[place]] = pool[(place + 1) % count]

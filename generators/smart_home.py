@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.generators.base import Columns, Generator
-from cepbench.generators.bursts import burst_numbers
+from cepbench.generators.groups import burst_numbers
 from cepbench.generators.parameters import Rate
 from cepbench.generators.randomness import draw_codes, hashed_uniform
 from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParameters, selective_columns
@@ -70,8 +70,8 @@ class SmartHome(Generator[SmartHomeParameters]):
         p, n = self.parameters, self.slice_events
         bursts = burst_numbers(self._random("burst", index), n, p.burst)
         house = draw_codes(self._random("house", index), n, p.houses, p.house_skew)[bursts]
-        own = (p.plugs - 1 - house) // p.houses + 1
-        plug = house + p.houses * self._random("plug", index).integers(own, dtype=np.int64)
+        plugs_of_house = (p.plugs - 1 - house) // p.houses + 1
+        plug = house + p.houses * self._random("plug", index).integers(plugs_of_house, dtype=np.int64)
         measured = self._random("property", index).integers(len(PROPERTIES), size=n, dtype=np.int32)
         columns: Columns = {
             "house": house,

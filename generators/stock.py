@@ -10,8 +10,7 @@ from pydantic import Field, model_validator
 
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.generators.base import Columns, Generator
-from cepbench.generators.bursts import burst_numbers
-from cepbench.generators.groups import bridges, by_group
+from cepbench.generators.groups import bridges, burst_numbers, by_group
 from cepbench.generators.parameters import Rate
 from cepbench.generators.popularity import popular_codes
 from cepbench.generators.reshuffling import ReshufflingParameters, reshuffled_types

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.generators.base import Columns, Generator
-from cepbench.generators.bursts import burst_numbers
-from cepbench.generators.groups import by_group
+from cepbench.generators.groups import burst_numbers, by_group
 from cepbench.generators.parameters import Rate
 from cepbench.generators.popularity import PopularityParameters, popular_codes
 from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, selective_columns

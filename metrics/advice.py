@@ -67,11 +67,11 @@ class Advice:
         """A row per algorithm, without empty columns."""
         import pandas as pd
 
-        rows = [asdict(one) | {"status": one.ended} for one in self.candidates]
+        rows = [asdict(candidate) | {"status": candidate.ended} for candidate in self.candidates]
         table = pd.DataFrame(rows).drop(columns="curve")
         return table.replace({"": None}).dropna(axis="columns", how="all")
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON values; infinity is the text "inf"."""
-        found: dict[str, Any] = finite(asdict(self))
-        return found
+        document: dict[str, Any] = finite(asdict(self))
+        return document

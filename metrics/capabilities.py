@@ -1,4 +1,4 @@
-"""Which algorithms can evaluate what, as plain values that listings, documents and the report show."""
+"""The capabilities of algorithms, as plain values that listings, documents and the report show."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Capabilities:
 
         A group of several features that is refused as a whole for one reason is named `all of <group>`.
         """
-        found: dict[str, dict[str, None]] = {}
+        features: dict[str, dict[str, None]] = {}
         groups: dict[str, list[str | None]] = {}
         for row in self.rows:
             groups.setdefault(row.group, []).append(row.reasons.get(algorithm))
@@ -38,5 +38,5 @@ class Capabilities:
             reason, all_of_group = row.reasons.get(algorithm), groups[row.group]
             if reason is not None:
                 whole = len(all_of_group) > 2 and len(set(all_of_group)) == 1
-                found.setdefault(reason, {})[f"all of {row.group}" if whole else row.name] = None
-        return {reason: tuple(names) for reason, names in found.items()}
+                features.setdefault(reason, {})[f"all of {row.group}" if whole else row.name] = None
+        return {reason: tuple(names) for reason, names in features.items()}

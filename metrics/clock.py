@@ -11,7 +11,7 @@ Seconds = NDArray[np.float64]
 
 
 def completions(arrival: Seconds, service: Seconds) -> Seconds:
-    """When each batch is done, in seconds: completion = max(arrival, previous completion) + service.
+    """The time at which each batch is done, in seconds: completion = max(arrival, previous completion) + service.
 
     `arrival` and `service` are float64[n] of one worker in the order of processing; arrivals do not decrease.
     The recurrence unrolls to a running maximum: completion_i = S_i + max_{j <= i}(arrival_j - S_{j-1}), S the running
@@ -25,7 +25,7 @@ def completions(arrival: Seconds, service: Seconds) -> Seconds:
 
 
 def waiting(arrival: Seconds, service: Seconds) -> Seconds:
-    """How long each batch waits for its predecessors, in seconds."""
+    """The time that each batch waits for its predecessors, in seconds."""
     return np.maximum(completions(arrival, service) - service - arrival, 0.0)
 
 

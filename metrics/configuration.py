@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Any
 
 EFFORT = "repeat"
-"""How often a cell is run: more runs narrow its interval and do not change the measured quantity."""
+"""The number of runs of a cell: more runs narrow its interval and do not change the measured quantity."""
 
 WIDTH = 60  # characters of one side
 CONTEXT = 2  # words before the first that differs
@@ -46,9 +46,9 @@ def _of_queries(a: list[str], b: list[str]) -> Iterator[str]:
         called = "query" if len(b) == 1 else f"query {name[1] if name else number}"
         clauses, others = _clauses(left), _clauses(right)
         for keyword in dict.fromkeys((*clauses, *others)):
-            found, other = clauses.get(keyword), others.get(keyword)
-            if found != other:
-                yield f"{called}: {' -> '.join(_changed(found, other))}"
+            before, after = clauses.get(keyword), others.get(keyword)
+            if before != after:
+                yield f"{called}: {' -> '.join(_changed(before, after))}"
 
 
 def _queries(workload: str) -> list[str]:
@@ -58,13 +58,13 @@ def _queries(workload: str) -> list[str]:
 
 def _clauses(query: str) -> dict[str, str]:
     """The clauses of a query by their keyword; the name before the first one is at ""."""
-    found: dict[str, str] = {}
+    clauses: dict[str, str] = {}
     for part in _CLAUSE.split(query):
         clause = part.strip()
         keyword = clause.split(" ")[0].upper() if _CLAUSE.match(clause) else ""
         clause = keyword + clause[len(keyword) :]
-        found[keyword] = f"{found[keyword]} {clause}" if keyword in found else clause
-    return found
+        clauses[keyword] = f"{clauses[keyword]} {clause}" if keyword in clauses else clause
+    return clauses
 
 
 def _changed(a: str | None, b: str | None) -> tuple[str, str]:

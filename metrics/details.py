@@ -30,11 +30,11 @@ def merged(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
     whole: dict[str, float] = {}
     for part in parts:
         for name, number in part.items():
-            known = whole.get(name, 0.0)
+            total = whole.get(name, 0.0)
             if name.endswith(PEAK):
-                whole[name] = max(known, float(number))
+                whole[name] = max(total, float(number))
             else:
-                whole[name] = known + float(number) * _weight(name, part)
+                whole[name] = total + float(number) * _weight(name, part)
     return {name: number / weight if (weight := _weight(name, whole)) else number for name, number in whole.items()}
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from cepbench.metrics.record import Strict
-from cepbench.metrics.values import METRICS, is_memory, known
+from cepbench.metrics.values import METRICS, is_memory, is_metric
 
 FIGURE_FILE = "figure.json"
 CELLS_FOLDER = "cells"
@@ -79,7 +79,7 @@ class Panel(Strict):
 
     With `over`, the metric is divided by that algorithm's median at the same point: a gain.
 
-    With `parts`, `metric` defaults to that of the first one. Either all or none are of memory.
+    With `parts`, `metric` is by default that of the first one, and the scale is linear. All or none are of memory.
     """
 
     metric: str
@@ -98,17 +98,17 @@ class Panel(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _metric_of_parts(cls, given: Any) -> Any:
-        parts = given.get("parts") if isinstance(given, dict) else None
-        if not parts or "metric" in given:
-            return given
-        first = parts[0]
-        return {**given, "metric": first.get("metric") if isinstance(first, dict) else getattr(first, "metric", None)}
+    def _with_defaults_of_parts(cls, fields: Any) -> Any:
+        parts = fields.get("parts") if isinstance(fields, dict) else None
+        if not parts:
+            return fields
+        metric = parts[0].get("metric") if isinstance(parts[0], dict) else getattr(parts[0], "metric", None)
+        return {"metric": metric, "scale": "linear", **fields}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         for metric in (self.metric, *(part.metric for part in self.parts)):
-            if not known(metric):
+            if not is_metric(metric):
                 raise ValueError(f"unknown metric {metric!r}: expected {METRICS}")
             if is_memory(metric) != is_memory(self.metric):
                 raise ValueError(f"parts: {metric} and {self.metric} are measured in different runs")
@@ -116,11 +116,13 @@ class Panel(Strict):
             raise ValueError("over: parts are stacked as they are")
         if self.parts and self.kind != "bars":
             raise ValueError("parts: only bars have parts; give kind: bars")
+        if self.parts and self.scale == "log":
+            raise ValueError("parts: on a logarithmic axis the height of a part means nothing; leave out scale: log")
         return self
 
 
 class Departure(Strict):
-    """Where a figure's workload is not the paper's."""
+    """A difference between a figure's workload and that of the paper."""
 
     what: str  # "windows tumble; the paper's slide"
     reason: str  # "a window's latency is that of its events alone"
@@ -201,6 +203,11 @@ class Figure(Strict):
     draws: tuple[str, ...] = ()  # axes over which claims, and points of the drawing, are medians
 
     @property
+    def key(self) -> tuple[str, str]:
+        """The experiment and the profile, which results have once."""
+        return self.experiment, self.profile
+
+    @property
     def published(self) -> bool:
         """Whether it is a figure of a paper."""
         return bool(self.paper) and not self.paper.startswith("none")
@@ -221,11 +228,11 @@ class Figure(Strict):
 
 
 def _without(claims: Sequence[Declared], others: Sequence[Declared]) -> tuple[Declared, ...]:
-    left = Counter((other.what, other.expected, other.size) for other in others)
-    found = []
+    left = Counter((excluded.what, excluded.expected, excluded.size) for excluded in others)
+    missing = []
     for claim in claims:
         key = claim.what, claim.expected, claim.size
         if left[key] <= 0:
-            found.append(claim)
+            missing.append(claim)
         left[key] -= 1
-    return tuple(found)
+    return tuple(missing)

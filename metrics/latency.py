@@ -50,8 +50,8 @@ def of_rows(latency: NDArray[np.float64], rows: NDArray[np.uint64]) -> NDArray[n
     """
     order = np.lexsort((latency, rows))
     last = np.append(rows[order][1:] != rows[order][:-1], True) if len(rows) else np.empty(0, np.bool_)
-    found: NDArray[np.float64] = latency[order][last]
-    return found
+    latest: NDArray[np.float64] = latency[order][last]
+    return latest
 
 
 def pooled(samples: Iterable[Sequence[float]]) -> Latency | None:

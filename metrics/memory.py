@@ -9,22 +9,21 @@ import os
 import psutil
 
 
-def private(pid: int | None = None) -> int:
-    """The private bytes of a process (of this one by default).
+def private(pid: int) -> int:
+    """The private bytes of a process.
 
     If the system does not separate pages, the unique or the resident set size. Raises `OSError` if there is no such
     process.
     """
-    pid = os.getpid() if pid is None else pid
     try:
         with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
             sizes = {line.split(":")[0]: line.split()[1] for line in file if line.startswith(("Private_", "Pss_"))}
         return 1024 * (int(sizes["Private_Dirty"]) + int(sizes["Pss_Shmem"]))
     except (OSError, KeyError):
-        return _size_as_known(pid)
+        return _resident_size(pid)
 
 
-def _size_as_known(pid: int) -> int:
+def _resident_size(pid: int) -> int:
     try:
         info = psutil.Process(pid).memory_full_info()
     except psutil.NoSuchProcess as error:

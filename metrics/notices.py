@@ -26,14 +26,14 @@ def notices_of(
 
     There is no notice on the empty answer of a run that only planned (`unanswered`).
     """
-    found: dict[Notice, str] = {}
+    sentences: dict[Notice, str] = {}
     if lost_share(load) > NOISY:
-        found[Notice.NOISY] = f"noisy: {noise(load)}"
+        sentences[Notice.NOISY] = f"noisy: {noise(load)}"
     if realised is not None and realised.rows == 0 and not unanswered:
-        found[Notice.EMPTY] = "empty: no window has a match"
+        sentences[Notice.EMPTY] = "empty: no window has a match"
     if lost:
-        found[Notice.LOST] = f"a worker was lost {len(lost)} times before; at last: {lost[-1]}"
-    return found
+        sentences[Notice.LOST] = f"a worker was lost {len(lost)} times before; at last: {lost[-1]}"
+    return sentences
 
 
 def noise(load: Load | None) -> str:

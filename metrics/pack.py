@@ -51,15 +51,15 @@ def write_members(path: Path, members: Mapping[str, bytes], about: Mapping[str, 
 
 def read_members(path: Path) -> dict[str, bytes]:
     """The members of a pack by name, without the manifest, all verified by their checksums. Raises `PackError`."""
-    found = _archive(path)
-    listed = _listed(path, found.pop(MANIFEST, b""))
-    if found.keys() != listed.keys():
-        other = min(found.keys() ^ listed.keys())
-        raise PackError(f"{path}: damaged pack: {other} is {'not listed' if other in found else 'missing'}")
-    for name, content in found.items():
+    members = _archive(path)
+    listed = _listed(path, members.pop(MANIFEST, b""))
+    if members.keys() != listed.keys():
+        odd = min(members.keys() ^ listed.keys())
+        raise PackError(f"{path}: damaged pack: {odd} is {'not listed' if odd in members else 'missing'}")
+    for name, content in members.items():
         if _checksum(content) != listed[name]:
             raise PackError(f"{path}: damaged pack: {name} is not as it was written")
-    return found
+    return members
 
 
 def _archive(path: Path) -> dict[str, bytes]:

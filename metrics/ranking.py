@@ -64,8 +64,8 @@ class Ranking:
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON values; infinity is the text "inf"."""
-        found: dict[str, Any] = finite(asdict(self))
-        return found
+        document: dict[str, Any] = finite(asdict(self))
+        return document
 
 
 def ranked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
@@ -75,13 +75,13 @@ def ranked(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     rank are not distinguishable.
     """
     order = list(Status)
-    found = sorted(
+    ordered = sorted(
         entries, key=lambda entry: (order.index(entry.status), inf if entry.seconds is None else entry.seconds)
     )
-    well = [entry for entry in found if entry.status is Status.OK]
+    well = [entry for entry in ordered if entry.status is Status.OK]
     return tuple(
-        replace(entry, rank=1 + sum(is_faster(other, entry) for other in well)) if entry in well else entry
-        for entry in found
+        replace(entry, rank=1 + sum(is_faster(rival, entry) for rival in well)) if entry in well else entry
+        for entry in ordered
     )
 
 
@@ -107,9 +107,9 @@ def _seconds(entry: Entry) -> float:
 def finite(value: Any) -> Any:
     """A value as JSON, at any depth: "inf" for infinity, None for NaN."""
     if isinstance(value, dict):
-        return {name: finite(one) for name, one in value.items()}
+        return {name: finite(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(one) for one in value]
+        return [finite(entry) for entry in value]
     if isinstance(value, float) and not isfinite(value):
         return None if isnan(value) else str(value)
     return value

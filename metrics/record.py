@@ -40,7 +40,7 @@ class Load(Strict):
     average: float | None = None  # load average of a minute, at the start of the runs
     waited: float | None = None  # share of time in which the worker waited for a processor
     stolen: float | None = None  # share of the machine's time that its hypervisor gave to others
-    pace: float | None = None  # seconds of a fixed piece of work during the runs (`metrics.pace`)
+    pace: float | None = None  # seconds of a fixed piece of work during the runs (`metrics.load`)
     slowed: float | None = None  # that over the shortest of any cell on the same hosts that was known by then
 
 
@@ -138,12 +138,12 @@ class Record(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_this_format(cls, given: Any) -> Any:
-        form = given.get("format", FORMAT) if isinstance(given, dict) else FORMAT
+    def _of_this_format(cls, fields: Any) -> Any:
+        form = fields.get("format", FORMAT) if isinstance(fields, dict) else FORMAT
         if form != FORMAT:
             remedy = READERS.get(form, "use the version of cepbench that wrote it")
             raise ValueError(f"record format {form}, expected {FORMAT}; {remedy}")
-        return given
+        return fields
 
     @property
     def cell_status(self) -> Status:

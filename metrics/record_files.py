@@ -1,7 +1,7 @@
 """A record on disk: `<cell>.json`, and its raw samples as `<cell>.parquet` beside it, which the former names by digest.
 
 The samples are written first: a record without its samples, or with others, is invalid. Samples that replace others are
-`<cell>.next.parquet` until the record names them. Records of earlier versions hold their samples themselves.
+`<cell>.next.parquet` until the record names them.
 """
 
 import json
@@ -51,7 +51,7 @@ def read_record(path: Path) -> Record:
         document: Any = json.loads(content)
         digest = document["samples"].pop("digest")
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Record.model_validate_json(content)  # which finds the error, or the samples
+        return Record.model_validate_json(content)  # without samples, or with an error
     following = path.with_suffix(NEXT_SUFFIX)
     samples = following if _is(following, digest) else path.with_suffix(SAMPLES_SUFFIX)
     return Record.model_validate({**document, "samples": _samples(samples, digest)})

@@ -3,6 +3,7 @@
 A pack has the records of a figure as lines of one file. All commands that read results do so here.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from cepbench.events.errors import CepbenchError
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, FIGURE_FORMAT, SUPERSEDED, Figure
-from cepbench.metrics.pack import SUFFIX, PackError, read_members
+from cepbench.metrics.pack import SUFFIX, PackError, read_members, write_members
 from cepbench.metrics.record import Record
 from cepbench.metrics.record_files import SamplesError, read_record
 
@@ -23,6 +24,8 @@ Model = TypeVar("Model", bound=BaseModel)
 PACKED = "results"  # folder of a pack with one folder per figure
 MOST_LETTERS = 40  # of the value of an axis in a message
 RECORDS_FILE = "records.jsonl"  # of a figure in a pack, a record in each line
+EXPERIMENTS = "experiments"  # folder of a pack with the files of its experiments
+ENVIRONMENT = "environment.json"
 
 
 class ResultsError(CepbenchError):
@@ -79,12 +82,12 @@ def load_results(root: str | Path = "results") -> tuple[Results, ...]:
     """
     root = Path(root)
     if root.is_dir():
-        found = [read(folder) for folder in _folders(root)]
+        figures = [read(folder) for folder in _folders(root)]
     elif root.exists():
-        found = list(_packed(root))
+        figures = list(_packed(root))
     else:
         raise ResultsError(f"{root}: no such results folder")
-    return tuple(sorted(found, key=figure_order))
+    return tuple(sorted(figures, key=figure_order))
 
 
 def load_runs(sources: Sequence[Path]) -> tuple[Results, ...]:
@@ -96,19 +99,39 @@ def load_runs(sources: Sequence[Path]) -> tuple[Results, ...]:
     if len(sources) == 1 and not sources[0].is_file():
         return load_results(sources[0])
     named = zip(names(sources), sources, strict=True)
-    found = [replace(results, source=name) for name, source in named for results in load_results(source)]
-    return tuple(sorted(found, key=figure_order))
+    figures = [replace(results, source=name) for name, source in named for results in load_results(source)]
+    return tuple(sorted(figures, key=figure_order))
 
 
 def names(sources: Sequence[Path]) -> list[str]:
     """A short name for each source, of letters, digits, dots and dashes; equal names are numbered."""
     short = [re.sub(r"[^\w.-]+", "-", source.resolve().name.removesuffix(SUFFIX)) for source in sources]
-    found: list[str] = []
+    names: list[str] = []
     for name in short:
         free = (f"{name}-{number}" for number in count(1))
         alone = short.count(name) == 1
-        found.append(name if alone else next(one for one in free if one not in found and one not in short))
-    return found
+        names.append(name if alone else next(option for option in free if option not in names and option not in short))
+    return names
+
+
+def write_pack(path: Path, everything: Sequence[Results], experiments: Mapping[str, bytes]) -> Path:
+    """Writes results, and the files of their experiments by id, to one file. Raises `Unwritable`."""
+    members = {ENVIRONMENT: _environments(everything)}
+    members |= {f"{EXPERIMENTS}/{name}.yaml": content for name, content in experiments.items()}
+    for results in everything:
+        folder = f"{PACKED}/{results.figure.experiment}/{results.figure.profile}"
+        lines = [json.dumps(record.model_dump(mode="json"), separators=(",", ":")) for record in results.records]
+        members[f"{folder}/{FIGURE_FILE}"] = results.figure.model_dump_json(indent=1).encode()
+        members[f"{folder}/{RECORDS_FILE}"] = "".join(f"{line}\n" for line in lines).encode()
+    about = {"figures": len(everything), "records": sum(len(results.records) for results in everything)}
+    return write_members(path, members, about)
+
+
+def _environments(everything: Sequence[Results]) -> bytes:
+    """The different provenances, in the order of their first cells, and how many cells have each."""
+    texts = [json.dumps(record.provenance) for results in everything for record in results.records]
+    counts = {text: texts.count(text) for text in dict.fromkeys(texts)}
+    return json.dumps([{"cells": n, "provenance": json.loads(text)} for text, n in counts.items()], indent=1).encode()
 
 
 def point_key(point: dict[str, Any]) -> tuple[tuple[str, bool, float, str], ...]:
@@ -126,6 +149,11 @@ def value_key(value: Any) -> tuple[bool, float, str]:
 def in_words(point: Mapping[str, Any]) -> str:
     """A point for messages: `events 1000, query short`."""
     return ", ".join(f"{axis} {brief(value)}" for axis, value in point.items())
+
+
+def cell_name(algorithm: str, point: Mapping[str, Any]) -> str:
+    """A cell for messages: `greta at events 1000`."""
+    return f"{algorithm} at {in_words(point)}" if point else algorithm
 
 
 def brief(value: Any) -> str:
@@ -171,7 +199,7 @@ def _packed(pack: Path) -> Iterator[Results]:
             )
             figure = _figure(folder / FIGURE_FILE, partial(bytes, content))
             parts = place.parent.relative_to(PACKED).parts
-            if ".." in parts or parts != (figure.experiment, figure.profile):
+            if ".." in parts or parts != figure.key:
                 raise ResultsError(f"{folder / FIGURE_FILE}: a figure of {figure.experiment} ({figure.profile})")
             yield _results(folder, figure, cells)
 
@@ -197,18 +225,18 @@ def _figure(path: Path, content: Callable[[], bytes]) -> Figure:
         experiment: str = "the experiment"
         format: int = 1
 
-    found = _parsed(path, lambda: Format.model_validate_json(content()))
-    if found.format != FIGURE_FORMAT:
+    header = _parsed(path, lambda: Format.model_validate_json(content()))
+    if header.format != FIGURE_FORMAT:
         raise ResultsError(
-            f"{path}: figure format {found.format}, expected {FIGURE_FORMAT}; "
-            + _remedy(path, f"run {found.experiment} again, which keeps its finished cells")
+            f"{path}: figure format {header.format}, expected {FIGURE_FORMAT}; "
+            + _remedy(path, f"run {header.experiment} again, which keeps its finished cells")
         )
     return _parsed(path, lambda: Figure.model_validate_json(content()))
 
 
 def _record(path: Path, parse: Callable[[], Record], figure: Figure) -> Record:
     record = _parsed(path, parse)
-    if (record.experiment, record.profile) != (figure.experiment, figure.profile):
+    if (record.experiment, record.profile) != figure.key:
         raise ResultsError(
             f"{path}: a cell of {record.experiment} ({record.profile}), expected {figure.experiment} ({figure.profile})"
         )

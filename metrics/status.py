@@ -1,10 +1,10 @@
-"""How a cell ended."""
+"""The statuses of cells."""
 
 from enum import StrEnum
 
 
 class Status(StrEnum):
-    """How a cell ended (docs/measurement.md, Statuses). All but OK keep their reason and are drawn as such."""
+    """The end of a cell (docs/measurement.md, Statuses). All but OK keep their reason and are drawn as such."""
 
     OK = "ok"
     TIMEOUT = "timeout"

@@ -11,6 +11,12 @@ from cepbench.metrics.status import Status
 if TYPE_CHECKING:
     import pandas as pd
 
+_IDENTITY = (
+    "experiment", "profile", "figure", "algorithm", "round", "status", "reason", "memory_status", "memory_reason",
+    "limit_seconds", "limit_bytes", "arithmetic", "digest", "overflow", "cell", "group", "run", "machine", "commit",
+    "date", "started", "seconds",
+)  # fmt: skip
+"""The columns that identify a cell, its status, and its origin."""
 _SUMMARY = tuple(name for name in Summary.model_fields if name not in ("details", "state_kinds"))
 _REALISED = tuple(Realised.model_fields)
 
@@ -49,8 +55,8 @@ def frame(everything: Iterable[Results]) -> "pd.DataFrame":
     """The cells of figures, in order."""
     import pandas as pd
 
-    rows = [_row(found, record) for found in everything for record in found.records]
-    fixed = [*_row_identity(None, None), *_SUMMARY, *(f"realised.{name}" for name in _REALISED)]
+    rows = [_row(results, record) for results in everything for record in results.records]
+    fixed = [*_IDENTITY, *_SUMMARY, *(f"realised.{name}" for name in _REALISED)]
     named = {name: None for row in rows for name in row}
     points = [name for name in named if name.startswith("point.")]
     others = sorted(name for name in named if name not in fixed and name not in points)
@@ -58,8 +64,16 @@ def frame(everything: Iterable[Results]) -> "pd.DataFrame":
     return pd.DataFrame(rows, columns=[*head, *points, *rest, *others])
 
 
-def _row(found: Results, record: Record) -> dict[str, Any]:
-    row = _row_identity(found, record)
+def _row(results: Results, record: Record) -> dict[str, Any]:
+    row = record.model_dump(mode="json", include={*_IDENTITY})
+    row |= {
+        "figure": results.figure.id,
+        "arithmetic": record.configuration.get("arithmetic"),
+        "run": results.source or None,
+        "machine": machine(record) if record.provenance else None,
+        "commit": record.provenance.get("commit"),
+        "date": record.started[:10] or None,
+    }
     row |= {f"point.{name}": value for name, value in record.point.items()}
     if record.status is not Status.OK:
         return row
@@ -68,40 +82,6 @@ def _row(found: Results, record: Record) -> dict[str, Any]:
     if record.realised is not None:
         row |= _named("realised", record.realised.model_dump())
     return row
-
-
-def _row_identity(found: Results | None, record: Record | None) -> dict[str, Any]:
-    """The columns that identify a cell, and its status; only their names without a record."""
-    if found is None or record is None:
-        names = ("experiment", "profile", "figure", "algorithm", "round", "status", "reason")
-        memory = ("memory_status", "memory_reason")
-        more = ("limit_seconds", "limit_bytes", "arithmetic", "digest", "overflow", "cell", "group")
-        origin = ("run", "machine", "commit", "date", "started", "seconds")
-        return dict.fromkeys((*names, *memory, *more, *origin))
-    return {
-        "experiment": record.experiment,
-        "profile": record.profile,
-        "figure": found.figure.id,
-        "algorithm": record.algorithm,
-        "round": record.round,
-        "status": record.status.value,
-        "reason": record.reason,
-        "memory_status": None if record.memory_status is None else record.memory_status.value,
-        "memory_reason": record.memory_reason,
-        "limit_seconds": record.limit_seconds,
-        "limit_bytes": record.limit_bytes,
-        "arithmetic": record.configuration.get("arithmetic"),
-        "digest": record.digest,
-        "overflow": record.overflow,
-        "cell": record.cell,
-        "group": record.group,
-        "run": found.source or None,
-        "machine": machine(record) if record.provenance else None,
-        "commit": record.provenance.get("commit"),
-        "date": record.started[:10] or None,
-        "started": record.started,
-        "seconds": record.seconds,
-    }
 
 
 def machine(record: Record) -> str:

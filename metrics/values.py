@@ -13,7 +13,7 @@ _PLAIN = frozenset(Summary.model_fields) - {"state_kinds", "details"}
 METRICS = f"{', '.join(sorted(_PLAIN | {SUSTAINABLE}))}, {STATE_KINDS}<kind>, {DETAILS}<name> or {REALISED}<field>"
 
 
-def known(metric: str) -> bool:
+def is_metric(metric: str) -> bool:
     """Whether `value` accepts this metric."""
     if metric.startswith(REALISED):
         return metric.removeprefix(REALISED) in Realised.model_fields
@@ -52,7 +52,7 @@ def value(record: Record, metric: str) -> float | None:
 
     "sustainable" is the lower end of the bracket: the highest rate that was sustained. Unknown metrics raise KeyError.
     """
-    if not known(metric):
+    if not is_metric(metric):
         raise KeyError(f"unknown metric {metric!r}: expected {METRICS}")
     number: float | None
     if metric == SUSTAINABLE:

@@ -1,4 +1,4 @@
-"""Which algorithms have equal answers: the digests of each group of cells with the same input."""
+"""The agreement of algorithms: the digests of each group of cells with the same input."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ class Group:
     @property
     def agreement(self) -> Agreement:
         """The result of the comparison; a wrong cell counts as disagreement even if its digest was not stored."""
-        answers = {digest for found in self.digests.values() for digest in found}
-        if len(answers) > 1 or any(Status.WRONG in found for found in self.statuses.values()):
+        answers = {digest for entries in self.digests.values() for digest in entries}
+        if len(answers) > 1 or any(Status.WRONG in entries for entries in self.statuses.values()):
             return Agreement.DISAGREE
-        answered = sum(bool(found) for found in self.digests.values())
+        answered = sum(bool(entries) for entries in self.digests.values())
         return Agreement.AGREE if answered > 1 else Agreement.ALONE if answered else Agreement.NONE
 
 
@@ -57,7 +57,7 @@ def _group(name: str, members: list[Record]) -> Group:
     return Group(
         name,
         members[0].point,
-        {key: tuple(found) for key, found in digests.items()},
-        {key: tuple(found) for key, found in statuses.items()},
+        {key: tuple(entries) for key, entries in digests.items()},
+        {key: tuple(entries) for key, entries in statuses.items()},
         any(record.overflow for record in members),
     )

@@ -185,9 +185,9 @@ def _spread(values: Sequence[float], logarithmic: bool, unit: str, most: int) ->
     letters = {value: len(tick(value, unit)) for value in distinct}
     span = (at[distinct[-1]] - at[distinct[0]]) * 0.999
 
-    def apart(one: float, other: float) -> bool:
-        wide = ((letters[one] + letters[other]) / 2 + 1) / most
-        return at[other] - at[one] >= span * max(wide, 1 / MAX_LABELS)
+    def apart(left: float, right: float) -> bool:
+        wide = ((letters[left] + letters[right]) / 2 + 1) / most
+        return at[right] - at[left] >= span * max(wide, 1 / MAX_LABELS)
 
     first, *between, last = distinct
     kept = [first]

@@ -101,7 +101,7 @@ def draw_marks(axes: Axes, panel: Panel, marks: Sequence[Mark]) -> None:
     )
     for mark in railed:
         inside = (rows[mark.row] + 0.5) * height / len(rows)
-        together = [other for other in railed if other.row == mark.row and other.x == mark.x]
+        together = [neighbor for neighbor in railed if neighbor.row == mark.row and neighbor.x == mark.x]
         y = 1 - inside if top else inside
         line = _sign(axes, mark, y, axes.get_xaxis_transform(), together.index(mark), len(together))
         if mark.status is Status.TIMEOUT and not top:
@@ -129,7 +129,7 @@ def _draw_at_limits(axes: Axes, unit: str, marks: Sequence[Mark]) -> None:
             color="#555555",
         )
     for mark in marks:
-        together = [other for other in marks if (other.x, other.limit) == (mark.x, mark.limit)]
+        together = [neighbor for neighbor in marks if (neighbor.x, neighbor.limit) == (mark.x, mark.limit)]
         _sign(axes, mark, mark.limit or 0.0, axes.transData, together.index(mark), len(together))
 
 

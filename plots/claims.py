@@ -38,15 +38,17 @@ EXPLAINED = (
 
 
 def what_holds(everything: Sequence[Results]) -> Html | None:
-    """How many claims of each paper have which verdict; None without claims."""
-    found = _claiming(everything)
-    return join([tag("h2", HEADING, id=ANCHOR), _counts(found), tag("p", EXPLAINED, class_="note")]) if found else None
+    """The number of claims by paper and verdict; None without claims."""
+    claiming = _claiming(everything)
+    if not claiming:
+        return None
+    return join([tag("h2", HEADING, id=ANCHOR), _counts(claiming), tag("p", EXPLAINED, class_="note")])
 
 
 def all_claims(everything: Sequence[Results], anchor: Callable[[Results], str]) -> list[Html]:
     """All claims of all figures, a table per system."""
-    found = _claiming(everything)
-    several = len({results.source for results in found}) > 1
+    claiming = _claiming(everything)
+    several = len({results.source for results in claiming}) > 1
     heads = ("Figure", *(["Run"] if several else []), *HEADS)
     return [
         table(
@@ -58,12 +60,12 @@ def all_claims(everything: Sequence[Results], anchor: Callable[[Results], str]) 
                     *([Cell(results.source)] if several else []),
                     *row(claim),
                 ]
-                for results in own
+                for results in figures
                 for claim in ordered(in_units(results.figure))
             ],
             sortable=True,
         )
-        for name, own in by_system(found).items()
+        for name, figures in by_system(claiming).items()
     ]
 
 
@@ -114,7 +116,7 @@ def verdicts(results: Sequence[ClaimResult]) -> Html:
 
 def by_paper(everything: Sequence[Results]) -> list[Results]:
     """The figures grouped by system, systems by name; our own figures come last."""
-    return sorted(everything, key=lambda found: (not found.figure.published, label(_system(found.figure)).lower()))
+    return sorted(everything, key=lambda shown: (not shown.figure.published, label(_system(shown.figure)).lower()))
 
 
 def number(result: ClaimResult | Evidence) -> Html:
@@ -149,34 +151,34 @@ def _claiming(everything: Sequence[Results]) -> list[Results]:
     return [results for results in by_paper(everything) if results.figure.claims]
 
 
-def by_system(found: Sequence[Results]) -> dict[str, list[Results]]:
+def by_system(figures: Sequence[Results]) -> dict[str, list[Results]]:
     """The figures by the title of their system and paper; our own figures come last."""
     groups: dict[str, list[Results]] = {}
-    for results in by_paper(found):
+    for results in by_paper(figures):
         paper = results.figure.paper.partition(";")[0] if results.figure.published else "our own claims"
         groups.setdefault(f"{label(_system(results.figure))} · {paper}", []).append(results)
     return groups
 
 
-def _counts(found: Sequence[Results]) -> Html:
+def _counts(claiming: Sequence[Results]) -> Html:
     """The number of claims by paper and verdict."""
     rows = []
-    for name, figures in by_system(found).items():
-        own = [claim for results in figures for claim in results.figure.claims]
-        counts = [sum(claim.verdict is verdict for claim in own) for verdict in Verdict]
+    for name, figures in by_system(claiming).items():
+        claims = [claim for results in figures for claim in results.figure.claims]
+        counts = [sum(claim.verdict is verdict for claim in claims) for verdict in Verdict]
         rows.append([Cell(name, kind="text"), *(Cell(count or "–", float(count), "number") for count in counts)])
     return table("Claims by paper and verdict", ("Paper", *(str(verdict) for verdict in Verdict)), rows)
 
 
-def _with_unit(given: float, unit: str) -> str:
+def _with_unit(value: float, unit: str) -> str:
     if unit == EXPONENT:
-        return f"{EXPONENT}{plain(given, 3)}"
-    return human(given, unit) if unit in ("s", "B", "events/s") else f"{plain(given, 3)} {unit}".strip()
+        return f"{EXPONENT}{plain(value, 3)}"
+    return human(value, unit) if unit in ("s", "B", "events/s") else f"{plain(value, 3)} {unit}".strip()
 
 
 def _size_in_units(size: str, axes: Mapping[str, Axis]) -> str:
     """`stream rate 20000 to 50000 events/s` for `rate 20000 to 50000`."""
-    return SIZE.sub(lambda found: _labelled(found, axes), size)
+    return SIZE.sub(lambda match: _labelled(match, axes), size)
 
 
 def _what_in_units(what: str, axes: Mapping[str, Axis]) -> str:
@@ -184,11 +186,11 @@ def _what_in_units(what: str, axes: Mapping[str, Axis]) -> str:
     return f"{quantity}{at}{_size_in_units(size, axes)}" if at else what
 
 
-def _labelled(found: re.Match[str], axes: Mapping[str, Axis]) -> str:
-    axis = axes.get(found["name"])
+def _labelled(match: re.Match[str], axes: Mapping[str, Axis]) -> str:
+    axis = axes.get(match["name"])
     if axis is None:
-        return found[0]
-    ends = [end for end in (found["first"], found["last"]) if end]
+        return match[0]
+    ends = [end for end in (match["first"], match["last"]) if end]
     if axis.unit in ("s", "B"):
         values = " to ".join(human(float(end), axis.unit, digits=4) for end in ends)
     else:

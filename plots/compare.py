@@ -42,7 +42,7 @@ LATENCIES = {
     "latency_p99": values_for(99),
     "latency_max": 2,
 }
-"""How many different latencies a cell needs before these metrics differ from its mean and from each other."""
+"""The number of different latencies that a cell needs before these metrics differ from its mean and from each other."""
 
 EXACT = "state_peak"
 """A deterministic metric: equal values of all runs are an interval without width."""
@@ -162,21 +162,21 @@ def side_by_side(left: Mapping[Key, Record], right: Mapping[Key, Record]) -> pd.
 
 def describe(table: pd.DataFrame) -> str:
     """The table as text: counts, changed statuses, configurations and answers, and ratios per algorithm."""
-    both = table["status_a"].notna() & table["status_b"].notna()
+    common = table["status_a"].notna() & table["status_b"].notna()
     lines = [
-        f"{_counted(int(both.sum()))} in both, {int(table['status_b'].isna().sum())} only in a, "
+        f"{_counted(int(common.sum()))} in both, {int(table['status_b'].isna().sum())} only in a, "
         f"{int(table['status_a'].isna().sum())} only in b"
     ]
     for (experiment, profile, text), group in table.groupby(["experiment", "profile", "differs"], sort=False):
         lines.append(f"not compared: {_counted(len(group))} of {experiment} {profile} of another configuration: {text}")
     lines += [
         f"status {row['status_a']} -> {row['status_b']}: {_place(row)}"
-        for row in table[both & table["status_changed"]].to_dict("records")
+        for row in table[common & table["status_changed"]].to_dict("records")
     ]
     answers = table[table["digest_changed"].fillna(False) & table["differs"].isna()]
     lines += [f"another answer: {_place(row)}" for row in answers.to_dict("records")]
-    for _, found in groupby(ratios(table), lambda ratio: (ratio.experiment, ratio.algorithm)):
-        lines += _block(list(found))
+    for _, members in groupby(ratios(table), lambda ratio: (ratio.experiment, ratio.algorithm)):
+        lines += _block(list(members))
     scarce = [
         f"{metric} (below {least})"
         for metric, least in LATENCIES.items()
@@ -194,14 +194,14 @@ def ratios(table: pd.DataFrame) -> Iterator[Ratio]:
     """
     for (experiment, algorithm), group in table.groupby(["experiment", "algorithm"], sort=False):
         for metric in COMPARED:
-            known = with_enough(group, metric)
-            known = known[known[f"{metric}_ratio"].fillna(0) > 0].sort_values(f"{metric}_ratio")
-            if len(known):
-                a, b = (_middle(known[f"{metric}_{side}"].tolist()) for side in ("a", "b"))
-                runs = int(known[f"{metric}_runs"].min())
+            cells = with_enough(group, metric)
+            cells = cells[cells[f"{metric}_ratio"].fillna(0) > 0].sort_values(f"{metric}_ratio")
+            if len(cells):
+                a, b = (_middle(cells[f"{metric}_{side}"].tolist()) for side in ("a", "b"))
+                runs = int(cells[f"{metric}_runs"].min())
                 single = metric in MEMORY_METRICS and runs == 1
-                interval = None if single else ratio_interval(known, metric, known[f"{metric}_ratio"].tolist())
-                yield Ratio(str(experiment), str(algorithm), metric, len(known), a, b, interval, runs)
+                interval = None if single else ratio_interval(cells, metric, cells[f"{metric}_ratio"].tolist())
+                yield Ratio(str(experiment), str(algorithm), metric, len(cells), a, b, interval, runs)
 
 
 def with_enough(table: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -219,10 +219,10 @@ def _middle(ordered: Sequence[float]) -> float:
     return sqrt(ordered[(len(ordered) - 1) // 2] * ordered[len(ordered) // 2])
 
 
-def _block(found: Sequence[Ratio]) -> Iterator[str]:
+def _block(members: Sequence[Ratio]) -> Iterator[str]:
     """The ratios of an algorithm below its name, in lines of at most 120 letters."""
-    yield f"{found[0].experiment} {found[0].algorithm}"
-    for each in found:
+    yield f"{members[0].experiment} {members[0].algorithm}"
+    for each in members:
         a, b = (human(value, COMPARED[each.metric]) for value in (each.a, each.b))
         ratio, cells = f"x{each.ratio:.3g}", _counted(each.cells)
         yield f"  {each.metric:<13} {ratio:<9} {a:>15} -> {b:<15} {cells:<10} {each.verdict}"
@@ -234,31 +234,31 @@ def _counted(cells: int) -> str:
 
 def ratio_interval(cells: pd.DataFrame, metric: str, values: Sequence[float]) -> tuple[float, float] | None:
     """The interval of the median of ratios, the `values` of rows of a table; None if there are too few runs."""
-    found = estimate(values)
-    if found.low is not None and found.high is not None:
-        return found.low, found.high
+    interval = estimate(values)
+    if interval.low is not None and interval.high is not None:
+        return interval.low, interval.high
     lows, highs = cells[f"{metric}_low"], cells[f"{metric}_high"]
     return None if lows.isna().any() or highs.isna().any() else (float(lows.min()), float(highs.max()))
 
 
 def cells_of(records: Iterable[Record]) -> dict[Key, Record]:
     """Records by the identity of their cell; of several with one identity, the latest."""
-    found: dict[Key, Record] = {}
+    cells: dict[Key, Record] = {}
     for record in records:
         key = _key(record)
-        if key not in found or record.started >= found[key].started:
-            found[key] = record
-    return found
+        if key not in cells or record.started >= cells[key].started:
+            cells[key] = record
+    return cells
 
 
 def _of_algorithm(folder: Path, algorithm: str | None) -> dict[Key, Record]:
     """All cells, or those of an algorithm. Raises `ResultsError` if it has none."""
     records = [record for results in load_results(folder) for record in results.records]
-    found = cells_of(record for record in records if algorithm in (None, record.algorithm))
-    if algorithm is not None and not found:
+    cells = cells_of(record for record in records if algorithm in (None, record.algorithm))
+    if algorithm is not None and not cells:
         names = ", ".join(dict.fromkeys(record.algorithm for record in records)) or "none"
         raise ResultsError(f"{folder}: no cells of algorithm {algorithm!r}; there are those of {names}")
-    return found
+    return cells
 
 
 def _key(record: Record) -> Key:
@@ -274,7 +274,7 @@ def _row(key: Key, a: Record | None, b: Record | None) -> dict[str, Any]:
     digests = [None if r is None else r.digest for r in (a, b)]
     row["digest_changed"] = None if None in digests else digests[0] != digests[1]
     row["differs"] = None if a is None or b is None else _differs(a, b)
-    row["latencies"] = min((found for r in (a, b) if r is not None and (found := _latencies(r))), default=None)
+    row["latencies"] = min((latencies for r in (a, b) if r is not None and (latencies := _latencies(r))), default=None)
     for metric in COMPARED:
         x, y = (_value(r, metric) for r in (a, b))
         row |= {f"{metric}_a": x, f"{metric}_b": y}
@@ -288,20 +288,20 @@ def _row(key: Key, a: Record | None, b: Record | None) -> dict[str, Any]:
 
 
 def _differs(a: Record, b: Record) -> str | None:
-    """How the configurations differ; the specifications of two different algorithms do not count."""
+    """The difference of the configurations; the specifications of two different algorithms do not count."""
     same = a.algorithm == b.algorithm
     left, right = ({k: v for k, v in r.configuration.items() if same or k != "algorithm"} for r in (a, b))
-    found = differences(left, right)
-    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return "; ".join(found[:SHOWN]) + more if found else None
+    texts = differences(left, right)
+    more = f"; and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
+    return "; ".join(texts[:SHOWN]) + more if texts else None
 
 
 def _latencies(record: Record) -> int | None:
     """An upper bound on the different latencies of a cell: those of its samples, and one per window."""
-    known = [len(set(record.samples.latency))] if record.samples.latency else []
+    bounds = [len(set(record.samples.latency))] if record.samples.latency else []
     if record.realised is not None:
-        known.append(record.realised.windows)
-    return min(known, default=None)
+        bounds.append(record.realised.windows)
+    return min(bounds, default=None)
 
 
 def _spread(record: Record, metric: str) -> tuple[float | None, float | None]:
@@ -311,8 +311,8 @@ def _spread(record: Record, metric: str) -> tuple[float | None, float | None]:
         return None, None
     if metric == EXACT and len(runs) > 1 and len(set(runs)) == 1:
         return runs[0], runs[0]
-    found = estimate(runs, SURE)
-    return found.low, found.high
+    interval = estimate(runs, SURE)
+    return interval.low, interval.high
 
 
 def _value(record: Record | None, metric: str) -> float | None:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,15 @@ from matplotlib.ticker import NullLocator
 from cepbench.metrics.figure import Figure, Panel, Scale
 from cepbench.metrics.files import write
 from cepbench.metrics.record import Record
-from cepbench.metrics.results import Results
+from cepbench.metrics.results import Results, ResultsError
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import status_of
 from cepbench.plots.axes import category, fix_ticks
-from cepbench.plots.bars import HATCHES, draw_bars
+from cepbench.plots.categories import HATCHES, draw_bars, draw_heat, draw_stacks, part_handles
 from cepbench.plots.censored import NOT_RUN, legend_handle
-from cepbench.plots.heat import draw_heat
 from cepbench.plots.lines import draw_lines, limits, measured
 from cepbench.plots.points import coordinates, curves, in_slice, shown
 from cepbench.plots.published import published_handles
-from cepbench.plots.stacks import draw_stacks, part_handles
 from cepbench.plots.style import (
     COLUMN_WIDTH,
     PAGE,
@@ -53,14 +52,76 @@ _CANVASES = {"pdf": FigureCanvasPdf, "svg": FigureCanvasSVG, "png": FigureCanvas
 _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {}}
 
 
+@dataclass(frozen=True)
+class Selection:
+    """The algorithms and panels to draw, by default all, and labels of the axes without their units.
+
+    A panel is named by its letter or its metric. Cells do not change.
+    """
+
+    algorithms: tuple[str, ...] = ()
+    panels: tuple[str, ...] = ()
+    x_label: str | None = None
+    y_label: str | None = None
+
+    def of(self, results: Results) -> Results:
+        """The results with the figure of this selection. Raises `ResultsError` for what the figure does not have."""
+        if self == Selection():
+            return results
+        figure, name = results.figure, results.figure.experiment
+        panels = _selected(figure, self.panels)
+        if self.algorithms:
+            measured = tuple(dict.fromkeys((*figure.algorithms, *(record.algorithm for record in results.records))))
+            for algorithm in self.algorithms:
+                if algorithm not in measured:
+                    raise ResultsError(f"{name}: no algorithm {algorithm!r}; choose from {', '.join(measured)}")
+            panels = [shown for panel in panels if (shown := self._shown(panel)) is not None]
+            if not panels:
+                raise ResultsError(f"{name}: no panel shows {', '.join(self.algorithms)}")
+            figure = figure.model_copy(update={"algorithms": self.algorithms})
+        if self.x_label is not None:
+            _check_single("--xlabel", "axes", [figure.x_of(panel).name for panel in panels])
+            axes = [figure.x_of(panel).model_copy(update={"label": self.x_label}) for panel in panels]
+            panels = [panel.model_copy(update={"x": axis}) for panel, axis in zip(panels, axes, strict=True)]
+        if self.y_label is not None:
+            _check_single("--ylabel", "metrics", [panel.metric for panel in panels])
+            panels = [panel.model_copy(update={"label": self.y_label}) for panel in panels]
+        unlettered = tuple(panel.model_copy(update={"letter": ""}) for panel in panels)
+        return replace(results, figure=figure.model_copy(update={"panels": unlettered}))
+
+    def _shown(self, panel: Panel) -> Panel | None:
+        """The panel with the selected algorithms only; None if it shows others."""
+        names = tuple(name for name in self.algorithms if not panel.algorithms or name in panel.algorithms)
+        published = tuple(curve for curve in panel.published if curve.of is None or curve.of in names)
+        return panel.model_copy(update={"algorithms": names, "published": published}) if names else None
+
+
+def _selected(figure: Figure, names: Sequence[str]) -> list[Panel]:
+    """The panels with these letters or metrics; all without any."""
+    letters = [panel.letter.strip("()") or chr(97 + number % 26) for number, panel in enumerate(figure.panels)]
+    for name in names:
+        if name.strip("()") not in letters and all(name != panel.metric for panel in figure.panels):
+            listed = dict.fromkeys(f"{a} ({p.metric})" for a, p in zip(letters, figure.panels, strict=True))
+            raise ResultsError(f"{figure.experiment}: no panel {name!r}; choose one of {', '.join(listed)}")
+    wanted = {name.strip("()") for name in names} | {*names}
+    shown = zip(letters, figure.panels, strict=True)
+    return [panel for letter, panel in shown if not names or letter in wanted or panel.metric in wanted]
+
+
+def _check_single(option: str, what: str, names: Sequence[str]) -> None:
+    if len(set(names)) > 1:
+        listed = ", ".join(dict.fromkeys(names))
+        raise ResultsError(f"{option}: the panels have different {what} ({listed}); choose one of them with --panel")
+
+
 def all_styles(everything: Sequence[Results], planned: Sequence[Sequence[str]] = ()) -> dict[str, Style]:
     """One style for each algorithm of all figures of a results folder.
 
     `planned` are the algorithms of figures of the sweep that are not measured yet, so that styles do not change later.
     """
-    figures = [*planned, *(_names(found.figure, found.records) for found in everything)]
+    figures = [*planned, *(_names(results.figure, results.records) for results in everything)]
     # Variants that would look alike in one figure get different styles in all figures.
-    alike = {name for names in figures for name in names if sum(variant(other) == variant(name) for other in names) > 1}
+    alike = {name for names in figures for name in names if sum(variant(rival) == variant(name) for rival in names) > 1}
     keys = {name: name if name in alike else variant(name) for names in figures for name in names}
     chosen = styles(sorted(set(keys.values())))
     return {name: chosen[key] for name, key in keys.items()}
@@ -134,23 +195,12 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
         columns = min(columns, max(1, int(page.width / NARROWEST)))
     rows = max(1, -(-len(figure.panels) // columns) * len(facets or (None,)))
     height = max(page.height, HEAT_ROW * len(_names(figure, records)) + 0.5) if mapped else page.height
-    layout = ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05)
-    drawing = Drawing(
-        figsize=(
-            page.width or (COLUMN_WIDTH if columns == 1 and not mapped else TEXT_WIDTH),
-            height * rows + LEGEND_HEIGHT,
-        ),
-        layout=layout,
-    )
-    FigureCanvasAgg(drawing)
+    drawing, grid = grid_of(rows, columns, page.width or (TEXT_WIDTH if mapped else None), height)
     series = coordinates(records, figure.series) if figure.series else ()
-    grid = drawing.subplots(rows, columns, squeeze=False)
     per_facet = rows // len(facets or (None,)) * columns
-    for axes in grid.flat:
-        axes.set_visible(False)
     for number, (facet, panel) in enumerate(cells):
         place = number // len(figure.panels) * per_facet + number % len(figure.panels)
-        axes = grid.flat[place]
+        axes = grid[place]
         axes.set_visible(True)
         _panel(axes, figure, panel, records, facet, look, series)
         axes.set_title(_title(figure, panel, number, facet, len(cells)), pad=4, loc="left", y=1.0)
@@ -161,9 +211,26 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
     if figure.data:
         drawing.supxlabel(f"Data: {figure.data}", fontsize="small")
     # Otherwise each format computes the layout again, which takes longer than drawing.
-    layout.execute(drawing)
+    if (layout := drawing.get_layout_engine()) is not None:
+        layout.execute(drawing)
     drawing.set_layout_engine("none")
     return drawing
+
+
+def grid_of(rows: int, columns: int, width: float | None, height: float) -> tuple[Drawing, list[Axes]]:
+    """A drawing with room for a legend above rows of panels, none of which is visible yet.
+
+    `height` of a row, in inches; the `width` is by default that of a column for one panel, and of the text for several.
+    """
+    drawing = Drawing(
+        figsize=(width or (COLUMN_WIDTH if columns == 1 else TEXT_WIDTH), height * rows + LEGEND_HEIGHT),
+        layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05),
+    )
+    FigureCanvasAgg(drawing)
+    grid = list(drawing.subplots(rows, columns, squeeze=False).flat)
+    for axes in grid:
+        axes.set_visible(False)
+    return drawing, grid
 
 
 def _panel(
@@ -177,7 +244,7 @@ def _panel(
 ) -> None:
     metrics = [part.metric for part in panel.parts] or [panel.metric]
     alone = [panel.model_copy(update={"metric": metric, "parts": ()}) for metric in metrics]
-    layers = [curves(figure, one, records, facet) for one in alone]
+    layers = [curves(figure, single, records, facet) for single in alone]
     lines = layers[0]
     numeric = all(
         isinstance(point.x, int | float) and not isinstance(point.x, bool) for line in lines for point in line.points
@@ -185,9 +252,7 @@ def _panel(
     axis = figure.x_of(panel)
     categories = coordinates([record for record in records if in_slice(figure, panel, record)], axis)
     if panel.parts:
-        # On a logarithmic axis the height of a part has no meaning.
-        totals = curves(figure, panel, records, facet)
-        draw_stacks(axes, axis, panel.model_copy(update={"scale": "linear"}), layers, totals, look, categories)
+        draw_stacks(axes, axis, panel, layers, curves(figure, panel, records, facet), look, categories)
     elif panel.kind == "heat":
         draw_heat(axes, axis, panel, lines, figure.labels, categories)
     elif _barred(figure, panel) or not numeric:
@@ -213,7 +278,7 @@ def _title(figure: Figure, panel: Panel, number: int, facet: Any, of: int) -> st
         parts.append(f"{panel.label}, {panel.unit}" if panel.unit == "events/s" else panel.label)
     if figure.facet and facet is not None:
         parts.append(f"{figure.facet.label} = {category(facet, figure.facet.unit)}")
-    like = [other.where for other in figure.panels if figure.x_of(other) == figure.x_of(panel)]
+    like = [sibling.where for sibling in figure.panels if figure.x_of(sibling) == figure.x_of(panel)]
     distinct = [
         name for name in panel.where if any(name not in where or where[name] != panel.where[name] for where in like)
     ]
@@ -296,17 +361,7 @@ def _algorithm(name: str, style: Style, joined: bool, figure: Figure) -> Line2D 
 
 def line_handle(style: Style, text: str, line: Any) -> Line2D:
     """The line of an algorithm in a legend."""
-    return Line2D(
-        [],
-        [],
-        color=style.color,
-        marker=style.marker,
-        markerfacecolor="white" if style.hollow else style.color,
-        markeredgecolor=style.color,
-        markeredgewidth=0.8,
-        linestyle=line,
-        label=text,
-    )
+    return Line2D([], [], linestyle=line, label=text, **style.look)
 
 
 def _series(index: int, text: str, figure: Figure) -> Line2D | Patch:

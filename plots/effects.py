@@ -36,24 +36,24 @@ def effects(everything: Sequence[Results]) -> Html | None:
 
 def draw_effects(everything: Sequence[Results]) -> Drawing | None:
     """Claimed ratios on the x axis and measured ones on the y axis, by system; None without claimed ratios."""
-    found: dict[str, list[ClaimResult]] = {}
+    claims_of: dict[str, list[ClaimResult]] = {}
     for results in everything:
         for claim in results.figure.claims:
             if (claim.claimed or 0) >= 1 and (claim.measured or 0) > 0:
-                found.setdefault(results.figure.experiment.partition("-")[0], []).append(claim)
-    if not found:
+                claims_of.setdefault(results.figure.experiment.partition("-")[0], []).append(claim)
+    if not claims_of:
         return None
     with paper():
         drawing = Drawing(figsize=(1.5 * COLUMN_WIDTH, 1.1 * COLUMN_WIDTH), layout="constrained")
         axes = drawing.subplots()
         axes.set(xscale="log", yscale="log", xlabel="Claimed (times)", ylabel="Measured (times)")
-        ends = [claim.claimed or 1.0 for claims in found.values() for claim in claims]
+        ends = [claim.claimed or 1.0 for claims in claims_of.values() for claim in claims]
         span = [min(ends) / 1.6, max(ends) * 1.6]
         axes.fill_between(span, [x / BAND for x in span], [x * BAND for x in span], color="#dddddd", linewidth=0)
         axes.plot(span, span, color="#888888", linewidth=0.8)
         axes.axhline(1, color="#888888", linewidth=0.6, linestyle=":")
-        look = styles(found)
-        for system, claims in found.items():
+        look = styles(claims_of)
+        for system, claims in claims_of.items():
             style = look[system]
             axes.plot([], [], style.marker, color=style.color, markersize=4, label=label(system))
             for claim in claims:

@@ -68,7 +68,12 @@ def table(
         tag("tbody", body),
         class_="sortable" if sortable else None,
     )
-    return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return scrolled(inner, caption)
+
+
+def scrolled(content: Content, name: str) -> Html:
+    """Content that scrolls horizontally in a narrow window; its `name` is for screen readers."""
+    return tag("div", content, class_="scroll", tabindex="0", role="region", aria_label=name)
 
 
 def drawing(svg: bytes, alternative: str, narrow: bool = False) -> Html:

@@ -38,19 +38,19 @@ def draw_lines(
     for number, curve in enumerate(curves):
         style = styles[curve.algorithm]
         line = (0, series_dashes(series.index(curve.series))) if series else style.line
-        above = sum(coincide(curve, other, axes.get_yscale() == "linear") for other in curves[number + 1 :])
+        above = sum(coincide(curve, later, axes.get_yscale() == "linear") for later in curves[number + 1 :])
         draw_curve(axes, curve, style, line, above)
     _draw_idle(axes, curves)
     draw_marks(axes, panel, marks(curves, styles, lambda curve, point: float(point.x)))
     axes.grid(axis="y", which="major")
 
 
-def coincide(one: Curve, other: Curve, linear: bool) -> bool:
+def coincide(first: Curve, second: Curve, linear: bool) -> bool:
     """Whether two curves coincide at all points where both are drawn, of which there are at least two."""
-    tops = {point.x: point.estimate.median for point in other.points if point.estimate and point.drawn}
+    tops = {point.x: point.estimate.median for point in second.points if point.estimate and point.drawn}
     pairs = [
         (point.estimate.median, tops[point.x])
-        for point in one.points
+        for point in first.points
         if point.estimate and point.drawn and point.x in tops
     ]
     largest = max((abs(value) for pair in pairs for value in pair), default=0.0)
@@ -70,10 +70,10 @@ def idle_points(curves: Sequence[Curve]) -> list[tuple[float, float]]:
 
 def _draw_idle(axes: Axes, curves: Sequence[Curve]) -> None:
     """Draws the time of operators that do nothing as a thin line, where it lies inside of the limits of the axis."""
-    found = idle_points(curves)
+    points = idle_points(curves)
     low, high = axes.get_ylim()
-    if any(min(one, other) <= high and max(one, other) >= low for (_, one), (_, other) in pairwise(found)):
-        axes.plot(*zip(*found, strict=True), color="#999999", linewidth=0.6, linestyle=":", zorder=1, gid=IDLE)
+    if any(min(left, right) <= high and max(left, right) >= low for (_, left), (_, right) in pairwise(points)):
+        axes.plot(*zip(*points, strict=True), color="#999999", linewidth=0.6, linestyle=":", zorder=1, gid=IDLE)
 
 
 def measured(curves: Sequence[Curve]) -> list[float]:
@@ -104,22 +104,16 @@ def row_name(curve: Curve) -> str:
 def draw_curve(axes: Axes, curve: Curve, style: Style, line: Any, above: int) -> None:
     """Draws a curve; it is wider the more curves are drawn over it (`above`), so that it stays visible."""
     points = curve.points
-    look: dict[str, Any] = {
-        "linewidth": rcParams["lines.linewidth"] + WIDER * above,
-        "markersize": rcParams["lines.markersize"] + 1.6 * WIDER * above,
-        "color": style.color,
-        "marker": style.marker,
-        "markeredgewidth": 0.8,
-        "markerfacecolor": "white" if style.hollow else style.color,
-        "markeredgecolor": style.color,
-    }
+    width = rcParams["lines.linewidth"] + WIDER * above
+    size = rcParams["lines.markersize"] + 1.6 * WIDER * above
     # A point without a number breaks the line: joining its neighbors would suggest a value between them.
     medians = [point.estimate.median if point.estimate and point.drawn else nan for point in points]
     # A line between only two measurements would suggest a trend.
     shown = line if sum(point.run for point in points) > 2 else "none"
     # A covered line is solid, so that it is visible in the gaps of the dashed lines over it.
     shown = "solid" if above and shown != "none" else shown
-    axes.plot([float(point.x) for point in points], medians, linestyle=shown, zorder=3, gid=row_name(curve), **look)
+    xs, name = [float(point.x) for point in points], row_name(curve)
+    axes.plot(xs, medians, linestyle=shown, linewidth=width, markersize=size, zorder=3, gid=name, **style.look)
     for point in points:
         draw_spread(axes, float(point.x), point, style.color)
 

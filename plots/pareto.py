@@ -37,8 +37,8 @@ class Trade:
 
     def front(self, x: Any) -> list[str]:
         """The algorithms that no other one beats at `x`, the fastest first."""
-        costs = {name: self._costs(one) for name, one in self.places[x].items()}
-        best = [name for name, one in costs.items() if not any(_beats(other, one) for other in costs.values())]
+        costs = {name: self._costs(cost) for name, cost in self.places[x].items()}
+        best = [name for name, cost in costs.items() if not any(_beats(rival, cost) for rival in costs.values())]
         return sorted(best, key=costs.__getitem__)
 
     def _costs(self, values: tuple[float, float]) -> Costs:
@@ -58,10 +58,10 @@ def trade(figure: Figure, time: Panel, memory: Panel, records: Sequence[Record])
     return Trade(time, memory, places)
 
 
-def draw_trade(figure: Figure, found: Trade) -> Drawing:
+def draw_trade(figure: Figure, medians: Trade) -> Drawing:
     """A small drawing per x, of at most `MOST_PLACES`: memory along x, time along y, and a line through the front."""
-    places = list(found.places)[:: max(1, -(-len(found.places) // MOST_PLACES))]
-    names = list(dict.fromkeys(name for x in places for name in found.places[x]))
+    places = list(medians.places)[:: max(1, -(-len(medians.places) // MOST_PLACES))]
+    names = list(dict.fromkeys(name for x in places for name in medians.places[x]))
     look = styles((*figure.algorithms, *names))
     columns = min(COLUMNS, max(1, len(places)))
     rows = max(1, -(-len(places) // columns))
@@ -73,30 +73,26 @@ def draw_trade(figure: Figure, found: Trade) -> Drawing:
             axes.tick_params(labelbottom=number + columns >= len(places))
             axes.tick_params(which="minor", labelbottom=False, labelleft=False)
         for axes, x in zip(grid.flat, places, strict=False):
-            front = found.front(x)
-            path = [found.places[x][name] for name in front]
+            front = medians.front(x)
+            path = [medians.places[x][name] for name in front]
             axes.plot([size for _, size in path], [time for time, _ in path], color="#888888", linewidth=0.8, zorder=1)
-            for name, (time, size) in found.places[x].items():
-                style = look[name]
-                axes.plot(
-                    [size], [time], marker=style.marker, color=style.color, linestyle="none", gid=name,
-                    markerfacecolor="white" if style.hollow else style.color, alpha=1 if name in front else BEATEN,
-                    zorder=3 if name in front else 2,
-                )  # fmt: skip
-            axis = figure.x_of(found.time)
+            for name, (time, size) in medians.places[x].items():
+                alpha, zorder = (1, 3) if name in front else (BEATEN, 2)
+                axes.plot([size], [time], linestyle="none", gid=name, alpha=alpha, zorder=zorder, **look[name].look)
+            axis = figure.x_of(medians.time)
             title = category(x, axis.unit)
             axes.set_title(title if isinstance(x, str) else f"{axis.label}: {title}", pad=3, loc="left", y=1.0)
-        for side, panel, which in ((grid[0, 0].xaxis, found.memory, 1), (grid[0, 0].yaxis, found.time, 0)):
-            least = min((values[which] for x in places for values in found.places[x].values()), default=0)
+        for side, panel, which in ((grid[0, 0].xaxis, medians.memory, 1), (grid[0, 0].yaxis, medians.time, 0)):
+            least = min((values[which] for x in places for values in medians.places[x].values()), default=0)
             if least > 0:
                 side.axes.set(**{f"{side.axis_name}scale": "log"})
                 side.set_major_locator(LogLocator(numticks=4))
             unit = panel.unit if panel.unit in ("s", "B") else ""
             side.set_major_formatter(FuncFormatter(lambda value, _, unit=unit: human(value, unit)))
             side.set_minor_formatter(NullFormatter())
-        drawing.supxlabel(found.memory.label, fontsize="medium")
-        unit = f" ({found.time.unit})" if found.time.unit not in ("", "s") else ""
-        drawing.supylabel(f"{found.time.label}{unit}", fontsize="medium")
+        drawing.supxlabel(medians.memory.label, fontsize="medium")
+        unit = f" ({medians.time.unit})" if medians.time.unit not in ("", "s") else ""
+        drawing.supylabel(f"{medians.time.label}{unit}", fontsize="medium")
         fitted_legend(drawing, [line_handle(look[name], label(name, figure.labels), "none") for name in names])
     return drawing
 
@@ -110,5 +106,5 @@ def _medians(figure: Figure, panel: Panel, records: Sequence[Record]) -> dict[tu
     }
 
 
-def _beats(one: Costs, other: Costs) -> bool:
-    return one != other and one[0] <= other[0] and one[1] <= other[1]
+def _beats(first: Costs, second: Costs) -> bool:
+    return first != second and first[0] <= second[0] and first[1] <= second[1]

@@ -91,12 +91,12 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
     result = []
     for name in names:
         for series in values:
-            own = [r for r in chosen if figure.series is None or r.point.get(figure.series.name) == series]
-            mine = [record for record in own if record.algorithm == name]
+            members = [r for r in chosen if figure.series is None or r.point.get(figure.series.name) == series]
+            mine = [record for record in members if record.algorithm == name]
             if mine:
                 points = tuple(
                     _point(x, [r for r in mine if r.point.get(axis.name) == x], metrics, bases)
-                    for x in coordinates(own, axis)
+                    for x in coordinates(members, axis)
                 )
                 result.append(Curve(name, series, points))
     return tuple(result)
@@ -113,27 +113,9 @@ def shown(figure: Figure, panel: Panel, record: Record, facet: Any = None) -> bo
 
 def coordinates(records: Iterable[Record], axis: Axis) -> tuple[Any, ...]:
     """The distinct values of an axis in the records: in the order of the axis, then numbers by size, then text."""
-    found = {value_key(r.point[axis.name]): r.point[axis.name] for r in records if axis.name in r.point}
-    listed = [key for key in dict.fromkeys(map(value_key, axis.values)) if key in found]
-    return tuple(found[key] for key in (*listed, *sorted(found.keys() - set(listed))))
-
-
-def undrawn_axes(figure: Figure, records: Sequence[Record]) -> tuple[str, ...]:
-    """Axes of which one point of the figure has several values, so that it mixes different cells.
-
-    An axis that is zipped with a drawn one is not among them, and neither is an axis of draws.
-    """
-    found: dict[tuple[str, ...], dict[str, set[str]]] = {}
-    for number, panel in enumerate(figure.panels):
-        drawn = [axis.name for axis in (figure.x_of(panel), figure.facet, figure.series) if axis]
-        for record in records:
-            if in_slice(figure, panel, record):
-                place = (str(number), *(repr(record.point.get(name)) for name in drawn))
-                for name, coordinate in record.point.items():
-                    if name in figure.draws:
-                        continue
-                    found.setdefault(place, {}).setdefault(name, set()).add(repr(coordinate))
-    return tuple(sorted({name for axes in found.values() for name, values in axes.items() if len(values) > 1}))
+    values = {value_key(r.point[axis.name]): r.point[axis.name] for r in records if axis.name in r.point}
+    listed = [key for key in dict.fromkeys(map(value_key, axis.values)) if key in values]
+    return tuple(values[key] for key in (*listed, *sorted(values.keys() - set(listed))))
 
 
 def in_slice(figure: Figure, panel: Panel, record: Record) -> bool:
@@ -151,10 +133,10 @@ def _bases(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any) 
     for record in records:
         if shown(figure, panel, record, facet):
             places.setdefault(_place(record), []).append(record)
-    found = {place: _point(None, some, (panel.metric,)) for place, some in places.items()}
+    points = {place: _point(None, cells, (panel.metric,)) for place, cells in places.items()}
     return {
         place: point.estimate.median
-        for place, point in found.items()
+        for place, point in points.items()
         if point.estimate is not None and point.drawn and point.estimate.median > 0
     }
 
@@ -178,7 +160,7 @@ def _point(x: Any, records: Sequence[Record], metrics: Sequence[str], bases: dic
         elif number is not None and isfinite(number):
             runs = _runs(record, metrics) if len(records) == 1 else []
             base = 1.0 if bases is None else bases[_place(record)]
-            values += [one / base for one in runs or [number]]
+            values += [run / base for run in runs or [number]]
     failures = []
     for status in Status:
         failed = [record for record in records if status_of(record, metric) is status]
@@ -200,8 +182,8 @@ def _runs(record: Record, metrics: Sequence[str]) -> list[float]:
 
 
 def _sum(parts: Sequence[float | None]) -> float | None:
-    found = [part for part in parts if part is not None]
-    return sum(found) if found else None
+    measured = [part for part in parts if part is not None]
+    return sum(measured) if measured else None
 
 
 def _limit(records: Sequence[Record], status: Status, metric: str) -> float | None:

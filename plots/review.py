@@ -80,7 +80,7 @@ class Review:
 
 def review(ours: str | Path, theirs: str | Path) -> Review:
     """Compares results with ours; folders or packs. Raises `ResultsError` if they have no figure in common."""
-    left, right = ({_key(found): found for found in load_results(root)} for root in (ours, theirs))
+    left, right = ({results.figure.key: results for results in load_results(root)} for root in (ours, theirs))
     common = [key for key in left if key in right]
     if not common:
         raise ResultsError(f"{theirs}: no figure at a profile that {ours} has too; there are {_names(right)}")
@@ -91,7 +91,7 @@ def review(ours: str | Path, theirs: str | Path) -> Review:
     )
 
 
-def describe(found: Review) -> str:
+def describe(result: Review) -> str:
     """The review as text: a line per figure with its differences below, then the figures that were not judged."""
     heads = ("figure", "profile", "claims", "differ", "cells", "differ", "answers", "ours", "theirs")
     rows = [
@@ -106,35 +106,31 @@ def describe(found: Review) -> str:
             _counts(figure.ours),
             _counts(figure.theirs),
         )
-        for figure in found.figures
+        for figure in result.figures
     ]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in (heads, *rows)]
-    for figure in found.figures:
+    for figure in result.figures:
         lines += _differences(figure)
-    for whose, names in (("ours", found.only_ours), ("theirs", found.only_theirs)):
+    for whose, names in (("ours", result.only_ours), ("theirs", result.only_theirs)):
         if names:
             lines.append(f"only in {whose}, not judged: {', '.join(names)}")
-    lines.append("something differs" if found.differs else "nothing differs")
+    lines.append("something differs" if result.differs else "nothing differs")
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _key(found: Results) -> tuple[str, str]:
-    return found.figure.experiment, found.figure.profile
-
-
-def _names(found: Mapping[tuple[str, str], Results]) -> str:
-    return ", ".join(" ".join(key) for key in found) or "none"
+def _names(figures: Mapping[tuple[str, str], Results]) -> str:
+    return ", ".join(" ".join(key) for key in figures) or "none"
 
 
 def _figure(ours: Results, theirs: Results) -> FigureReview:
     cells = side_by_side(cells_of(ours.records), cells_of(theirs.records))
-    both = cells["status_a"].notna() & cells["status_b"].notna()
+    common = cells["status_a"].notna() & cells["status_b"].notna()
     claims = _claims(ours.figure), _claims(theirs.figure)
     return FigureReview(
-        *_key(ours),
+        *ours.figure.key,
         claims=len(claims[0].keys() & claims[1].keys()),
-        cells=int(both.sum()),
+        cells=int(common.sum()),
         answers=int((cells["digest_changed"].notna() & cells["differs"].isna()).sum()),
         ours=_statuses(ours),
         theirs=_statuses(theirs),
@@ -176,8 +172,8 @@ def _what(row: Mapping[Any, Any]) -> str | None:
     return "another answer" if not pd.isna(changed) and changed else None
 
 
-def _statuses(found: Results) -> dict[str, int]:
-    counts = {str(status): sum(record.cell_status is status for record in found.records) for status in Status}
+def _statuses(results: Results) -> dict[str, int]:
+    counts = {str(status): sum(record.cell_status is status for record in results.records) for status in Status}
     return {status: count for status, count in counts.items() if count}
 
 

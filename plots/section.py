@@ -1,23 +1,25 @@
 """One figure of the report: drawing, claims, agreement, cells, workload, stream, environment."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from cepbench.metrics.figure import CELLS_FOLDER, FIGURE_FILE, Figure
+from cepbench.metrics.notices import Notice, counted, noise, noisiest
 from cepbench.metrics.record import Record
-from cepbench.metrics.results import Results
+from cepbench.metrics.results import Results, cell_name
 from cepbench.metrics.statistics import CONFIDENCE
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import is_memory
-from cepbench.plots import harness, provenance, tables
+from cepbench.plots import provenance, tables
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.claims import claims_table, in_units
 from cepbench.plots.draw import MAX_COLUMNS
-from cepbench.plots.html import Html, drawing, join, tag
+from cepbench.plots.html import Html, drawing, join, scrolled, tag
 from cepbench.plots.lines import IDLE
-from cepbench.plots.points import curves, undrawn_axes
+from cepbench.plots.points import curves
 from cepbench.plots.published import published_notes
 from cepbench.plots.standings import rankings
 from cepbench.plots.style import label
@@ -27,6 +29,13 @@ ROWS_FILE = "cells.csv"
 """Beside the drawings: all cells of the figure as a table (docs/measurement.md, Export)."""
 MOST_LINES = 60
 """Of a workload on the page; the first ones show how hundreds of generated queries look."""
+
+LARGE = 0.1
+"""The share of the harness in a time from which on the report mentions it."""
+LISTED = 5
+HARNESS_LINE = (
+    "The thin dotted line is an operator that does nothing, on the same events: the harness, which is in every time."
+)
 
 
 def anchor(results: Results) -> str:
@@ -53,9 +62,8 @@ def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> H
         "section",
         tag("h2", heading(figure), id=f"{head}-title"),
         tag("p", f"{figure.experiment}, profile {figure.profile}{of}. {figure.paper}", class_="meta"),
-        _mixed(figure, records),
         tables.provenance(records),
-        harness.notices(records),
+        notices(records),
         _drawing(results, drawings),
         _files(results, drawings, page_folder),
         rankings(figure, records),
@@ -82,6 +90,51 @@ def alternative(figure: Figure, records: Sequence[Record]) -> str:
     )
 
 
+def share(record: Record) -> float:
+    """The service time of an operator that does nothing as a share of that of the cell; 0 if unknown."""
+    idle, total = record.summary.idle_total, record.summary.service_total
+    return idle / total if record.status is Status.OK and idle is not None and total else 0.0
+
+
+def notices(records: Sequence[Record]) -> Html | None:
+    """Warnings about overhead, noise and empty answers; None without any."""
+    lines = []
+    large = sorted((record for record in records if share(record) > LARGE), key=share, reverse=True)
+    if large:
+        named = [f"{cell_name(record.algorithm, record.point)} ({share(record):.0%})" for record in large[:LISTED]]
+        more = f" and {len(large) - LISTED} more" if len(large) > LISTED else ""
+        lines.append(
+            f"More than {LARGE:.0%} of the time is the harness, not the algorithm, in {len(large)} cells: "
+            f"{', '.join(named)}{more}."
+        )
+    counts, worst = counted(records), noisiest(records)
+    if worst is not None:
+        lines.append(
+            f"{counts[Notice.NOISY]} of {len(records)} cells are noisy because other work ran on the machine; "
+            f"{cell_name(worst.algorithm, worst.point)} most: {noise(worst.load)}."
+        )
+    if Notice.EMPTY in counts:
+        lines.append(f"{counts[Notice.EMPTY]} of {len(records)} cells have an empty answer: no window has a match.")
+    lost = [record for record in records if record.lost]
+    if lost:
+        lines.append(
+            f"In {len(lost)} of {len(records)} cells a worker was lost, and the cell was measured again; "
+            f"{cell_name(lost[0].algorithm, lost[0].point)}: {lost[0].lost[-1]}."
+        )
+    slots = Counter(_slots(record) for record in records)
+    del slots[None]
+    if len(slots) > 1:
+        counts_of = [f"{count} in {cells} cells" for count, cells in sorted(slots.items(), reverse=True)]
+        lines.append(f"The number of slots (workers side by side) changed during the run: {', '.join(counts_of)}.")
+    return tag("div", join([tag("p", line) for line in lines]), class_="warning") if lines else None
+
+
+def _slots(record: Record) -> int | None:
+    """The slots that Spark had for a cell; None if unknown, or if the experiment varies them."""
+    slots = record.provenance.get("spark", {}).get("defaultParallelism")
+    return None if slots is None or "slots" in record.configuration else int(slots)
+
+
 def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
     figure, records = results.figure, results.records
     narrow = min(len(figure.panels), MAX_COLUMNS) == 1 and figure.panels[0].kind != "heat"
@@ -89,7 +142,7 @@ def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
     image = drawing(svg, alternative(figure, records), narrow)
     return tag(
         "figure",
-        tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing"),
+        scrolled(image, "Drawing"),
         tag("figcaption", tag("strong", f"{_named(figure)}. "), figure.caption),
         tag("p", " ".join(_notes(figure, records, f'id="{IDLE}"'.encode() in svg)), class_="note"),
     )
@@ -107,7 +160,7 @@ def _notes(figure: Figure, records: Sequence[Record], idle: bool) -> list[str]:
         over = " and ".join((single, *(f"values of {axis}" for axis in figure.draws)))
         notes.append(f"Each point is the median over {over}.")
     if idle:
-        notes.append(harness.LINE)
+        notes.append(HARNESS_LINE)
     if coverages:
         percent = int(100 * min(CONFIDENCE, *coverages) + 0.5)
         notes.append(f"Bars are {percent} % confidence intervals of the median from order statistics.")
@@ -148,13 +201,6 @@ def _files(results: Results, drawings: dict[str, Path], page_folder: Path) -> Ht
     return tag("p", links, class_="files")
 
 
-def _mixed(figure: Figure, records: Sequence[Record]) -> Html | None:
-    axes = undrawn_axes(figure, records)
-    if not axes:
-        return None
-    return tag("p", "Points of this drawing mix cells that differ in ", ", ".join(axes), ".", class_="warning")
-
-
 def _departures(figure: Figure) -> list[Html]:
     if not figure.departures and not figure.published:
         return []
@@ -174,18 +220,18 @@ def _claims(figure: Figure) -> list[Html]:
 
 
 def _agreement(figure: Figure, records: Sequence[Record]) -> list[Html]:
-    found = groups(records)
-    if not found:
+    inputs = groups(records)
+    if not inputs:
         return []
-    counts = {kind: sum(group.agreement is kind for group in found) for kind in Agreement}
+    counts = {kind: sum(group.agreement is kind for group in inputs) for kind in Agreement}
     text = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
     return [
         tag("h3", "Agreement of answers"),
         tag(
             "details",
-            tag("summary", f"{len(found)} inputs ({text})"),
-            tables.agreement(figure, found),
-            open=counts[Agreement.DISAGREE] > 0 or len(found) <= 12,
+            tag("summary", f"{len(inputs)} inputs ({text})"),
+            tables.agreement(figure, inputs),
+            open=counts[Agreement.DISAGREE] > 0 or len(inputs) <= 12,
         ),
     ]
 
@@ -193,12 +239,7 @@ def _agreement(figure: Figure, records: Sequence[Record]) -> list[Html]:
 def _cells(records: Sequence[Record]) -> list[Html]:
     if not records:
         return [tag("h3", "Cells"), tag("p", "Nothing has been measured yet.", class_="note")]
-    statuses = [
-        join([tag("span", tables.status_badge(status), f" {count}", class_="count"), " "])
-        for status in Status
-        if (count := sum(record.cell_status is status for record in records))
-    ]
-    head = [tag("h3", "Cells"), tag("p", statuses)]
+    head = [tag("h3", "Cells"), tag("p", tables.statuses(records))]
     bad = [record for record in records if record.cell_status is not Status.OK]
     if not bad:
         return head

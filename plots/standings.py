@@ -8,7 +8,7 @@ from cepbench.metrics.record import Record
 from cepbench.plots.axes import category
 from cepbench.plots.censored import LABELS
 from cepbench.plots.draw import render
-from cepbench.plots.html import Cell, Html, drawing, table, tag
+from cepbench.plots.html import Cell, Html, drawing, scrolled, table, tag
 from cepbench.plots.pareto import draw_trade, trade
 from cepbench.plots.points import HIGHER_IS_BETTER, curves
 from cepbench.plots.style import label
@@ -32,12 +32,12 @@ def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) 
     """A table and a drawing of time against memory for neighboring panels of both."""
     parts = []
     for time, memory in pairwise(panels):
-        found = trade(figure, time, memory, records)
-        if found is None or not found.places:
+        medians = trade(figure, time, memory, records)
+        if medians is None or not medians.places:
             continue
         rows = []
-        for x in found.places:
-            front = ", ".join(label(name, figure.labels) for name in found.front(x))
+        for x in medians.places:
+            front = ", ".join(label(name, figure.labels) for name in medians.front(x))
             rows.append([category(x), Cell(front or "–", kind="text")])
         title = f"{time.label} against {memory.label[0].lower()}{memory.label[1:]}"
         parts.append(table(title, (figure.x_of(time).label, "Not beaten in both"), rows, sortable=True))
@@ -46,9 +46,8 @@ def _trades(figure: Figure, panels: Sequence[Panel], records: Sequence[Record]) 
             f"{title}, on logarithmic axes: better is towards the {side} left. The line joins the algorithms that no "
             "other one beats in both, by their medians; those that are beaten are pale."
         )
-        image = drawing(render(draw_trade(figure, found), "svg"), f"{caption} The table above names them.")
-        scrolled = tag("div", image, class_="scroll", tabindex="0", role="region", aria_label="Drawing")
-        parts.append(tag("figure", scrolled, tag("figcaption", caption)))
+        image = drawing(render(draw_trade(figure, medians), "svg"), f"{caption} The table above names them.")
+        parts.append(tag("figure", scrolled(image, "Drawing"), tag("figcaption", caption)))
     return parts
 
 
@@ -87,13 +86,13 @@ def _best(ranked: Sequence[tuple[float, str, float, float]]) -> str:
     best, name, low, high = ranked[0]
     if len(ranked) == 1:
         return f"{name}, the only one"
-    equals = [other for value, other, *_ in ranked if value == best]
+    equals = [rival for value, rival, *_ in ranked if value == best]
     if len(equals) > 1:
         return f"{', '.join(equals[:-1])} and {equals[-1]}, equal"
-    second, other, least, most = ranked[1]
+    second, rival, least, most = ranked[1]
     if min(best, second) <= 0:
         return name
     if low <= most and least <= high:
-        return f"{name}, within the noise of {other}"
+        return f"{name}, within the noise of {rival}"
     factor = max(best, second) / min(best, second)
-    return f"{name}, {factor:.2g} times better than {other}" if factor >= 1.05 else f"{name} and {other}, equal"
+    return f"{name}, {factor:.2g} times better than {rival}" if factor >= 1.05 else f"{name} and {rival}, equal"

@@ -40,6 +40,17 @@ class Style:
         """The line style in matplotlib's form."""
         return (0, self.dashes) if self.dashes else "solid"
 
+    @property
+    def look(self) -> dict[str, Any]:
+        """Color and marker as properties of matplotlib's lines."""
+        return {
+            "color": self.color,
+            "marker": self.marker,
+            "markerfacecolor": "white" if self.hollow else self.color,
+            "markeredgecolor": self.color,
+            "markeredgewidth": 0.8,
+        }
+
 
 @dataclass(frozen=True)
 class Page:
@@ -256,15 +267,15 @@ def style(specification: str) -> Style:
     color and marker by a hash of its name.
     """
     name = base(specification)
-    known = STYLES.get(name) or _unknown(name)
+    basis = STYLES.get(name) or _unknown(name)
     if assigned := _assigned(specification):
         return assigned
     if specification.strip() == name:
-        return known
+        return basis
     number = _hash(specification)
     return replace(
-        known,
-        color=_shade(known.color, _SHADES[number % len(_SHADES)]),
+        basis,
+        color=_shade(basis.color, _SHADES[number % len(_SHADES)]),
         hollow=True,
         dashes=_SPARE_DASHES[number // len(_SHADES) % len(_SPARE_DASHES)],
     )
@@ -285,7 +296,7 @@ def styles(specifications: Iterable[str]) -> dict[str, Style]:
         if name in chosen:
             continue
         candidate = style(name)
-        siblings = [found for other, found in chosen.items() if base(other) == base(name)]
+        siblings = [chosen[sibling] for sibling in chosen if base(sibling) == base(name)]
         if siblings:
             candidate = _apart(candidate, siblings, list(chosen.values()))
         for attempt in range(len(_SPARE_DASHES) * len(_SPARE_MARKERS)):
@@ -307,23 +318,23 @@ def _assigned(specification: str) -> Style | None:
 
 def _apart(variant: Style, siblings: Sequence[Style], others: Sequence[Style]) -> Style:
     """The variant in the color that differs most from all others, with a free marker and line style if there is one."""
-    own = siblings[0].color
-    colors = (*(_shade(own, factor) for factor in _SHADES), *_SPARE_COLORS)
+    basis = siblings[0].color
+    colors = (*(_shade(basis, factor) for factor in _SHADES), *_SPARE_COLORS)
     markers = [variant.marker, *_VARIANT_MARKERS]
     lines = [variant.dashes, *_SPARE_DASHES]
-    used_markers, used_lines = {other.marker for other in others}, {sibling.dashes for sibling in siblings}
+    used_markers, used_lines = {neighbor.marker for neighbor in others}, {sibling.dashes for sibling in siblings}
     return replace(
         variant,
-        color=max(colors, key=lambda color: min(_difference(color, other.color) for other in others)),
+        color=max(colors, key=lambda color: min(_difference(color, neighbor.color) for neighbor in others)),
         marker=next((marker for marker in markers if marker not in used_markers), variant.marker),
         dashes=next((line for line in lines if line not in used_lines), variant.dashes),
     )
 
 
-def _difference(one: str, other: str) -> float:
+def _difference(first: str, second: str) -> float:
     """The distance of two colors: Euclidean in RGB, weighted by the sensitivity of the eye."""
     weights = (0.55, 1.0, 0.45)
-    return sum(w * (a - b) ** 2 for w, a, b in zip(weights, to_rgb(one), to_rgb(other), strict=True))
+    return sum(w * (a - b) ** 2 for w, a, b in zip(weights, to_rgb(first), to_rgb(second), strict=True))
 
 
 def series_dashes(index: int) -> Dashes:

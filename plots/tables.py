@@ -42,14 +42,19 @@ def counted(entries: Sequence[tuple[Html, int]]) -> Html:
     return join(shown or ["–"])
 
 
-def departures(found: Sequence[Departure]) -> Html:
+def statuses(records: Sequence[Record]) -> Html:
+    """The statuses of cells, with their counts."""
+    return counted([(status_badge(status), sum(r.cell_status is status for r in records)) for status in Status])
+
+
+def departures(entries: Sequence[Departure]) -> Html:
     """The departures from the workload of the paper, with their reasons."""
-    entries = [tag("li", f"{entry.what}: ", tag("span", entry.reason, class_="meta")) for entry in found]
-    return tag("ul", entries, class_="departures")
+    items = [tag("li", f"{entry.what}: ", tag("span", entry.reason, class_="meta")) for entry in entries]
+    return tag("ul", items, class_="departures")
 
 
 def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
-    """Which algorithms returned the same answer for each input, and its digest; rows that disagree are red."""
+    """The algorithms that returned the same answer for each input, and its digest; rows that disagree are red."""
     names = list(dict.fromkeys((*figure.algorithms, *(name for group in groups for name in group.digests))))
     points = [group.point for group in groups]
     axes = [name for name in dict.fromkeys(name for point in points for name in point) if _varies(name, points)]
@@ -66,12 +71,12 @@ def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
             row.append(Cell(join(parts) if parts else "–", kind="differs" if differs else ""))
         overflow = [" ", badge("overflow", "mid")] if group.overflow else []
         same = {digest for digests in group.digests.values() for digest in digests}
-        one = [" ", tag("code", next(iter(same))[:DIGEST])] if len(same) == 1 else []
+        shared = [" ", tag("code", next(iter(same))[:DIGEST])] if len(same) == 1 else []
         rows.append(
             [
                 *row,
                 Cell(
-                    join([badge(group.agreement, AGREEMENT_KIND[group.agreement]), *one, *overflow]),
+                    join([badge(group.agreement, AGREEMENT_KIND[group.agreement]), *shared, *overflow]),
                     sort=str(group.agreement),
                 ),
             ]
@@ -101,12 +106,12 @@ def failures(records: Sequence[Record]) -> Html:
 
 def provenance(records: Sequence[Record]) -> Html | None:
     """A warning with the keys of the environment in which records differ; None without any."""
-    found = differences(records)
-    if not found:
+    differing = differences(records)
+    if not differing:
         return None
     rows = [
         [key, Cell(join([tag("div", tag("code", text), f" in {count} cells") for text, count in values.items()]))]
-        for key, values in found.items()
+        for key, values in differing.items()
     ]
     return tag(
         "div",

@@ -7,22 +7,20 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Drawing
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from cepbench.metrics.commits import CommitResults
 from cepbench.metrics.figure import Axis, Figure, Scale
-from cepbench.metrics.kept import Kept
 from cepbench.metrics.record import Record
 from cepbench.metrics.statistics import Estimate
 from cepbench.plots.axes import category_axis
 from cepbench.plots.compare import COMPARED, Key, cells_of, median_ratio, ratio_interval, side_by_side, with_enough
-from cepbench.plots.draw import MAX_COLUMNS, all_styles, fitted_legend, joined, line_handle
+from cepbench.plots.draw import MAX_COLUMNS, all_styles, fitted_legend, grid_of, joined, line_handle
 from cepbench.plots.lines import coincide, draw_curve
 from cepbench.plots.points import Curve, Point
-from cepbench.plots.style import COLUMN_WIDTH, PAGE, TEXT_WIDTH, Page, Style, label, paper
+from cepbench.plots.style import PAGE, Style, label, paper
 from cepbench.plots.units import plain
 
 USUAL = "service_total"
@@ -58,67 +56,53 @@ class Change:
         return median_ratio(self.ratios) if self.ratios else None
 
 
-def changes(kept: Sequence[Kept], metric: str | None = None) -> list[Change]:
+def changes(commits: Sequence[CommitResults], metric: str | None = None) -> list[Change]:
     """The changes of all figures, in the order of figures, algorithms and commits.
 
     The first commit is, for each algorithm of a figure, the first one with numbers. `metric` is one of `COMPARED`; the
     default is the first such metric of a panel of the figure, otherwise the service time. Quantiles of cells with too
     few latencies are omitted, as by `cepbench compare`.
     """
-    found = []
-    figures = {(f.figure.experiment, f.figure.profile): f.figure for entry in reversed(kept) for f in entry.results}
-    for key in sorted(figures, key=lambda key: _order(kept, key)):
-        figure = figures[key]
+    changed = []
+    figures: dict[tuple[str, str], Figure] = {}
+    for results in (results for entry in commits for results in entry.results):
+        figures.setdefault(results.figure.key, results.figure)
+    for figure in figures.values():
         wanted = metric or next((panel.metric for panel in figure.panels if panel.metric in COMPARED), USUAL)
-        found += _of_figure(kept, figure, wanted)
-    return found
+        changed += _of_figure(commits, figure, wanted)
+    return changed
 
 
-def table(kept: Sequence[Kept], found: Iterable[Change]) -> pd.DataFrame:
+def table(commits: Sequence[CommitResults], changed: Iterable[Change]) -> pd.DataFrame:
     """One row per change: experiment, profile, algorithm, metric, commit, ratio, low, high, cells, lost."""
-    rows = [
-        {
-            "experiment": change.figure.experiment,
-            "profile": change.figure.profile,
-            "algorithm": change.algorithm,
-            "metric": change.metric,
-            "commit": kept[change.place].name,
-            "ratio": change.ratio,
-            "low": change.low,
-            "high": change.high,
-            "cells": len(change.ratios),
-            "lost": change.lost,
-        }
-        for change in found
-    ]
-    columns = ["experiment", "profile", "algorithm", "metric", "commit", "ratio", "low", "high", "cells", "lost"]
+    columns = ("experiment", "profile", "algorithm", "metric", "commit", "ratio", "low", "high", "cells", "lost")
+    rows = []
+    for change in changed:
+        cell = (*change.figure.key, change.algorithm, change.metric, commits[change.place].name)
+        rows.append((*cell, change.ratio, change.low, change.high, len(change.ratios), change.lost))
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(("ratio", "low", "high"), "Float64"))
 
 
-def describe_trend(kept: Sequence[Kept], found: Sequence[Change]) -> str:
+def describe_trend(commits: Sequence[CommitResults], changed: Sequence[Change]) -> str:
     """A line per algorithm of a figure, with the ratio at each commit."""
-    lines = ["commits: " + ", ".join(entry.name for entry in kept)]
-    for row in _rows(found):
+    lines = ["commits: " + ", ".join(entry.name for entry in commits)]
+    for row in _rows(changed):
         first = row[0]
         name = f"{first.figure.experiment} {first.figure.profile} {first.algorithm} {first.metric}"
-        lines.append(f"{name}: " + ", ".join(_ratio_text(kept, change, change is first) for change in row))
+        lines.append(f"{name}: " + ", ".join(_ratio_text(commits, change, change is first) for change in row))
     return "\n".join(lines)
 
 
-def draw_trend(kept: Sequence[Kept], found: Sequence[Change], page: Page = PAGE) -> Drawing:
+def draw_trend(commits: Sequence[CommitResults], changed: Sequence[Change]) -> Drawing:
     """A panel per figure: ratios to the first commit over commits, a line per algorithm."""
-    with paper(page):
-        return _draw(kept, found, all_styles([results for entry in kept for results in entry.results]), page)
+    with paper():
+        return _draw(commits, changed, all_styles([results for entry in commits for results in entry.results]))
 
 
-def _of_figure(kept: Sequence[Kept], figure: Figure, metric: str) -> list[Change]:
+def _of_figure(commits: Sequence[CommitResults], figure: Figure, metric: str) -> list[Change]:
     mine = [
-        [
-            record
-            for record in entry.records
-            if (record.experiment, record.profile) == (figure.experiment, figure.profile)
-        ]
-        for entry in kept
+        [record for results in entry.results if results.figure.key == figure.key for record in results.records]
+        for entry in commits
     ]
     names = dict.fromkeys((*figure.algorithms, *(record.algorithm for records in mine for record in records)))
     return [change for name in names for change in _of_algorithm(mine, figure, name, metric)]
@@ -126,68 +110,56 @@ def _of_figure(kept: Sequence[Kept], figure: Figure, metric: str) -> list[Change
 
 def _of_algorithm(records: Sequence[Sequence[Record]], figure: Figure, algorithm: str, metric: str) -> list[Change]:
     """The changes of an algorithm since the first commit at which it has numbers."""
-    cells = [cells_of(record for record in some if record.algorithm == algorithm) for some in records]
+    cells = [cells_of(record for record in members if record.algorithm == algorithm) for members in records]
     first: dict[Key, Record] | None = None
-    found = []
+    changed = []
     for place, now in enumerate(cells):
         compared = with_enough(side_by_side(now if first is None else first, now), metric)
         valid = compared[(compared[f"{metric}_a"].fillna(0) > 0) & compared["differs"].isna()]
         if first is None and valid.empty:
             continue
-        known = valid[valid[f"{metric}_ratio"].fillna(0) > 0]
-        ratios = tuple(sorted(float(ratio) for ratio in known[f"{metric}_ratio"]))
-        interval = ratio_interval(known, metric, ratios) if ratios and first is not None else None
+        rated = valid[valid[f"{metric}_ratio"].fillna(0) > 0]
+        ratios = tuple(sorted(float(ratio) for ratio in rated[f"{metric}_ratio"]))
+        interval = ratio_interval(rated, metric, ratios) if ratios and first is not None else None
         low, high = interval or (None, None)
-        found.append(Change(figure, algorithm, metric, place, ratios, low, high, len(valid) - len(known)))
+        changed.append(Change(figure, algorithm, metric, place, ratios, low, high, len(valid) - len(rated)))
         first = now if first is None else first
-    return found
+    return changed
 
 
-def _order(kept: Sequence[Kept], key: tuple[str, str]) -> int:
-    """The index of a figure in the order of the results, which is that of the papers."""
-    order = [(f.figure.experiment, f.figure.profile) for entry in kept for f in entry.results]
-    return order.index(key)
-
-
-def _rows(found: Iterable[Change]) -> list[list[Change]]:
+def _rows(changed: Iterable[Change]) -> list[list[Change]]:
     rows: dict[tuple[str, str, str], list[Change]] = {}
-    for change in found:
-        rows.setdefault((change.figure.experiment, change.figure.profile, change.algorithm), []).append(change)
+    for change in changed:
+        rows.setdefault((*change.figure.key, change.algorithm), []).append(change)
     return list(rows.values())
 
 
-def _ratio_text(kept: Sequence[Kept], change: Change, first: bool) -> str:
+def _ratio_text(commits: Sequence[CommitResults], change: Change, first: bool) -> str:
     lost = f"; {change.lost} cells lost" if change.lost else ""
-    name = kept[change.place].name
+    name = commits[change.place].name
     if change.ratio is None or first:
         return f"{name} {'1' if first else 'none'}{lost}"
     interval = "no interval" if change.low is None else f"{change.low:.3g} to {change.high:.3g}"
     return f"{name} x{change.ratio:.3g} ({interval}{lost})"
 
 
-def _draw(kept: Sequence[Kept], found: Sequence[Change], look: Mapping[str, Style], page: Page) -> Drawing:
+def _draw(commits: Sequence[CommitResults], changed: Sequence[Change], look: Mapping[str, Style]) -> Drawing:
     panels: dict[tuple[str, str], list[Change]] = {}
-    for change in found:
-        panels.setdefault((change.figure.experiment, change.figure.profile), []).append(change)
+    for change in changed:
+        panels.setdefault(change.figure.key, []).append(change)
     columns = max(1, min(MAX_COLUMNS, len(panels)))
     rows = max(1, -(-len(panels) // columns))
-    drawing = Drawing(
-        figsize=(page.width or (COLUMN_WIDTH if columns == 1 else TEXT_WIDTH), page.height * rows + 0.35),
-        layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05),
-    )
-    FigureCanvasAgg(drawing)
-    grid = drawing.subplots(rows, columns, squeeze=False)
-    for axes in grid.flat[len(panels) :]:
-        axes.set_visible(False)
-    for axes, some in zip(grid.flat, panels.values(), strict=False):
-        _panel(axes, kept, some, look)
-    names = dict.fromkeys(change.algorithm for change in found)
-    labels = {name: text for change in found for name, text in change.figure.labels.items()}
+    drawing, grid = grid_of(rows, columns, PAGE.width, PAGE.height)
+    for axes, members in zip(grid, panels.values(), strict=False):
+        axes.set_visible(True)
+        _panel(axes, commits, members, look)
+    names = dict.fromkeys(change.algorithm for change in changed)
+    labels = {name: text for change in changed for name, text in change.figure.labels.items()}
     lined = joined(drawing)
     handles = [
         line_handle(look[name], label(name, labels), look[name].line if name in lined else "none") for name in names
     ]
-    if any(change.lost for change in found):
+    if any(change.lost for change in changed):
         handles.append(Line2D([], [], linestyle="none", label="some cells lost", **_LOST))
     fitted_legend(drawing, handles)
     return drawing
@@ -196,19 +168,19 @@ def _draw(kept: Sequence[Kept], found: Sequence[Change], look: Mapping[str, Styl
 _LOST: dict[str, Any] = {"color": "#111111", "marker": "x", "markersize": 6.5, "markeredgewidth": 0.9}
 
 
-def _panel(axes: Axes, kept: Sequence[Kept], found: Sequence[Change], look: Mapping[str, Style]) -> None:
-    figure, metric = found[0].figure, found[0].metric
-    category_axis(axes, Axis(name="commit", label="Commit", scale=Scale.CATEGORY), [entry.name for entry in kept])
-    _ratio_axis(axes, [bound for change in found for bound in (*change.ratios, change.low, change.high) if bound])
+def _panel(axes: Axes, commits: Sequence[CommitResults], changed: Sequence[Change], look: Mapping[str, Style]) -> None:
+    figure, metric = changed[0].figure, changed[0].metric
+    category_axis(axes, Axis(name="commit", label="Commit", scale=Scale.CATEGORY), [entry.name for entry in commits])
+    _ratio_axis(axes, [bound for change in changed for bound in (*change.ratios, change.low, change.high) if bound])
     axes.axhline(1.0, color="#999999", linewidth=0.6, zorder=1)
     title = next((panel.label for panel in figure.panels if panel.metric == metric), metric.replace("_", " "))
     axes.set_ylabel("Ratio to first")
     axes.set_title(f"{figure.experiment}, {figure.profile}: {title[:1].lower()}{title[1:]}", pad=4, loc="left")
-    rows = _rows(found)
+    rows = _rows(changed)
     shifts = [(number - (len(rows) - 1) / 2) * BESIDE for number in range(len(rows))]
     curves = [_curve(row, 0.0) for row in rows]
     for number, (row, shift) in enumerate(zip(rows, shifts, strict=True)):
-        above = sum(coincide(curves[number], other, linear=False) for other in curves[number + 1 :])
+        above = sum(coincide(curves[number], later, linear=False) for later in curves[number + 1 :])
         style = look[row[0].algorithm]
         draw_curve(axes, _curve(row, shift), style, style.line, above)
     lost = [

@@ -32,17 +32,17 @@ def human(value: float | None, unit: str = "", digits: int = 3) -> str:
     value = _rounded(value, digits)
     factor, printed = step(value, unit)
     number = _number(value / factor, digits)
-    own = "" if unit in ("s", "B") else unit
-    return " ".join(part for part in (number, printed, own) if part)
+    suffix = "" if unit in ("s", "B") else unit
+    return " ".join(part for part in (number, printed, suffix) if part)
 
 
 def tick(value: float, unit: str) -> str:
     """A tick label: like `human`, without the unit of counts, which is in the axis label; 1 125 instead of 1.125 k."""
     if unit == "ms":  # the unit has a prefix already
         return plain(value)
-    own = unit if unit in ("s", "B") else ""
-    text = human(value, own, digits=4)
-    return plain(value) if not own and "." in text and abs(value) < 1e4 and len(text) > len("1.25 k") else text
+    prefixed = unit if unit in ("s", "B") else ""
+    text = human(value, prefixed, digits=4)
+    return plain(value) if not prefixed and "." in text and abs(value) < 1e4 and len(text) > len("1.25 k") else text
 
 
 def plain(value: float, digits: int = 4) -> str:

@@ -27,7 +27,7 @@ MOST_RING = 64
 
 
 class Transform(StrEnum):
-    """How an attribute becomes a kernel column: float64 for `REAL`, otherwise int64."""
+    """The type of the kernel column of an attribute: float64 for `REAL`, otherwise int64."""
 
     INT = "int"
     MAGNITUDE = "magnitude"

@@ -51,14 +51,14 @@ def analyse(query: Query) -> Analysis:
         raise QueryError("AND joins exactly two patterns here")
     if any(ambiguous(side) for side in sides):
         raise QueryError("a side of AND binds some events in two ways; its trends cannot be counted as pairs")
-    if any(not any(p.left | p.right <= own for own in owned) for p in whole.pairwise):
+    if any(not any(p.left | p.right <= side_positions for side_positions in owned) for p in whole.pairwise):
         raise QueryError("a predicate compares events of both sides of AND; its pairs need constructed trends")
-    both = product(sides[0], sides[1])
-    if both.positions and any(side.pairwise for side in sides):
+    shared = product(sides[0], sides[1])
+    if shared.positions and any(side.pairwise for side in sides):
         raise QueryError("the sides of AND may match the same events but compare events that are not adjacent")
-    if both.positions and not decided:
+    if shared.positions and not decided:
         raise QueryError("the sides of AND may match the same events, which skip-till-next-match does not count")
-    return Analysis((sides[0], sides[1], both), True, names)
+    return Analysis((sides[0], sides[1], shared), True, names)
 
 
 def _detected(query: Query, names: Names) -> tuple[Automaton, ...]:
@@ -71,8 +71,8 @@ def _detected(query: Query, names: Names) -> tuple[Automaton, ...]:
         after = first + _count(part)
         ordered += () if isinstance(part, And) else range(first, after)
         first = after
-    found = compare_all(restrict(whole, whole.at(ordered)), query, names)
-    return (found,) if found.positions else ()
+    automaton = compare_all(restrict(whole, whole.at(ordered)), query, names)
+    return (automaton,) if automaton.positions else ()
 
 
 def _disjoint_union(whole: Automaton, pattern: Pattern, offset: int, decided: bool) -> Automaton:
@@ -80,8 +80,8 @@ def _disjoint_union(whole: Automaton, pattern: Pattern, offset: int, decided: bo
     parts = pattern.parts if isinstance(pattern, Or) else (pattern,)
     alternatives = []
     for part in parts:
-        own = whole.at(range(offset, offset + _count(part)))
-        alternatives.append(restrict(whole, own))
+        positions = whole.at(range(offset, offset + _count(part)))
+        alternatives.append(restrict(whole, positions))
         offset += _count(part)
 
     union = alternatives[0]

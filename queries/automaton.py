@@ -188,14 +188,14 @@ class _Glushkov:
         for source, after in last.items():
             for target, before in first.items():
                 label = after | before
-                known = self.follow.get((source, target))
-                self.follow[source, target] = label if known is None else self._weaker(known, label)
+                previous = self.follow.get((source, target))
+                self.follow[source, target] = label if previous is None else self._weaker(previous, label)
 
-    def _weaker(self, one: Negations, other: Negations) -> Negations:
-        if one <= other:
-            return one
-        if other <= one:
-            return other
+    def _weaker(self, first: Negations, second: Negations) -> Negations:
+        if first <= second:
+            return first
+        if second <= first:
+            return second
         raise QueryError("two events may follow each other with different NOTs between them; split the pattern by OR")
 
     def _negation(self, pattern: Pattern, offset: int) -> int:

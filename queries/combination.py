@@ -39,20 +39,21 @@ def restrict(automaton: Automaton, keep: Iterable[int]) -> Automaton:
     )
 
 
-def unite(one: Automaton, other: Automaton) -> Automaton:
+def unite(left: Automaton, right: Automaton) -> Automaton:
     """Both automata side by side; they share one list of negations."""
-    shift = len(one.positions)
-    moved = tuple(replace(t, source=t.source + shift, target=t.target + shift) for t in other.transitions)
+    shift = len(left.positions)
+    moved = tuple(replace(t, source=t.source + shift, target=t.target + shift) for t in right.transitions)
     pairwise = tuple(
         Pairwise(p.predicate, frozenset(i + shift for i in p.left), frozenset(i + shift for i in p.right))
-        for p in other.pairwise
+        for p in right.pairwise
     )
-    return Automaton(one.positions + other.positions, one.transitions + moved, one.negations, one.pairwise + pairwise)
+    positions, transitions = left.positions + right.positions, left.transitions + moved
+    return Automaton(positions, transitions, left.negations, left.pairwise + pairwise)
 
 
-def overlap(one: Automaton, other: Automaton) -> bool:
+def overlap(left: Automaton, right: Automaton) -> bool:
     """Whether some sequence of event types is matched by both, predicates and negations aside."""
-    return any(one.positions[p].end is not None and other.positions[q].end is not None for p, q in _pairs(one, other))
+    return any(left.positions[p].end is not None and right.positions[q].end is not None for p, q in _pairs(left, right))
 
 
 def ambiguous(automaton: Automaton) -> bool:
@@ -61,39 +62,39 @@ def ambiguous(automaton: Automaton) -> bool:
     alive = {pair for pair in pairs if all(automaton.positions[p].end is not None for p in pair)}
     edges = _pair_edges(automaton, automaton)
     while True:
-        more = {s for s in pairs - alive if edges(s) & alive}
-        if not more:
+        preceding = {s for s in pairs - alive if edges(s) & alive}
+        if not preceding:
             return any(p != q for p, q in alive)
-        alive |= more
+        alive |= preceding
 
 
-def product(one: Automaton, other: Automaton) -> Automaton:
+def product(left: Automaton, right: Automaton) -> Automaton:
     """The trends that both match: positions are pairs, labels are united. Both share one list of negations."""
-    pairs = sorted(_pairs(one, other))
+    pairs = sorted(_pairs(left, right))
     _check_size(len(pairs))
     number = {pair: i for i, pair in enumerate(pairs)}
     positions = []
     for p, q in pairs:
-        a, b = one.positions[p], other.positions[q]
+        a, b = left.positions[p], right.positions[q]
         positions.append(
             Position(
                 a.type,
                 a.occurrences + b.occurrences,
-                _both(a.start, b.start),
-                _both(a.end, b.end),
+                _union(a.start, b.start),
+                _union(a.end, b.end),
                 _distinct(a.predicates + b.predicates),
             )
         )
-    labels = {(t.source, t.target): t for t in other.transitions}
+    labels = {(t.source, t.target): t for t in right.transitions}
     transitions = [
         Transition(
             number[t.source, u], number[t.target, v], t.negations | w.negations, _distinct(t.predicates + w.predicates)
         )
-        for t in one.transitions
+        for t in left.transitions
         for (u, v), w in labels.items()
         if (t.source, u) in number and (t.target, v) in number
     ]
-    return Automaton(tuple(positions), _ordered(transitions), one.negations)
+    return Automaton(tuple(positions), _ordered(transitions), left.negations)
 
 
 def without(minuend: Automaton, subtrahend: Automaton, decided_by_types: bool) -> Automaton:
@@ -157,13 +158,13 @@ def _check_size(positions: int) -> None:
         )
 
 
-def _pairs(one: Automaton, other: Automaton) -> set[tuple[int, int]]:
+def _pairs(left: Automaton, right: Automaton) -> set[tuple[int, int]]:
     """Pairs of positions that some common sequence of types reaches."""
-    edges = _pair_edges(one, other)
+    edges = _pair_edges(left, right)
     frontier = {
         (p, q)
-        for p, a in enumerate(one.positions)
-        for q, b in enumerate(other.positions)
+        for p, a in enumerate(left.positions)
+        for q, b in enumerate(right.positions)
         if a.start is not None and b.start is not None and a.type == b.type
     }
     reached: set[tuple[int, int]] = set()
@@ -173,13 +174,12 @@ def _pairs(one: Automaton, other: Automaton) -> set[tuple[int, int]]:
     return reached
 
 
-def _pair_edges(one: Automaton, other: Automaton) -> Callable[[tuple[int, int]], set[tuple[int, int]]]:
-    left, right = _follow(one), _follow(other)
+def _pair_edges(left: Automaton, right: Automaton) -> Callable[[tuple[int, int]], set[tuple[int, int]]]:
+    after_left, after_right = _follow(left), _follow(right)
 
     def edges(pair: tuple[int, int]) -> set[tuple[int, int]]:
-        return {
-            (t, v) for t in left[pair[0]] for v in right[pair[1]] if one.positions[t].type == other.positions[v].type
-        }
+        targets = ((t, v) for t in after_left[pair[0]] for v in after_right[pair[1]])
+        return {(t, v) for t, v in targets if left.positions[t].type == right.positions[v].type}
 
     return edges
 
@@ -191,9 +191,9 @@ def _follow(automaton: Automaton) -> list[set[int]]:
     return follow
 
 
-def _differ(one: Automaton, other: Automaton) -> str | None:
-    """Why the two restrict events of equal types differently, or None."""
-    for side in (one, other):
+def _differ(left: Automaton, right: Automaton) -> str | None:
+    """The reason why the two restrict events of equal types differently, or None."""
+    for side in (left, right):
         labels = [p.start for p in side.positions] + [p.end for p in side.positions]
         if any(labels) or any(t.negations for t in side.transitions):
             return "contain NOT"
@@ -201,7 +201,7 @@ def _differ(one: Automaton, other: Automaton) -> str | None:
             return "have predicates on events that are not adjacent"
     local: dict[str, set[frozenset[Hashable]]] = {}
     edges: dict[tuple[str, str], set[frozenset[Hashable]]] = {}
-    for side in (one, other):
+    for side in (left, right):
         for p in side.positions:
             local.setdefault(p.type, set()).add(frozenset(p.predicates))
         for t in side.transitions:
@@ -212,8 +212,8 @@ def _differ(one: Automaton, other: Automaton) -> str | None:
     return None
 
 
-def _both(one: Negations | None, other: Negations | None) -> Negations | None:
-    return None if one is None or other is None else one | other
+def _union(left: Negations | None, right: Negations | None) -> Negations | None:
+    return None if left is None or right is None else left | right
 
 
 def _distinct(items: tuple[_Predicate, ...]) -> tuple[_Predicate, ...]:

@@ -77,7 +77,7 @@ class CompiledQuery:
         return self.query.span is not None
 
     @property
-    def is_prompt(self) -> bool:
+    def decided_by_last_event(self) -> bool:
         """Whether it is a detection query whose matches are all decided by their last events."""
         return self.detects and not any(part.clause.waits for part in self.clauses)
 
@@ -139,7 +139,7 @@ class Workload:
         """The time windows whose ends produce rows, without those of queries whose matches are decided by their last
         events.
         """
-        timed = (query.window for query in self if not query.is_prompt)
+        timed = (query.window for query in self if not query.decided_by_last_event)
         return tuple(dict.fromkeys(window for window in timed if window is not None and not window.counts_events))
 
     def part(self, indices: Sequence[int]) -> Workload:
@@ -180,13 +180,13 @@ def _compile(
     for attributes in needs.values():
         for attribute in sorted(attributes):
             if attribute not in schema.kinds:
-                known = ", ".join(schema.kinds) or "none"
-                raise QueryError(f"the events have no attribute {attribute!r}; they have {known}")
+                names = ", ".join(schema.kinds) or "none"
+                raise QueryError(f"the events have no attribute {attribute!r}; they have {names}")
     counted = _layout(query, schema, arithmetic, analysis)
     columns = Columns(schema)
     parts = tuple(compile_part(automaton, counted, columns, analysis.names) for automaton in analysis.automata)
-    found = clauses_of(query, analysis.names) if query.span is not None else ()
-    clauses = tuple(ClausePart(clause, build_detection_tables(clause, schema, columns)) for clause in found)
+    detected = clauses_of(query, analysis.names) if query.span is not None else ()
+    clauses = tuple(ClausePart(clause, build_detection_tables(clause, schema, columns)) for clause in detected)
     window = None if query.window is None else _window(query.window, schema)
     if query.span is not None:
         window = _span(query.span, schema)

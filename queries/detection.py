@@ -77,8 +77,8 @@ class DetectionClause:
     @property
     def ambiguous(self) -> bool:
         """Whether the same events may bind in several ways."""
-        types = [{one.type for one in operand.either} for operand in self.operands]
-        if any(len(found) < len(operand.either) for found, operand in zip(types, self.operands, strict=True)):
+        types = [{event.type for event in operand.either} for operand in self.operands]
+        if any(len(distinct) < len(operand.either) for distinct, operand in zip(types, self.operands, strict=True)):
             return True
         several = not self.ordered or any(operand.kleene for operand in self.operands)
         return several and any(a & b for a, b in combinations(types, 2))
@@ -86,7 +86,7 @@ class DetectionClause:
     @property
     def types(self) -> frozenset[str]:
         """The types of all operands."""
-        return frozenset(one.type for operand in self.operands for one in operand.either)
+        return frozenset(event.type for operand in self.operands for event in operand.either)
 
     @property
     def has_or(self) -> bool:
@@ -96,11 +96,11 @@ class DetectionClause:
 
 def clauses_of(query: Query, names: Names) -> tuple[DetectionClause, ...]:
     """The clauses of a detection query that `queries.resolve` accepts."""
-    found, first = [], 0
+    clauses, first = [], 0
     for part, _ in alternatives(query.pattern):
-        found.append(_clause(part, first, query, names))
+        clauses.append(_clause(part, first, query, names))
         first += sum(1 for _ in occurrences(part))
-    return tuple(found)
+    return tuple(clauses)
 
 
 def may_repeat(clauses: tuple[DetectionClause, ...]) -> bool:
@@ -121,7 +121,7 @@ def without_or(clause: DetectionClause) -> Iterator[DetectionClause]:
     """The disjunctive normal form of a clause with `choices`."""
     for chosen in product(*(operand.either for operand in clause.operands)):
         operands = zip(chosen, clause.operands, strict=True)
-        yield replace(clause, operands=tuple(ClauseOperand((one,), operand.kleene) for one, operand in operands))
+        yield replace(clause, operands=tuple(ClauseOperand((event,), operand.kleene) for event, operand in operands))
 
 
 def _clause(pattern: Pattern, first: int, query: Query, names: Names) -> DetectionClause:
@@ -157,6 +157,6 @@ def _conditions(query: Query, names: Names, places: list[tuple[int, ...]]) -> It
         if isinstance(predicate, Comparison):
             lefts, rights = names.indices(predicate.left.name), names.indices(predicate.right.name)
             for left, place in enumerate(places):
-                for right, other in enumerate(places):
-                    if place[0] in lefts and other[0] in rights:  # names mean whole operands
+                for right, right_place in enumerate(places):
+                    if place[0] in lefts and right_place[0] in rights:  # names mean whole operands
                         yield OperandComparison(left, right, predicate)

@@ -115,7 +115,7 @@ def _condition_rules(query: Query) -> Iterator[Finding]:
             message = "under PER MATCH, comparisons hold for all events of two operands; leave NEXT out"
             yield message, "where", (index, 1)
         for name in (predicate.left.name, predicate.right.name):
-            if any(0 < len(one & set(names[name])) < len(one) for one in _disjunctions(query.pattern, 0)):
+            if any(0 < len(events & set(names[name])) < len(events) for events in _disjunctions(query.pattern, 0)):
                 message = f"a comparison relates whole operands, but {name!r} is a part of an OR; give the OR an alias"
                 yield message, "where", (index,)
                 return
@@ -141,9 +141,9 @@ def _disjunctions(pattern: Pattern, first: int) -> Iterator[set[int]]:
 
 def _parts(pattern: Pattern) -> list[set[int]]:
     """The numbers of the events of each alternative."""
-    found, first = [], 0
+    numbers, first = [], 0
     for part, _ in alternatives(pattern):
         size = sum(1 for _ in occurrences(part))
-        found.append(set(range(first, first + size)))
+        numbers.append(set(range(first, first + size)))
         first += size
-    return found
+    return numbers

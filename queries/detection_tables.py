@@ -31,15 +31,15 @@ class DetectionTables(NamedTuple):
 def build_detection_tables(clause: DetectionClause, schema: Schema, columns: Columns) -> DetectionTables:
     """Tables of a clause; columns that it needs are added to `columns`. Raises `QueryError` for bad comparisons."""
     m = len(clause.operands)
-    bound = [(number, one) for number, operand in enumerate(clause.operands) for one in operand.either]
+    bound = [(number, event) for number, operand in enumerate(clause.operands) for event in operand.either]
     pairs: list[list[Comparison]] = [[] for _ in range(m * m)]
     for condition in clause.conditions:
         predicate = condition.predicate
         pairs[condition.left * m + condition.right].append(predicate)
         pairs[condition.right * m + condition.left].append(predicate.exchanged)
     return DetectionTables(
-        *bindings([one.type for _, one in bound], schema),
+        *bindings([event.type for _, event in bound], schema),
         np.array([number for number, _ in bound], np.int64),
-        flag_rows([one.predicates for _, one in bound], columns),
+        flag_rows([event.predicates for _, event in bound], columns),
         predicate_tables(pairs, columns),
     )

@@ -103,14 +103,14 @@ def syntax_error(parser: Lark, code: str, error: UnexpectedInput) -> tuple[str, 
     if start is None or start >= end or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
         return f"the query ends too early; expected {_listed(_accepted(parser, code, end))}", end, end + 1
     match = _FOUND.match(code, start)
-    found = match.group() if match else code[start]
-    stop = start + len(found)
-    if found in "'\"`":
+    word = match.group() if match else code[start]
+    stop = start + len(word)
+    if word in "'\"`":
         line_end = code.find("\n", start)
-        return f"{found} is not closed on this line", start, line_end if line_end >= 0 else end
+        return f"{word} is not closed on this line", start, line_end if line_end >= 0 else end
     accepted = _accepted(parser, code, start)
-    shown = found if found.isprintable() and len(found) <= 40 else ascii(found[:40])[1:-1]
-    return f"unexpected '{shown}'; expected {_listed(accepted)}{_hint(code, start, found, accepted)}", start, stop
+    shown = word if word.isprintable() and len(word) <= 40 else ascii(word[:40])[1:-1]
+    return f"unexpected '{shown}'; expected {_listed(accepted)}{_hint(code, start, word, accepted)}", start, stop
 
 
 def notation_hint(code: str, start: int) -> str:
@@ -145,11 +145,11 @@ def _listed(accepted: Set[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _hint(code: str, start: int, found: str, accepted: Set[str]) -> str:
+def _hint(code: str, start: int, text: str, accepted: Set[str]) -> str:
     """Our notation, a similar word, or a hint to a rule."""
     if notation := notation_hint(code, start):
         return notation
-    word = found.upper()
+    word = text.upper()
     if word == "RETURN" and "$END" in accepted:
         return "; RETURN occurs once, before PATTERN"
     if word == "PATTERN" and "$END" in accepted:
@@ -158,7 +158,7 @@ def _hint(code: str, start: int, found: str, accepted: Set[str]) -> str:
     if (word == "PER" and "SLIDE" in before) or (word == "SLIDE" and before[-2:] == ["PER", "MATCH"]):
         return "; WITHIN has SLIDE or PER MATCH, not both"
     if word in RESERVED and accepted & _NAMES:
-        return f"; {found} is a keyword: write `{found}` in backticks to use it as a name"
+        return f"; {text} is a keyword: write `{text}` in backticks to use it as a name"
     near = get_close_matches(word, sorted({_WORDS[n] for n in accepted if n in _WORDS} & _KEYWORDS), 1, 0.7)
     if near:
         return f"; did you mean {near[0]}?"

@@ -86,7 +86,7 @@ class QueryText:
             start = following
 
     def name_line(self, start: int, stop: int) -> tuple[int, int] | None:
-        """Where a query between two offsets is named (`q1:`, or `q1` on a line of its own)."""
+        """The place at which a query between two offsets is named (`q1:`, or `q1` on a line of its own)."""
         match = _NAME_LINE.match(self.code, start, stop)
         if match is None or match.group("name").upper() in RESERVED:
             return None

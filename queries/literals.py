@@ -74,13 +74,13 @@ def unit(word: str) -> str:
 
 def semantics(word: str) -> Semantics:
     """The semantics of a name, long or short."""
-    found = _SEMANTICS.get(word.lower().replace("_", "-"))
-    if found is None:
+    meaning = _SEMANTICS.get(word.lower().replace("_", "-"))
+    if meaning is None:
         raise ValueError(
             f"unknown semantics {word!r}; choose skip-till-any-match, skip-till-next-match or contiguous "
             "(short: any, next, cont)"
         )
-    return found
+    return meaning
 
 
 def _fraction(text: str) -> Fraction:

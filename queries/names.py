@@ -32,7 +32,7 @@ class Names:
     def indices(self, name: str) -> tuple[int, ...]:
         """The events that `name` means; a `QueryError` lists the valid names."""
         if name not in self.meanings:
-            raise QueryError(f"unknown name {name!r}; {known(self.meanings)}")
+            raise QueryError(f"unknown name {name!r}; {names_text(self.meanings)}")
         return self.meanings[name]
 
 
@@ -57,7 +57,7 @@ def scopes(pattern: Pattern) -> tuple[Path | None, ...]:
     return tuple(_scopes(pattern, (), None))
 
 
-def known(names: Mapping[str, tuple[int, ...]]) -> str:
+def names_text(names: Mapping[str, tuple[int, ...]]) -> str:
     """The names of a pattern, for an error."""
     return f"the pattern has {', '.join([*names][:20])}{', ...' if len(names) > 20 else ''}"
 

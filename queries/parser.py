@@ -16,7 +16,7 @@ from cepbench.queries.errors import QueryError
 from cepbench.queries.expected import notation_hint, syntax_error
 from cepbench.queries.lexis import QueryText, unquote
 from cepbench.queries.model import Length, Matches, Query, Semantics
-from cepbench.queries.names import known, meanings
+from cepbench.queries.names import meanings, names_text
 from cepbench.queries.resolve import check
 from cepbench.queries.source import Node, Problem, QuerySource
 from cepbench.queries.tree import TreeBuilder
@@ -59,7 +59,7 @@ def parse_block(text: QueryText, start: int, stop: int, name: str, origin: str =
     return query
 
 
-def read_name(text: QueryText, place: tuple[int, int], origin: str = "") -> str:
+def read_name(text: QueryText, place: tuple[int, int], origin: str) -> str:
     """The name at a place that `QueryText.name_line` found. Raises `QueryError`."""
     word = text.code[slice(*place)]
     try:
@@ -110,4 +110,4 @@ def _check_prefixes(query: Query, source: QuerySource) -> None:
         for index, node in enumerate(source.clauses[clause].children if clause in source.clauses else ()):
             for prefix in node.children:
                 if prefix.value not in names:
-                    raise source.error(f"unknown name {prefix.value!r}; {known(names)}", clause, index, 0)
+                    raise source.error(f"unknown name {prefix.value!r}; {names_text(names)}", clause, index, 0)

@@ -96,10 +96,10 @@ def directions(query: Query) -> Iterator[str]:
     for predicate in compared:
         left, right = (automaton.at(names.indices(side.name)) for side in (predicate.left, predicate.right))
         if any((s, t) in edges for s in left for t in right):
-            both = any((t, s) in edges for s in left for t in right)
+            reversible = any((t, s) in edges for s in left for t in right)
         else:
-            both = _before(edges, left, right) and _before(edges, right, left)
-        if both:
+            reversible = _before(edges, left, right) and _before(edges, right, left)
+        if reversible:
             first, second, written = predicate.left.name, predicate.right.name, predicate_text(predicate)
             yield (
                 f"{written} compares {first} with a later {second}; the pattern also has {second} before {first}, "

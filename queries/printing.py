@@ -223,8 +223,8 @@ def _condition(condition: Condition, name: str, place: int) -> str:
     event = quote_name(name)
     match condition:
         case Relation(left, op, right):
-            other = _term(right, event) if isinstance(right, Term) else _constant(right)
-            return f"{_term(left, event)} {op} {other}"
+            right_text = _term(right, event) if isinstance(right, Term) else _constant(right)
+            return f"{_term(left, event)} {op} {right_text}"
         case In(attribute, values):
             return f"{event}.{quote_name(attribute)} IN ({', '.join(map(_constant, values))})"
         case Inverse(part):

@@ -39,7 +39,7 @@ from cepbench.queries.model import (
     children,
     texts,
 )
-from cepbench.queries.names import Finding, Path, known, meanings, scopes
+from cepbench.queries.names import Finding, Path, meanings, names_text, scopes
 from cepbench.queries.printing import source_of
 from cepbench.queries.source import QuerySource
 
@@ -130,9 +130,9 @@ def _edge_negation(pattern: Pattern, path: Path, backwards: bool) -> Path | None
         return path
     parts = list(enumerate(children(pattern)))
     for index, child in reversed(parts) if backwards else parts:
-        found = _edge_negation(child, (*path, index), backwards)
-        if found is not None:
-            return found
+        negation = _edge_negation(child, (*path, index), backwards)
+        if negation is not None:
+            return negation
         if isinstance(pattern, Seq) and not nullable(child):
             return None
     return None
@@ -295,7 +295,7 @@ def _window_rules(query: Query) -> Iterator[Finding]:
 
 def _unknown(names: Mapping[str, tuple[int, ...]], name: str, clause: str, path: Path) -> Iterator[Finding]:
     if name not in names:
-        yield f"unknown name {name!r}; {known(names)}", clause, path
+        yield f"unknown name {name!r}; {names_text(names)}", clause, path
 
 
 def _twice(values: Sequence[Hashable], clause: str, offset: int) -> Iterator[Finding]:

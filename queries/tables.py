@@ -170,10 +170,10 @@ def bindings(types: Sequence[str], schema: Schema) -> tuple[Ints, Ints]:
     A schema may have thousands of types, so no list is made for each.
     """
     codes = np.array([schema.type_code(name) for name in types], np.int64)
-    known = np.flatnonzero(codes >= 0)
+    present = np.flatnonzero(codes >= 0)
     ptr = np.zeros(len(schema.types) + 1, np.int64)
-    np.cumsum(np.bincount(codes[known], minlength=len(schema.types)), out=ptr[1:])
-    return ptr, known[np.argsort(codes[known], kind="stable")]
+    np.cumsum(np.bincount(codes[present], minlength=len(schema.types)), out=ptr[1:])
+    return ptr, present[np.argsort(codes[present], kind="stable")]
 
 
 def csr(lists: Iterable[Sequence[Any]], width: int = 0) -> tuple[Ints, Ints]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.resources import files
 from itertools import count
 from pathlib import Path
 
@@ -12,8 +11,6 @@ from cepbench.queries.errors import QueryError
 from cepbench.queries.lexis import QueryText
 from cepbench.queries.model import Query
 from cepbench.queries.parser import parse_block, read_name
-
-_SUFFIX = ".sase"
 
 
 @lru_cache(maxsize=256)
@@ -35,20 +32,6 @@ def load_workload(path: str | Path) -> tuple[Query, ...]:
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read the workload: {getattr(error, 'strerror', None) or error}") from None
     return _parse(text, f"{path}: ")
-
-
-def bundled() -> tuple[str, ...]:
-    """Names of the workloads that come with the package."""
-    names = (entry.name for entry in (files("cepbench.queries") / "workloads").iterdir())
-    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
-
-
-def load_bundled(name: str) -> tuple[Query, ...]:
-    """The queries of a bundled workload. Raises `InputError` that lists the names for any other."""
-    if name not in bundled():
-        raise InputError(f"no bundled workload {name!r}; choose one of {', '.join(bundled())}")
-    text = (files("cepbench.queries") / "workloads" / (name + _SUFFIX)).read_text(encoding="utf-8")
-    return _parse(text, f"{name}: ")
 
 
 def _parse(text: str, origin: str) -> tuple[Query, ...]:

@@ -80,7 +80,7 @@ def texts(pack: Path) -> dict[str, str]:
     machines = dict.fromkeys(
         f"{o.get('cpu')}, {o.get('cores')} cores, {_bytes(o.get('memory_bytes'))}" for o in origins
     )
-    known = {
+    sections = {
         "name": pack.name,
         "path": f"docs/{pack.name}",
         "machines": "; ".join(machines),
@@ -94,9 +94,9 @@ def texts(pack: Path) -> dict[str, str]:
     return {
         README: f"{before}{BEGIN}\n\n{summary}\n{END}{rest.partition(END)[2]}",
         EVIDENCE: EVIDENCE_TEXT.format(
-            **known, growth=fill(GROWTH, 119), summary=summary, tables="\n".join(_claims(everything))
+            **sections, growth=fill(GROWTH, 119), summary=summary, tables="\n".join(_claims(everything))
         ),
-        ARTIFACT: ARTIFACT_TEXT.format(**known, **_artifact(everything)) + _missing(everything),
+        ARTIFACT: ARTIFACT_TEXT.format(**sections, **_artifact(everything)) + _missing(everything),
     }
 
 
@@ -104,16 +104,16 @@ def pictures(pack: Path) -> dict[str, bytes]:
     """The pictures of the documentation, by their files below the project."""
     everything = loaded(pack)
     drawing = draw_effects(everything)
-    found = {} if drawing is None else {f"{IMAGES}/effects.svg": render(drawing, "svg")}
+    images = {} if drawing is None else {f"{IMAGES}/effects.svg": render(drawing, "svg")}
     for results in everything:
         if results.figure.experiment == PICTURE:
             shown = draw(results.figure, results.records, all_styles([results]))
-            found[f"{IMAGES}/{PICTURE}.svg"] = render(shown, "svg")
-    return found
+            images[f"{IMAGES}/{PICTURE}.svg"] = render(shown, "svg")
+    return images
 
 
 def _summary(everything: Sequence[Results]) -> str:
-    """How many claims of each paper have which verdict."""
+    """The number of claims by paper and verdict."""
     rows = []
     for name, figures in by_system(everything).items():
         claims = [claim for results in figures for claim in results.figure.claims]
@@ -217,17 +217,17 @@ def main() -> None:
     parser.add_argument("pack", type=Path)
     parser.add_argument("--gallery", action="store_true", help="draw all figures for the site, into docs/pictures")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a text differs")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        found = texts(given.pack)
-        if given.check:
-            differing = [name for name, text in found.items() if (ROOT / name).read_text(encoding="utf-8") != text]
-            parser.exit(1 if differing else 0, "".join(f"{name} is not that of {given.pack}\n" for name in differing))
-        contents = {name: text.encode() for name, text in found.items()} | pictures(given.pack)
+        documents = texts(arguments.pack)
+        if arguments.check:
+            stale = [name for name, text in documents.items() if (ROOT / name).read_text(encoding="utf-8") != text]
+            parser.exit(1 if stale else 0, "".join(f"{name} is not that of {arguments.pack}\n" for name in stale))
+        contents = {name: text.encode() for name, text in documents.items()} | pictures(arguments.pack)
         for name, content in contents.items():
             print(write(ROOT / name, content))
-        if given.gallery:
-            everything = loaded(given.pack)
+        if arguments.gallery:
+            everything = loaded(arguments.pack)
             look = all_styles(everything)
             for results in everything:
                 print(*write_drawings(results, ROOT / "docs" / "pictures", look, formats=["svg"]).values())

@@ -1,4 +1,4 @@
-"""Which small changes of the code does no test notice? Applies a sample of changes one by one, and runs tests.
+"""Finds small changes of the code that no test notices: applies a sample of them one by one, and runs tests.
 
 Run by hand: .venv/bin/python scripts/mutants.py --sample 10 [--seed 1] [--tests "tests/contract -k greta"] [PATH ...]
 

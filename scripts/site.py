@@ -36,12 +36,12 @@ def on_startup(command: str, dirty: bool) -> None:
 def on_page_markdown(markdown: str, page, config, files) -> str:
     """Replaces the comments of a page."""
 
-    def generated(found: re.Match[str]) -> str:
-        if found[1] == "commands":
+    def generated(match: re.Match[str]) -> str:
+        if match[1] == "commands":
             return "\n\n".join(_commands())
-        if found[1] == "figures":
+        if match[1] == "figures":
             return "\n\n".join(_gallery(page.file.src_uri))
-        return "\n\n".join(_algorithm(found[2], page.file.src_uri))
+        return "\n\n".join(_algorithm(match[2], page.file.src_uri))
 
     return PART.sub(generated, markdown)
 

@@ -22,8 +22,8 @@ from cepbench.cli.tables import answer_text
 from cepbench.events.statistics import Statistics
 from cepbench.experiments.claims import Claim, Effect, Limit
 from cepbench.experiments.overlay import published
+from cepbench.experiments.planning import plan
 from cepbench.experiments.schema import Plot, SweptPanel
-from cepbench.experiments.sweep import plan
 from cepbench.metrics.figure import Panel
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query

@@ -8,9 +8,8 @@ import pytest
 
 from cepbench.experiments.load import experiments, load
 from cepbench.metrics.figure import Verdict
-from cepbench.metrics.packing import write_pack
 from cepbench.metrics.record import Summary
-from cepbench.metrics.results import Results
+from cepbench.metrics.results import Results, write_pack
 from cepbench.metrics.status import Status
 from tests.plots.conftest import ONE, make_figure, make_record
 

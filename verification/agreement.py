@@ -39,20 +39,20 @@ def case_difference(case: Case, expected: Sequence[Rows], frame: pd.DataFrame) -
     """The first way in which the answer to a case differs, as text, or None; `expected` has the rows of each query."""
     if len(case.queries) == 1:
         return difference(expected[0], frame)
-    found = rows_of(frame)
+    rows = rows_of(frame)
     for query, wanted in zip(case.queries, expected, strict=True):
-        reason = difference_of_rows(wanted, _own_columns([row for row in found if row["query"] == query.name], wanted))
+        reason = difference_of_rows(wanted, _own_columns([row for row in rows if row["query"] == query.name], wanted))
         if reason is not None:
             return f"query {query.name}: {reason}"
-    strangers = {row["query"] for row in found} - {query.name for query in case.queries}
+    strangers = {row["query"] for row in rows} - {query.name for query in case.queries}
     return f"rows of unknown queries: {', '.join(map(str, strangers))}" if strangers else None
 
 
-def difference_of_rows(expected: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]]) -> str | None:
+def difference_of_rows(expected: Sequence[Mapping[str, Any]], answered: Sequence[Mapping[str, Any]]) -> str | None:
     """The first way in which rows differ, as text, or None."""
-    if len(expected) != len(found):
-        return f"{len(expected)} rows expected, {len(found)} answered"
-    for number, (wanted, got) in enumerate(zip(expected, found, strict=True)):
+    if len(expected) != len(answered):
+        return f"{len(expected)} rows expected, {len(answered)} answered"
+    for number, (wanted, got) in enumerate(zip(expected, answered, strict=True)):
         if list(wanted) != list(got):
             return f"columns {', '.join(wanted)} expected, {', '.join(map(str, got))} answered"
         for column, value in wanted.items():
@@ -94,13 +94,13 @@ def _expected(query: Query, case: Case, listed: bool, modular: bool) -> Rows:
 
 def _own_columns(rows: Rows, wanted: Rows) -> Rows:
     """Rows of a query of a workload, its own columns first, without the columns of other queries."""
-    own = tuple(wanted[0]) if wanted else ()
-    found = []
+    columns = tuple(wanted[0]) if wanted else ()
+    kept = []
     for row in rows:
-        names = [name for name in own if name in row]
-        names += [name for name, value in row.items() if name not in own and value is not None]
-        found.append({name: row[name] for name in names})
-    return found
+        names = [name for name in columns if name in row]
+        names += [name for name, value in row.items() if name not in columns and value is not None]
+        kept.append({name: row[name] for name in names})
+    return kept
 
 
 def _plain(value: Any) -> Any:

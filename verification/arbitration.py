@@ -1,4 +1,4 @@
-"""Which of several algorithms are right: the oracle says so, on the first events on which an answer is wrong."""
+"""The oracle decides which of several algorithms are right, on the first events on which an answer is wrong."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def arbitrated(
 def _differing(
     queries: Sequence[Query], batch: EventBatch, algorithms: Mapping[str, Algorithm], arithmetic: str
 ) -> dict[str, str]:
-    """How the answers of algorithms differ from the oracle's, by name; those that do not are left out."""
+    """The differences of the answers of algorithms from the oracle's, by name; those without one are left out."""
     schema = replace(batch.schema, zone=None)  # times of windows as numbers
     plain = replace(batch, schema=schema)
     case = Case(0, tuple(queries), tuple(plain_events(plain)))

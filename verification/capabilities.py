@@ -41,12 +41,12 @@ def capabilities(specifications: Iterable[str] = (), asked: Sequence[Asked] = SU
     >>> sorted(capabilities(["greta"]).refusals("greta"))
     """
     names = tuple(dict.fromkeys(specifications)) or tuple(kind.name for kind in algorithms())
-    made = {name: make(name) for name in names}
-    absent = {name: reason for name, algorithm in made.items() if (reason := algorithm.missing()) is not None}
+    instances = {name: make(name) for name in names}
+    absent = {name: reason for name, algorithm in instances.items() if (reason := algorithm.missing()) is not None}
     rows = []
     for group, name, workload in asked:
         queries = parse_workload(workload)
-        reasons = {spec: reason for spec, algorithm in made.items() if (reason := _refusal(algorithm, queries))}
+        reasons = {spec: reason for spec, algorithm in instances.items() if (reason := _refusal(algorithm, queries))}
         rows.append(Capability(group, name, workload, reasons))
     return Capabilities(names, tuple(rows), absent)
 
@@ -57,18 +57,18 @@ def measured_capabilities(measured: Iterable[str]) -> Capabilities:
     Unknown specifications, such as those of a plug-in that is not loaded, are left out.
     """
     plain = tuple(kind.name for kind in algorithms())
-    wide = capabilities((*plain, *(name for name in measured if _known(name))))
+    wide = capabilities((*plain, *(name for name in measured if _exists(name))))
     shown = [name for name in wide.algorithms if name in plain or _differs(wide, name)]
     return Capabilities(tuple(shown), wide.rows, {name: wide.absent[name] for name in shown if name in wide.absent})
 
 
 def _refusal(algorithm: Algorithm, queries: Sequence[Query]) -> str | None:
-    """Why the language of an algorithm lacks a query, whether or not the algorithm can run on this machine."""
+    """The reason why an algorithm cannot evaluate a query, whether or not the algorithm can run on this machine."""
     reasons = [reason for query in queries if (reason := algorithm.refusal(query)) is not None]
     return next((reason for reason in reasons if reason != algorithm.missing()), None)
 
 
-def _known(specification: str) -> bool:
+def _exists(specification: str) -> bool:
     try:
         make(specification)
     except UnknownAlgorithm:
@@ -76,6 +76,6 @@ def _known(specification: str) -> bool:
     return True
 
 
-def _differs(found: Capabilities, name: str) -> bool:
+def _differs(matrix: Capabilities, name: str) -> bool:
     plain = name.partition("[")[0].strip()
-    return any(row.reasons.get(name) != row.reasons.get(plain) for row in found.rows)
+    return any(row.reasons.get(name) != row.reasons.get(plain) for row in matrix.rows)

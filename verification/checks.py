@@ -98,9 +98,9 @@ def _checks(algorithm: Algorithm) -> Iterator[Check]:
         yield Check("the promises of the interface", partial(_skip, str(reasons[0])))
     for example in examples():
         if algorithm.refusal(example.query) is None and not (example.exact and algorithm.enumerates):
-            own = crc32(f"{algorithm.name} {example.name}".encode()) % len(CUTS)
-            others = CUTS[:own] + CUTS[own + 1 :]
-            yield Check(example.name, partial(_answers, algorithm, example, CUTS[own : own + 1]))
+            cut = crc32(f"{algorithm.name} {example.name}".encode()) % len(CUTS)
+            others = CUTS[:cut] + CUTS[cut + 1 :]
+            yield Check(example.name, partial(_answers, algorithm, example, CUTS[cut : cut + 1]))
             yield Check(f"{example.name} on other cuts", partial(_answers, algorithm, example, others), thorough=True)
             if example.exact:
                 yield Check(f"{example.name} in floats", partial(_answers_in_floats, algorithm, example), thorough=True)
@@ -112,16 +112,22 @@ def _answers(algorithm: Algorithm, example: Example, cuts: Iterable[str]) -> Non
     """In plain batches, and again with watermarks and pickled executors, unless the example has `exact` values."""
     for cut in cuts:
         batches = split(example.batch, _ends(cut, example))
-        for both in (False,) if example.exact else (False, True):
-            where = f"({cut}, with watermarks and pickled)" if both else f"({cut})"
-            frame = run(algorithm, example.query, batches, promise=both, pickled=both)
-            if example.known:
-                frame = frame[[name for name in example.known[0] if name in frame]]
+        for interrupted in (False,) if example.exact else (False, True):
+            where = f"({cut}, with watermarks and pickled)" if interrupted else f"({cut})"
+            frame = run(algorithm, example.query, batches, promise=interrupted, pickled=interrupted)
+            if example.expected:
+                frame = frame[[name for name in example.expected[0] if name in frame]]
             reason = difference(example.rows, frame)
             expect(reason is None, f"{reason} {where}")
             if not isinstance(example.query.returns, Aggregates):
                 summarised = expect_digest(
-                    algorithm, (example.query,), batches, len(example.rows), where, promise=both, pickled=both
+                    algorithm,
+                    (example.query,),
+                    batches,
+                    len(example.rows),
+                    where,
+                    promise=interrupted,
+                    pickled=interrupted,
                 )
                 if example.query.span is None:
                     windows = {tuple(v for name, v in row.items() if name != "match") for row in example.rows}

@@ -1,4 +1,4 @@
-"""How often pairs of features were compared, and which pair to draw next."""
+"""The number of comparisons of each pair of features, and the pair to draw next."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Coverage:
     def __post_init__(self) -> None:
         self._leave_out()
 
-    def add(self, wanted: frozenset[Feature], found: Collection[Pair]) -> None:
+    def add(self, wanted: frozenset[Feature], compared: Collection[Pair]) -> None:
         """Counts a case that was drawn for some features, and the pairs with which it was compared."""
-        self.counts.update(found)
-        if wanted in found:
+        self.counts.update(compared)
+        if wanted in compared:
             self.hits[wanted] += 1
         elif len(wanted) <= 2:  # a pair that lacks more of them may have any one of them
             self.misses[wanted] += 1
@@ -50,11 +50,8 @@ class Coverage:
 
     def avoided(self, wanted: frozenset[Feature]) -> frozenset[Feature]:
         """Features with which a case for these would probably be refused."""
-        return (
-            self.banned()
-            | {feature for feature in Feature if any(self._is_rare(frozenset({feature, other})) for other in wanted)}
-            - wanted
-        )
+        rare = {feature for feature in Feature if any(self._is_rare(frozenset({feature, asked})) for asked in wanted)}
+        return self.banned() | rare - wanted
 
     def banned(self) -> frozenset[Feature]:
         """Features that never occurred in a compared case, however often they were drawn."""
@@ -65,9 +62,9 @@ class Coverage:
         banned = self.avoided(pair)
         best: dict[Feature, int] = {}
         for feature in Feature:
-            both = [frozenset({feature, other}) for other in pair]
-            if feature not in pair | banned and all(together in POSSIBLE for together in both):
-                best[feature] = sum(self.counts[together] for together in both)
+            pairs = [frozenset({feature, member}) for member in pair]
+            if feature not in pair | banned and all(together in POSSIBLE for together in pairs):
+                best[feature] = sum(self.counts[together] for together in pairs)
         return frozenset(sorted(best, key=lambda feature: best[feature])[:1])
 
     def rarest(self) -> tuple[Pair, int] | None:
@@ -89,14 +86,14 @@ class Coverage:
         return [pair for pair in PAIRS if pair in self._given_up and not pair & banned]
 
     def least(self) -> int:
-        """How often the rarest supported pair was compared."""
+        """The number of comparisons of the rarest supported pair."""
         return min((self.counts[pair] for pair in self.supported()), default=0)
 
     def __str__(self) -> str:
         """A summary: the number of features and pairs, and the minimum count."""
-        found = self.supported()
-        features = sum(len(pair) == 1 for pair in found)
-        return f"{features} features and {len(found) - features} pairs of them, each at least {self.least()} times"
+        supported = self.supported()
+        features = sum(len(pair) == 1 for pair in supported)
+        return f"{features} features and {len(supported) - features} pairs of them, each at least {self.least()} times"
 
     def _leave_out(self) -> None:
         """Lists the pairs that may still be drawn, since there is one draw for each case."""

@@ -90,9 +90,9 @@ def answer_of(
     if whole and prepared.cut_off:
         raise UnsupportedQuery("answers are cut off on purpose, and compared with none")
     answer = AnswerBuilder(prepared.workload)
-    given = [_promising(batch, batches[n:]) for n, batch in enumerate(batches, start=1)] if promise else batches
+    parts = [_promising(batch, batches[n:]) for n, batch in enumerate(batches, start=1)] if promise else batches
     for job in prepared.jobs:
-        Loop(job, algorithm.operator(job.plan)).run(given, into(answer), pickled=pickled)
+        Loop(job, algorithm.operator(job.plan)).run(parts, into(answer), pickled=pickled)
     return answer
 
 
@@ -153,12 +153,12 @@ class Evaluation:
         return self._answer.frame()
 
     def _add(self, rows: Rows) -> int:
-        for query, found in rows.items():
-            if len(found):
-                self._answer.add(query, (), found)
+        for query, aggregates in rows.items():
+            if len(aggregates):
+                self._answer.add(query, (), aggregates)
         return sum(map(len, rows.values()))
 
 
 def _promising(batch: EventBatch, later: Sequence[EventBatch]) -> EventBatch:
     """A batch whose watermark is the time of the first later event."""
-    return batch.slice(0, len(batch), next((int(other.time[0]) for other in later if len(other)), None))
+    return batch.slice(0, len(batch), next((int(after.time[0]) for after in later if len(after)), None))

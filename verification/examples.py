@@ -30,16 +30,16 @@ _EVENT = re.compile(r"(?P<type>[A-Za-z]+)(?P<time>\d+)(/(?P<x>-?[\d.]+))?(,(?P<y
 
 @dataclass(frozen=True)
 class Example:
-    """A query on events in time order, and the known columns of its rows.
+    """A query on events in time order, and the expected columns of its rows.
 
     `exact` has, for a query with too many matches to construct, the values of the returned items by the window's
-    start. For other queries without `known` rows the oracle computes the rows.
+    start. For other queries without `expected` rows the oracle computes the rows.
     """
 
     name: str
     query: Query
     events: Sequence[Mapping[str, Any]]
-    known: Rows | None = None
+    expected: Rows | None = None
     exact: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     time_unit: str = "s"
 
@@ -53,7 +53,7 @@ class Example:
         """The expected rows, in modular arithmetic."""
         if self.exact:
             return [_in_the_ring(row) for row in self._exact_rows()]
-        return answer(self.query, self.events, modular=True) if self.known is None else self.known
+        return answer(self.query, self.events, modular=True) if self.expected is None else self.expected
 
     @property
     def magnitudes(self) -> Rows:
@@ -102,16 +102,16 @@ def stream(text: str) -> list[dict[str, Any]]:
     """
     events: list[dict[str, Any]] = []
     for word in text.split():
-        found = _EVENT.match(word)
-        if found is None:
+        match = _EVENT.match(word)
+        if match is None:
             raise ValueError(f"{word!r} is not an event such as A1, B2/5 or A3/1,0.5@u")
-        event: dict[str, Any] = {"time": int(found["time"]), "type": found["type"]}
-        if found["x"]:
-            event["x"] = float(found["x"]) if "." in found["x"] else int(found["x"])
-        if found["y"]:
-            event["y"] = float(found["y"])
-        if found["g"]:
-            event["g"] = found["g"]
+        event: dict[str, Any] = {"time": int(match["time"]), "type": match["type"]}
+        if match["x"]:
+            event["x"] = float(match["x"]) if "." in match["x"] else int(match["x"])
+        if match["y"]:
+            event["y"] = float(match["y"])
+        if match["g"]:
+            event["g"] = match["g"]
         events.append(event)
     return events
 
@@ -126,8 +126,8 @@ def golden(name: str) -> dict[str, Any]:
 
 def _worked() -> Iterator[Example]:
     for case in golden("queries")["cases"]:
-        known = [{**row, "overflow": False} for row in case["rows"]]
-        yield Example(case["name"], parse_query(case["query"]), case["events"], known)
+        rows = [{**row, "overflow": False} for row in case["rows"]]
+        yield Example(case["name"], parse_query(case["query"]), case["events"], rows)
 
 
 def _detected() -> Iterator[Example]:
@@ -148,8 +148,8 @@ def _conditioned() -> Iterator[Example]:
         yield Example(name, query, events, _matches(case, query, events), time_unit=unit)
         if isinstance(query.returns, Matches):
             count = {"window_start": 0, "window_end": None, "COUNT(*)": len(case["matches"]), "overflow": False}
-            known = [count] if case["matches"] else []
-            yield Example(f"{name}-counted", parse_query(f"RETURN COUNT(*) {text}"), events, known, time_unit=unit)
+            rows = [count] if case["matches"] else []
+            yield Example(f"{name}-counted", parse_query(f"RETURN COUNT(*) {text}"), events, rows, time_unit=unit)
 
 
 def _matches(case: Mapping[str, Any], query: Query, events: Sequence[Mapping[str, Any]]) -> Rows:

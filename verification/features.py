@@ -150,9 +150,9 @@ def all_pairs() -> Iterator[Pair]:
     yield from (frozenset(pair) for pair in combinations(Feature, 2) if not _exclude(*pair))
 
 
-def _exclude(one: Feature, other: Feature) -> bool:
+def _exclude(left: Feature, right: Feature) -> bool:
     """Whether no case has both: the language does not allow it, or the oracle has no answer."""
-    for first, second in ((one, other), (other, one)):
+    for first, second in ((left, right), (right, left)):
         if first in _MATCHES and second in (*_AGGREGATES, *_OVERFLOWS):
             return True
         if first is Feature.AND and second in (*_AGGREGATES, Feature.SUM_OVERFLOW):
@@ -163,7 +163,7 @@ def _exclude(one: Feature, other: Feature) -> bool:
             return True
         if first in DETECTED and second in NEVER_DETECTED | WINDOWS:
             return True
-    return any(one in group and other in group for group in _EXCLUSIVE)
+    return any(left in group and right in group for group in _EXCLUSIVE)
 
 
 def query_features(query: Query) -> frozenset[Feature]:
@@ -173,13 +173,13 @@ def query_features(query: Query) -> frozenset[Feature]:
 
 def row_features(query: Query, rows: Sequence[Mapping[str, Any]]) -> frozenset[Feature]:
     """The overflows in the rows of a query, in modular arithmetic."""
-    found: set[Feature] = set()
+    overflows: set[Feature] = set()
     if isinstance(query.returns, Aggregates):
         for row in rows:
             if row["overflow"]:
                 lost = [item for item in query.returns.items if row[str(item)] is None]
-                found |= {_overflow_of(item) for item in lost if not _is_least(item)}
-    return frozenset(found)
+                overflows |= {_overflow_of(item) for item in lost if not _is_least(item)}
+    return frozenset(overflows)
 
 
 def pairs(features: frozenset[Feature]) -> Iterator[Pair]:
@@ -218,12 +218,12 @@ def _of_detection(query: Query) -> Iterator[Feature]:
             yield Feature.REPEATED_TYPE
         negated = [part.negated for part in alternative.parts]
         first, last = negated.index(False), len(negated) - negated[::-1].index(False)
-        for place, found in (
+        for place, group in (
             (Feature.NOT_FIRST, negated[:first]),
             (Feature.NOT_BETWEEN, negated[first:last]),
             (Feature.NOT_LAST, negated[last:]),
         ):
-            if any(found):
+            if any(group):
                 yield place
         for part in alternative.parts:
             if part.origins & meaning.locals.keys():

@@ -111,9 +111,9 @@ def _a_refusal_has_a_reason(algorithm: Algorithm) -> None:
 
 def _it_is_not_excused_everywhere(algorithm: Algorithm) -> None:
     asked = papers()
-    found = len(_supported(algorithm, [example.query for example in asked]))
+    supported = len(_supported(algorithm, [example.query for example in asked]))
     least = SUPPORTED if algorithm.narrow else sum(example.query.span is None for example in asked) / 4
-    expect(found > least, f"it refuses all but {found} of {len(asked)} worked examples; see `Algorithm.narrow`")
+    expect(supported > least, f"it refuses all but {supported} of {len(asked)} worked examples; see `Algorithm.narrow`")
 
 
 def _nothing_comes_of_no_events(algorithm: Algorithm) -> None:
@@ -147,7 +147,7 @@ def _a_batch_may_continue_the_last_time_stamp(algorithm: Algorithm, query: Query
 
 
 def _empty_batches_change_nothing(algorithm: Algorithm, query: Query) -> None:
-    pieces = [piece for one in split(batch(EVENTS), (3, 6)) for piece in (one.slice(0, 0), one, one.slice(0, 0))]
+    pieces = [piece for part in split(batch(EVENTS), (3, 6)) for piece in (part.slice(0, 0), part, part.slice(0, 0))]
     expect_rows(answer(query, EVENTS), run(algorithm, query, pieces))
 
 
@@ -181,10 +181,10 @@ def _a_copy_goes_on_by_itself(algorithm: Algorithm, query: Query) -> None:
     first, second = split(events, (4,))
     evaluation.process(first)
     copy = evaluation.copy()
-    for one in (evaluation, copy):
-        one.process(second)
-        one.finish()
-        expect_rows(answer(query, EVENTS), one.frame(), "after pickling")
+    for branch in (evaluation, copy):
+        branch.process(second)
+        branch.finish()
+        expect_rows(answer(query, EVENTS), branch.frame(), "after pickling")
 
 
 def _state_shrinks_when_windows_close(algorithm: Algorithm, query: Query) -> None:
@@ -205,7 +205,7 @@ def _batches_are_not_written(algorithm: Algorithm, query: Query) -> None:
     arrays: list[NDArray[Any]] = [events.time, events.type, events.position, *events.columns.values()]
     before = [array.copy() for array in arrays]
     expected = run(algorithm, query, [events])
-    same = all(np.array_equal(one, other) for one, other in zip(before, arrays, strict=True))
+    same = all(np.array_equal(earlier, now) for earlier, now in zip(before, arrays, strict=True))
     expect(same, "the columns of a batch were changed")
     for array in arrays:
         array.flags.writeable = False  # as columns that Arrow owns
@@ -254,13 +254,13 @@ def _every_query_of_a_workload_has_its_own_answer(algorithm: Algorithm, queries:
     for piece in split(batch(EVENTS), (2, 3, 7)):
         evaluation.process(piece)
     evaluation.finish()
-    found = rows_of(evaluation.frame())
+    rows = rows_of(evaluation.frame())
     names = ["query", "window_start", "COUNT(*)", "match"]
     for query in queries:
-        own = [{name: row.get(name) for name in names} for row in found if row["query"] == query.name]
+        answered = [{name: row.get(name) for name in names} for row in rows if row["query"] == query.name]
         wanted = [{name: row.get(name) for name in names} for row in answer(query, EVENTS)]
-        expect_rows(wanted, frame_of(own), f"of {query.name}")
-    expect({row["query"] for row in found} <= {query.name for query in queries}, "rows of other queries")
+        expect_rows(wanted, frame_of(answered), f"of {query.name}")
+    expect({row["query"] for row in rows} <= {query.name for query in queries}, "rows of other queries")
 
 
 @cache

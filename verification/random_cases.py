@@ -103,23 +103,23 @@ def features(case: Case, rows: Sequence[Rows]) -> list[frozenset[Feature]]:
     if any(value is None for event in case.events for value in event.values()):
         around.add(Feature.NULLS)
     return [
-        query_features(query) | row_features(query, found) | _stream_features(case, query) | around
-        for query, found in zip(case.queries, rows, strict=True)
+        query_features(query) | row_features(query, answered) | _stream_features(case, query) | around
+        for query, answered in zip(case.queries, rows, strict=True)
     ]
 
 
 def pairs_of(case: Case, rows: Sequence[Rows]) -> set[Pair]:
     """The pairs of features that occur together in a case, in queries that have rows."""
-    found = features(case, rows)
-    return {pair for own, answered in zip(found, rows, strict=True) if answered for pair in pairs(own)}
+    by_query = features(case, rows)
+    return {pair for present, answered in zip(by_query, rows, strict=True) if answered for pair in pairs(present)}
 
 
 def _stream_features(case: Case, query: Query) -> set[Feature]:
     types = {event.type for event in occurrences(query.pattern)}
     keys = [tuple(event[name] for name in query.partition) for event in case.events]
     moments = [(event["time"], key) for event, key in zip(case.events, keys, strict=True) if event["type"] in types]
-    found = {Feature.TIES} if len(set(moments)) < len(moments) else set()
-    return found | ({Feature.GROUPS} if len(set(keys)) > 1 else set())
+    ties = {Feature.TIES} if len(set(moments)) < len(moments) else set()
+    return ties | ({Feature.GROUPS} if len(set(keys)) > 1 else set())
 
 
 def random_cuts(random: Random, size: int) -> tuple[int, ...]:
@@ -136,13 +136,13 @@ def every_event(case: Case) -> tuple[int, ...]:
 def inside_time_stamps(case: Case) -> tuple[int, ...]:
     """Cuts between simultaneous events only."""
     times = [event["time"] for event in case.events]
-    return tuple(index for index, (one, other) in enumerate(pairwise(times), start=1) if one == other)
+    return tuple(index for index, (time, later) in enumerate(pairwise(times), start=1) if time == later)
 
 
-def batch_of(events: Sequence[Mapping[str, Any]], time_unit: str = "s") -> EventBatch:
+def batch_of(events: Sequence[Mapping[str, Any]]) -> EventBatch:
     """Events of the random schema as one batch, read-only as batches from Arrow are."""
     attributes = tuple(Attribute(name, kind) for name, kind in ATTRIBUTES.items())
-    schema = Schema((*TYPES, IRRELEVANT), attributes, time_unit, STRINGS)
+    schema = Schema((*TYPES, IRRELEVANT), attributes, "s", STRINGS)
     columns: dict[str, Any] = {}
     for name, kind in ATTRIBUTES.items():
         values = [NULL[kind] if event[name] is None else event[name] for event in events]

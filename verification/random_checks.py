@@ -131,8 +131,8 @@ def expect_digest(
     batches: Sequence[EventBatch],
     matches: int,
     where: str,
-    promise: bool = False,
-    pickled: bool = False,
+    promise: bool,
+    pickled: bool,
 ) -> AnswerBuilder:
     """The answer that only counts and digests matches. Raises `AssertionError` if it differs from the whole one."""
     plain, summarised = (
@@ -176,10 +176,10 @@ def _rows(case: Case, *, modular: bool = True) -> Rows:
         _ROWS[key] = None
         with suppress(TooManyMatches):
             [_ROWS[key]] = expected_rows(case, listed=True, modular=modular)
-    found = _ROWS[key]
-    if found is None:
+    rows = _ROWS[key]
+    if rows is None:
         raise TooManyMatches
-    return found
+    return rows
 
 
 def _in_floats(rows: Iterable[dict[str, object]]) -> Rows:

@@ -38,7 +38,7 @@ def random_detection(draw: Draw, name: str) -> Query:
     several = draw.has(Feature.OR, 0.2)
     sizes = [_size(draw, several) for _ in range(random.choice((2, 2, 3)) if several else 1)]
     makers = _Alternatives(draw)
-    tops = [makers.one(size, index == 0) for index, size in enumerate(sizes)]
+    tops = [makers.alternative(size, index == 0) for index, size in enumerate(sizes)]
     pattern: Pattern = Or(tuple(tops)) if several else tops[0]
     grouped = draw.has(Feature.GROUPS, 0.4)
     equivalent = grouped and random.random() < 0.4
@@ -77,7 +77,7 @@ class _Alternatives:
         self._repeats = draw.has(Feature.REPEATED_TYPE, 0.25)
         self._aliases = 0
 
-    def one(self, size: int, first: bool) -> Pattern:
+    def alternative(self, size: int, first: bool) -> Pattern:
         """SEQ or AND of `size` operands; the `first` alternative has all requested features."""
         types = list(TYPES)
         self._random.shuffle(types)
@@ -124,7 +124,7 @@ class _Alternatives:
     def _either(self, name: str) -> Or:
         """An OR of a type and others, or of the same type twice, usually with an alias."""
         names = [name, *self._random.choices(TYPES, k=self._random.choice((1, 1, 2)))]
-        events = tuple(self._event(one) for one in names)
+        events = tuple(self._event(type_name) for type_name in names)
         if self._random.random() < 0.3 and len(events) == 2:
             return Or(events)
         self._aliases += 1

@@ -79,9 +79,9 @@ def variation(draw: Draw, query: Query, name: str) -> Query:
     while True:
         pattern = query.pattern
         if not isinstance(pattern, Or | And) and random.random() < 0.5:
-            more = Event(random.choice(TYPES))
+            event = Event(random.choice(TYPES))
             parts = pattern.parts if isinstance(pattern, Seq) else (pattern,)
-            pattern = Seq((*parts, more) if random.random() < 0.5 else (more, *parts))
+            pattern = Seq((*parts, event) if random.random() < 0.5 else (event, *parts))
         changed = replace(query, name=name, pattern=pattern)
         if random.random() < 0.6:
             changed = replace(changed, returns=_returns(draw, pattern, query.group_by))
@@ -152,12 +152,12 @@ def _transitions(random: Random, query: Query, meaning: Meaning) -> tuple[list[P
     """Names of events that may follow each other: in the positive pattern, and inside negated ones."""
     events = list(occurrences(query.pattern))
     labels = [event.alias if event.alias and random.random() < 0.8 else event.type for event in events]
-    found: tuple[set[Places], set[Places]] = set(), set()
+    pairs: tuple[set[Places], set[Places]] = set(), set()
     for steps in (steps for part in meaning.parts for steps in part):
         for is_negated, inner in _with_negated(steps, False):
             for leaf, after in inner.after.items():
-                found[is_negated].update((labels[leaf.origin], labels[other.origin]) for other in after)
-    return sorted(found[0]), sorted(found[1])
+                pairs[is_negated].update((labels[leaf.origin], labels[follower.origin]) for follower in after)
+    return sorted(pairs[0]), sorted(pairs[1])
 
 
 def _with_negated(steps: Steps, is_negated: bool) -> Iterator[tuple[bool, Steps]]:

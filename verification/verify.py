@@ -6,6 +6,9 @@ that the algorithm refuses. So every pair that it supports is compared, also if 
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,10 +23,10 @@ from cepbench.algorithms.registry import make
 from cepbench.events.errors import CepbenchError, is_interrupt
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Query
-from cepbench.verification.agreement import case_difference, expected_rows
+from cepbench.queries.printing import to_text
+from cepbench.verification.agreement import case_difference, expected_rows, frame_of
 from cepbench.verification.coverage import PATIENCE, Coverage
 from cepbench.verification.evaluators import Subject, subject_of
-from cepbench.verification.failure import Failure
 from cepbench.verification.features import DETECTION, NEVER_DETECTED, Feature, Pair, query_features
 from cepbench.verification.random_cases import (
     CASE_FEATURES,
@@ -45,6 +48,23 @@ MOST_DRAWN = 100
 
 Progress = Callable[[int], None]
 """Called with the number of compared cases."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The smallest failing case found, and the reason; `answered` is the wrong answer, or the error."""
+
+    case: Case
+    reason: str
+    answered: str
+
+    def __str__(self) -> str:
+        """The queries, the events as CSV, the cuts of batches, the right answer and the given one."""
+        queries = "\n\n".join(to_text(query) for query in self.case.queries)
+        return (
+            f"seed {self.case.seed}: {self.reason}\n\n{queries}\n\n{_csv(self.case)}\n"
+            f"{_batches(self.case)}\n\nexpected:\n{_expected(self.case)}\n\nanswered:\n{self.answered}"
+        )
 
 
 @dataclass(frozen=True)
@@ -165,8 +185,8 @@ class _Run:
         self.drawn += 1
         wanted, avoided = frozenset[Feature](), frozenset[Feature]()
         if pair is not None and self.random.random() >= UNGUIDED:
-            more = self.coverage.companion(pair) if self.random.random() < ACCOMPANIED else frozenset()
-            wanted, avoided = pair | more, self.coverage.avoided(pair | more)
+            companion = self.coverage.companion(pair) if self.random.random() < ACCOMPANIED else frozenset()
+            wanted, avoided = pair | companion, self.coverage.avoided(pair | companion)
         asked = wanted
         if self.subject.detects and not wanted & DETECTION:
             asked = wanted | {self.random.choice(sorted(DETECTION))}
@@ -233,8 +253,9 @@ def all_cuts(case: Case) -> Iterator[tuple[int, ...]]:
 
 
 def wrong(case: Case, subject: Subject, expected: Sequence[Rows] | None = None) -> str | None:
-    """How the answer to a case differs from the oracle's, or None. Any error except `UnsupportedQuery`, `LongerMatch`
-    and `QueryError`, which are raised, counts as a wrong answer.
+    """The difference of the answer to a case from the oracle's, or None.
+
+    Any error except `UnsupportedQuery`, `LongerMatch` and `QueryError`, which are raised, counts as a wrong answer.
     """
     right = expected_rows(case, listed=subject.enumerates) if expected is None else expected
     try:
@@ -268,3 +289,28 @@ def _reason(error: CepbenchError) -> str:
 
 def _by_count(reasons: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _batches(case: Case) -> str:
+    if not case.cuts:
+        return "in one batch"
+    how = f"batches end before events {', '.join(map(str, case.cuts))} (counted from 0)"
+    how += ", each with the time of the next event" if case.promise else ""
+    return how + (", executors pickled after each" if case.pickled else "")
+
+
+def _csv(case: Case) -> str:
+    """The events with the attributes that the queries name."""
+    words = {word for query in case.queries for word in re.findall(r"\w+", to_text(query))}
+    attributes = dict.fromkeys(name for event in case.events for name in event if name in words)
+    names = list(dict.fromkeys(("time", "type", *attributes)))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(case.events)
+    return text.getvalue()
+
+
+def _expected(case: Case) -> str:
+    rows = [row for rows in expected_rows(case) for row in rows]
+    return str(frame_of(rows).to_string(index=False)) if rows else "no rows"

@@ -13,6 +13,7 @@ from typing import Any
 from cepbench.experiments.verdicts.numbers import Number, pooled
 from cepbench.metrics.details import DETAILS
 from cepbench.metrics.record import Record
+from cepbench.metrics.results import in_words
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import REALISED, runs_of, status_of, value
 
@@ -49,15 +50,15 @@ def incomplete(cells: Sequence[Record], metric: str) -> str:
 
 def named(point: dict[str, Any]) -> str:
     """A point in words."""
-    return ", ".join(f"{name} {given}" for name, given in point.items()) or "the only point"
+    return in_words(point) or "the only point"
 
 
 def _bounds(cell: Record, metric: str, records: Sequence[Record]) -> tuple[float, float]:
     """The lower and upper bound of a metric in one cell; equal if it was measured."""
     status = status_of(cell, metric)
     if status is Status.OK:
-        found = value(cell, metric)
-        return (0.0, inf) if found is None else (found, found)
+        measured = value(cell, metric)
+        return (0.0, inf) if measured is None else (measured, measured)
     if status is not Status.TIMEOUT:
         return 0.0, inf
     if cell.plan_limit_seconds is not None:  # nothing ran

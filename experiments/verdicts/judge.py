@@ -51,18 +51,18 @@ def verdict(
     `sweeps` are the points of each sweep (by default one sweep with all points); a claim uses points of one sweep. A
     claim about an `absent` system is open, for the reason given there.
     """
-    given = [[record.point for record in records]] if sweeps is None else sweeps
+    points = [[record.point for record in records]] if sweeps is None else sweeps
     lacking = next((absent[name] for name in claim.algorithms if name in absent), "") if absent else ""
     if lacking:
-        found = _open(claim, lacking)
+        result = _open(claim, lacking)
     elif isinstance(claim, Limit):
-        found = _limited(claim, records)
+        result = _limited(claim, records)
     else:
-        found = _judged(claim, records, given)
-    if found.verdict in (Verdict.HOLDS, Verdict.OPEN) or claim.cause is None:
-        return found
-    evidence = tuple(_evidence(quantity, records, given) for quantity in claim.cause.evidence)
-    return found.model_copy(update={"cause": claim.cause.by, "why": claim.cause.why, "evidence": evidence})
+        result = _judged(claim, records, points)
+    if result.verdict in (Verdict.HOLDS, Verdict.OPEN) or claim.cause is None:
+        return result
+    evidence = tuple(_evidence(quantity, records, points) for quantity in claim.cause.evidence)
+    return result.model_copy(update={"cause": claim.cause.by, "why": claim.cause.why, "evidence": evidence})
 
 
 def expectation(claim: Effect | Limit) -> str:
@@ -86,7 +86,7 @@ def expectation(claim: Effect | Limit) -> str:
 
 
 def declaration(claim: Claim) -> Declared:
-    """What can be written down of a claim before it is measured."""
+    """The part of a claim that is known before it is measured."""
     over = f", median over {claim.draws}" if isinstance(claim, Effect) and claim.draws is not None else ""
     what = _what(claim) if isinstance(claim, Effect) else ""
     return Declared(text=claim.text, what=what, expected=expectation(claim), size=f"{_size(claim)}{over}")
@@ -140,23 +140,24 @@ def graded(claim: Effect, number: Number) -> Verdict:
 
 def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> ClaimResult:
     try:
-        found = measured(claim, records, sweeps)
+        measurement = measured(claim, records, sweeps)
     except NotMeasured as why:
         return _open(claim, str(why))
-    number, reason, verdict = found.number, found.reason, Verdict.OPEN
+    number, reason, verdict = measurement.number, measurement.reason, Verdict.OPEN
     either = {_graded_alone(claim, end) for end in (number.low, number.high)}
     if not number.exact and not (number.bracketed and len(either) == 1):
         reason = "; ".join(filter(None, ("cut off by a limit", reason)))
     elif not reason:
         verdict = graded(claim, number) if number.exact else either.pop()
-    held = sum(draw.exact and graded(claim, draw) is Verdict.HOLDS for draw in found.draws)
-    if verdict is Verdict.HOLDS and 2 * held <= len(found.draws):  # the range of the draws is no interval of the median
+    held = sum(draw.exact and graded(claim, draw) is Verdict.HOLDS for draw in measurement.draws)
+    draws = len(measurement.draws)
+    if verdict is Verdict.HOLDS and 2 * held <= draws:  # the range of the draws is no interval of the median
         verdict = _graded_alone(claim, number.low)
     edge = verdict is not Verdict.OPEN and number.exact and _touches_an_edge(claim, number)
     result = _open(claim, reason).model_copy(
-        update={"verdict": verdict, "edge": edge, "size": found.size, **_ends(found.number)}
+        update={"verdict": verdict, "edge": edge, "size": measurement.size, **_ends(measurement.number)}
     )
-    return result.model_copy(update={"draws": len(found.draws), "held": held}) if len(found.draws) > 1 else result
+    return result.model_copy(update={"draws": draws, "held": held}) if draws > 1 else result
 
 
 def _touches_an_edge(claim: Effect, number: Number) -> bool:
@@ -176,13 +177,13 @@ def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:
     result = _open(claim, "")
     worst: dict[str, Record] = {}
     for name in claim.algorithms:
-        own = [r for r in records if r.algorithm == name and holds(r.point, claim.where)]
-        if not own:
+        cells = [r for r in records if r.algorithm == name and holds(r.point, claim.where)]
+        if not cells:
             return result.model_copy(update={"reason": f"{name} was not run at {named(dict(claim.where))}"})
-        last = worst[name] = sorted(own, key=lambda r: (r.status in VOID, r.status in CUT))[-1]
+        last = worst[name] = sorted(cells, key=lambda r: (r.status in VOID, r.status in CUT))[-1]
         if last.status in VOID:
             return result.model_copy(update={"reason": f"{name} is {last.status.value} at {named(last.point)}"})
-        if name in claim.ends and (why := incomplete(own, "plan_seconds")):
+        if name in claim.ends and (why := incomplete(cells, "plan_seconds")):
             return result.model_copy(update={"reason": why})
     cut = [name for name in claim.ends if worst[name].status in CUT]
     if cut:
@@ -232,10 +233,10 @@ def _unit(claim: Quantity | Limit) -> str:
 def _evidence(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Evidence:
     what = _what(quantity)
     try:
-        found = measured(quantity, records, sweeps)
+        result = measured(quantity, records, sweeps)
     except NotMeasured as why:
         return Evidence(what=f"{what}: {why}")
-    return Evidence(what=f"{what} at {found.size}", unit=_unit(quantity), **_ends(found.number))
+    return Evidence(what=f"{what} at {result.size}", unit=_unit(quantity), **_ends(result.number))
 
 
 def _what(quantity: Quantity) -> str:
@@ -250,10 +251,10 @@ def _ends(number: Number) -> dict[str, float | None]:
     """The number and its interval; of a number that was cut off the end that is known, and None for the other."""
     if number.exact:
         return {"measured": _finite(number.low), "low": _finite(number.least), "high": _finite(number.most)}
-    known = number.low if isfinite(number.low) and number.low > 0 else number.high
+    bound = number.low if isfinite(number.low) and number.low > 0 else number.high
     return {
         "bound": True,
-        "measured": _finite(known),
+        "measured": _finite(bound),
         "low": _finite(number.low) if number.low > 0 else None,
         "high": _finite(number.high),
     }

@@ -33,12 +33,12 @@ class Number:
         """Whether it is known to lie between two numbers."""
         return self.low > 0 and self.high < inf
 
-    def __truediv__(self, other: Number) -> Number:
+    def __truediv__(self, divisor: Number) -> Number:
         return Number(
-            _quotient(self.low, other.high, 0.0),
-            _quotient(self.high, other.low, inf),
-            _quotient(self.least, other.most, 0.0),
-            _quotient(self.most, other.least, inf),
+            _quotient(self.low, divisor.high, 0.0),
+            _quotient(self.high, divisor.low, inf),
+            _quotient(self.least, divisor.most, 0.0),
+            _quotient(self.most, divisor.least, inf),
         )
 
 

@@ -61,11 +61,11 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
         by_draw.setdefault(point.get(quantity.draws) if quantity.draws else None, []).append(point)
     reasons = [chosen.reason]
     numbers = []
-    for own in by_draw.values():
-        found, why = _of_draw(quantity, own, records)
-        numbers.append(found)
+    for drawn in by_draw.values():
+        value, why = _of_draw(quantity, drawn, records)
+        numbers.append(value)
         reasons.append(why)
-    several = pooled([found.low for found in numbers], [found.high for found in numbers])
+    several = pooled([value.low for value in numbers], [value.high for value in numbers])
     whole = numbers[0] if len(numbers) == 1 else several
     return Measured(whole, tuple(numbers), chosen.size, "; ".join(dict.fromkeys(filter(None, reasons))))
 
@@ -81,11 +81,11 @@ def _check(algorithm: str, metric: str, cells: Sequence[Record]) -> None:
 
 def _points(quantity: Quantity, records: Sequence[Record]) -> list[Point]:
     """The points at which all algorithms of the quantity were run."""
-    own, *others = (
+    first, *others = (
         {point_key(cell.point): cell.point for cell in measuring(name, metric, records)}
         for name, metric in quantity.parts
     )
-    shared = [point for key, point in own.items() if all(key in other for other in others)]
+    shared = [point for key, point in first.items() if all(key in cells for cells in others)]
     if not shared:
         raise NotMeasured(f"{' and '.join(quantity.algorithms)} were not run at the same point")
     return shared
@@ -97,22 +97,22 @@ def sized(quantity: Quantity, sweeps: Sequence[Sequence[Point]]) -> Sized:
     They belong to one sweep, or, if that gives more points of the size, to several sweeps and differ only along the
     stretch and in the draws. Raises `NotMeasured` if there are none, or if several choices are possible.
     """
-    found: list[tuple[tuple[bool, float, int, bool], Sized]] = []
+    candidates: list[tuple[tuple[bool, float, int, bool], Sized]] = []
     reasons: list[str] = []
     for place, points in enumerate((*sweeps, *_lines(quantity, sweeps))):
         try:
             chosen = _sized_in(quantity, points)
             rank = (not chosen.reason, -chosen.distance, len(chosen.points), place < len(sweeps))
-            found.append((rank, chosen))
+            candidates.append((rank, chosen))
         except NotMeasured as why:
             reasons.append(str(why))
-    if not found:
+    if not candidates:
         raise NotMeasured(min(reasons, key=len, default="no point was measured"))
-    most = max(rank for rank, _ in found)
-    best = [chosen for rank, chosen in found if rank == most]
-    other = next((point for chosen in best for point in chosen.points if point not in best[0].points), None)
-    if other is not None:
-        raise NotMeasured(f"several points have this size, such as {named(other)}; name more axes in where")
+    best_rank = max(rank for rank, _ in candidates)
+    best = [chosen for rank, chosen in candidates if rank == best_rank]
+    different = next((point for chosen in best for point in chosen.points if point not in best[0].points), None)
+    if different is not None:
+        raise NotMeasured(f"several points have this size, such as {named(different)}; name more axes in where")
     return best[0]
 
 
@@ -156,12 +156,12 @@ def _nearest(quantity: Quantity, points: Sequence[Point]) -> tuple[list[Point], 
     for point in points:
         distance = 0.0
         for axis, wanted in quantity.where.items():
-            given, asked = _size_along(point, axis), _size_along(quantity.where, axis)
+            size, asked = _size_along(point, axis), _size_along(quantity.where, axis)
             if point.get(axis) == wanted:
                 continue
-            if not (given > 0 and asked > 0):
+            if not (size > 0 and asked > 0):
                 break
-            distance += abs(log(given / asked))
+            distance += abs(log(size / asked))
         else:
             candidates.append((distance, point))
     if not candidates:
@@ -180,15 +180,15 @@ def _size(quantity: Quantity, chosen: Sequence[Point]) -> str:
 
 
 def _of_draw(quantity: Quantity, points: Sequence[Point], records: Sequence[Record]) -> tuple[Number, str]:
-    found, why = [], ""
+    numbers, why = [], ""
     for point in points:
         at, reason = _at(quantity, point, records)
-        found.append(at)
+        numbers.append(at)
         why = why or reason
     if not quantity.stretch:
-        return found[0], why
+        return numbers[0], why
     [axis] = quantity.stretch
-    curve = sorted(zip([float(point[axis]) for point in points], found, strict=True), key=lambda entry: entry[0])
+    curve = sorted(zip([float(point[axis]) for point in points], numbers, strict=True), key=lambda entry: entry[0])
     if len(curve) < 2:
         raise NotMeasured(f"fewer than two sizes of {axis} were measured")
     if quantity.slope:
@@ -227,5 +227,5 @@ def _slope(curve: Sequence[tuple[float, Number]]) -> Number:
 
 def _size_along(point: Point, axis: str) -> float:
     """The size of a point along an axis; NaN if its value is not a number."""
-    given = point.get(axis)
-    return float(given) if isinstance(given, int | float) and not isinstance(given, bool) else nan
+    value = point.get(axis)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else nan

@@ -1,18 +1,22 @@
 """The interface of workload generators: the text of a workload file as a pure function of parameters and seed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, PlainValidator
 
+from cepbench.generators.errors import GeneratorError
 from cepbench.generators.parameters import Parameter, parameters_of
 
 P = TypeVar("P", bound=BaseModel)
 
 NOTHING = "none"
 """Means no predicate, no grouping attribute or no closure, also in lists of them."""
+ATTEMPTS = 100
+"""Draws of a pattern before a workload is refused as impossible."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +56,37 @@ class WorkloadGenerator(ABC, Generic[P]):
 
 def names_of(value: object) -> tuple[str, ...]:
     """Names separated by commas, or a list of them. Raises `ValueError` for anything else."""
-    given = value.split(",") if isinstance(value, str) else value
-    if not isinstance(given, list | tuple) or not all(isinstance(name, str) and name.strip() for name in given):
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, list | tuple) or not all(isinstance(name, str) and name.strip() for name in words):
         raise ValueError("not a list of names")
-    return tuple(name.strip() for name in given)
+    return tuple(name.strip() for name in words)
 
 
 Names = Annotated[tuple[str, ...], PlainValidator(names_of), "names separated by commas, or a list of them"]
+
+
+def check_braces(texts: Names, *names: str) -> None:
+    """Raises `ValueError` if a text names anything but `names` in braces."""
+    for text in texts:
+        try:
+            text.format(**dict.fromkeys(names, ""))
+        except (AttributeError, IndexError, KeyError, ValueError):
+            allowed = " and ".join(f"{{{name}}}" for name in names)
+            raise ValueError(f"{text!r}: only {allowed} may occur in braces") from None
+
+
+def different(workload: str, patterns: Sequence[Iterator[str]], remedy: str) -> list[str]:
+    """The first pattern of each iterator that differs from all earlier ones.
+
+    Raises `GeneratorError`, with a `remedy`, if there is none.
+    """
+    kept: dict[str, None] = {}
+    for drawn in patterns:
+        fresh = next((pattern for pattern in islice(drawn, ATTEMPTS) if pattern not in kept), None)
+        if fresh is None:
+            raise GeneratorError(f"workload {workload}: no room for {len(patterns)} different patterns; use {remedy}")
+        kept[fresh] = None
+    return list(kept)
 
 
 def query_text(

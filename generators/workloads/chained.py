@@ -1,19 +1,13 @@
 """The common part of Gloria's workloads: types of a chain that queries share, types around them, and clauses."""
 
 from collections.abc import Iterator
-from itertools import islice
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from cepbench.generators.errors import GeneratorError
 from cepbench.generators.journeys import CHAIN, ENDS, journey_names
 from cepbench.generators.randomness import column_random
-from cepbench.generators.workloads.base import Names, query_text
-
-NOTHING = "none"
-ATTEMPTS = 100
-"""Draws of the types around a shared sub-pattern before a workload is refused as impossible."""
+from cepbench.generators.workloads.base import NOTHING, Names, query_text
 
 
 class ChainedParameters(BaseModel):
@@ -45,21 +39,6 @@ class ChainedParameters(BaseModel):
         return tuple(f"{self.prefix}{n}" for n in range(count)) if self.prefix else journey_names(count)
 
 
-def different(p: ChainedParameters, patterns: Iterator[Iterator[str]], workload: str) -> list[str]:
-    """The first pattern of each iterator that differs from all earlier ones. Raises `GeneratorError` if
-    there is none.
-    """
-    found: dict[str, None] = {}
-    for drawn in patterns:
-        fresh = next((pattern for pattern in islice(drawn, ATTEMPTS) if pattern not in found), None)
-        if fresh is None:
-            raise GeneratorError(
-                f"workload {workload}: no room for {p.queries} different patterns; use more ends or smaller blocks"
-            )
-        found[fresh] = None
-    return list(found)
-
-
 def drawn_ends(p: ChainedParameters, number: int) -> Iterator[tuple[str, str]]:
     """Pairs of different types for the ends of query `number`, an infinite sequence."""
     random = column_random(p.seed, "ends", number)
@@ -81,13 +60,3 @@ def chained_query(
         p.within[int(random.integers(len(p.within)))],
         p.slide,
     )
-
-
-def check_braces(texts: Names, *names: str) -> None:
-    """Raises `ValueError` if a text names anything but `names` in braces."""
-    for text in texts:
-        try:
-            text.format(**dict.fromkeys(names, ""))
-        except (AttributeError, IndexError, KeyError, ValueError):
-            allowed = " and ".join(f"{{{name}}}" for name in names)
-            raise ValueError(f"{text!r}: only {allowed} may occur in braces") from None

@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.randomness import column_random, hashed_uniform, zipf_weights
-from cepbench.generators.workloads.base import Names, WorkloadGenerator
-from cepbench.generators.workloads.chained import check_braces
+from cepbench.generators.workloads.base import Names, WorkloadGenerator, check_braces
 
 LEAST_SIZE = 2
 NOTHING = "none"
@@ -163,26 +162,27 @@ class Detection(WorkloadGenerator[DetectionParameters]):
         if cores and _is_one(p.sharing, number):
             core = cores[_before(p.sharing, number) % p.cores]
         if core is not None:
-            ordered, own = core.ordered, core.types
-            more = self._drawn(random, core.span, size - len(own), (), {*own, *(taken if p.private else ())})
+            ordered, core_types = core.ordered, core.types
+            excluded = {*core_types, *(taken if p.private else ())}
+            fresh = self._drawn(random, core.span, size - len(core_types), (), excluded)
         else:
-            ordered, own = not bool(random.random() < p.conjunctions), ()
+            ordered, core_types = not bool(random.random() < p.conjunctions), ()
             span = self._span(random)
-            more = self._drawn(random, span, size, self._ends(span), taken if p.private else set())
+            fresh = self._drawn(random, span, size, self._ends(span), taken if p.private else set())
         if p.private:
-            taken.update(more)
+            taken.update(fresh)
         # Types of the core keep their order, at random places.
-        places = np.sort(random.permutation(size)[: len(own)]).tolist()
-        types = list(more)
-        for place, code in zip(places, own, strict=True):
+        places = np.sort(random.permutation(size)[: len(core_types)]).tolist()
+        types = list(fresh)
+        for place, code in zip(places, core_types, strict=True):
             types.insert(place, code)
         special = _is_one(p.special, number)
-        inner = [code for code in types[1:-1] if code not in own]
+        inner = [code for code in types[1:-1] if code not in core_types]
         negated = kleene = None
         if special and ordered and inner and not _before(p.special, number) % 2:
             negated = inner[int(random.integers(len(inner)))]
         elif special:
-            others = [code for code in types if code not in own] or types
+            others = [code for code in types if code not in core_types] or types
             kleene = others[int(random.integers(len(others)))]
         pairs = self._pairs(random, [code for code in types if code != negated], core, size)
         return self._text(number, ordered, types, negated, kleene, pairs)
@@ -191,8 +191,8 @@ class Detection(WorkloadGenerator[DetectionParameters]):
         self, random: np.random.Generator, types: Sequence[int], core: _Core | None, size: int
     ) -> list[tuple[int, int]]:
         """The pairs that a pattern compares, those of its core first."""
-        own, first = (core.types, core.pairs) if core is not None else ((), ())
-        others = [(a, b) for a, b in combinations(types, 2) if a not in own or b not in own]
+        core_types, first = (core.types, core.pairs) if core is not None else ((), ())
+        others = [(a, b) for a, b in combinations(types, 2) if a not in core_types or b not in core_types]
         wanted = int(self.parameters.conditions * size + random.random())
         shuffled = [others[i] for i in random.permutation(len(others))]
         return list(self._compatible([*first, *shuffled], max(len(first), wanted)))
@@ -201,11 +201,11 @@ class Detection(WorkloadGenerator[DetectionParameters]):
         """The first pairs, `most` of them; with `independent`, of those that share no type with an earlier one."""
         if not self.parameters.independent:
             return tuple(pairs[:most])
-        found: list[tuple[int, int]] = []
+        kept: list[tuple[int, int]] = []
         for pair in pairs:
-            if len(found) < most and not any(code in pair for other in found for code in other):
-                found.append(pair)
-        return tuple(found)
+            if len(kept) < most and not any(code in pair for chosen in kept for code in chosen):
+                kept.append(pair)
+        return tuple(kept)
 
     def _text(
         self,
@@ -272,8 +272,8 @@ class Detection(WorkloadGenerator[DetectionParameters]):
                 f"workload detection: no room for {p.queries} patterns out of {p.types} types without common ones; use "
                 f"more types, fewer queries, or private = false"
             )
-        some = random.permutation(len(free))[: count - len(first)]
-        chosen = [*first[:count], *(free[i] for i in some)]
+        places = random.permutation(len(free))[: count - len(first)]
+        chosen = [*first[:count], *(free[i] for i in places)]
         return tuple(chosen[i] for i in random.permutation(len(chosen)))
 
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from cepbench.generators.randomness import column_random
-from cepbench.generators.workloads.base import Names, WorkloadGenerator
-from cepbench.generators.workloads.chained import ChainedParameters, chained_query, check_braces, different, drawn_ends
+from cepbench.generators.workloads.base import Names, WorkloadGenerator, check_braces, different
+from cepbench.generators.workloads.chained import ChainedParameters, chained_query, drawn_ends
 
 SIMPLE = 3
 """Types of a simple pattern, SEQ(A, B+, C)."""
@@ -53,7 +53,7 @@ class Flat(WorkloadGenerator[FlatParameters]):
     def queries(self) -> list[str]:
         """Generates simple and complex queries, evenly spread. Raises `GeneratorError` if there are too few types."""
         p = self.parameters
-        patterns = different(p, (self._patterns(number) for number in range(p.queries)), self.name)
+        patterns = different(self.name, list(map(self._patterns, range(p.queries))), "more ends or smaller blocks")
         return [self._query(number, pattern) for number, pattern in enumerate(patterns)]
 
     def _query(self, number: int, pattern: str) -> str:

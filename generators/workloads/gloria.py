@@ -6,8 +6,8 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from cepbench.generators.randomness import column_random
-from cepbench.generators.workloads.base import Names, WorkloadGenerator
-from cepbench.generators.workloads.chained import ChainedParameters, chained_query, check_braces, different, drawn_ends
+from cepbench.generators.workloads.base import Names, WorkloadGenerator, check_braces, different
+from cepbench.generators.workloads.chained import ChainedParameters, chained_query, drawn_ends
 
 INNERMOST = 2
 """Least types of the innermost of nested closures."""
@@ -87,7 +87,7 @@ class GloriaWorkload(WorkloadGenerator[GloriaParameters]):
         different patterns.
         """
         p = self.parameters
-        patterns = different(p, (self._patterns(number) for number in range(p.queries)), self.name)
+        patterns = different(self.name, list(map(self._patterns, range(p.queries))), "more ends or smaller blocks")
         return [self._query(number, pattern) for number, pattern in enumerate(patterns)]
 
     def _query(self, number: int, pattern: str) -> str:

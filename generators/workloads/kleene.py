@@ -1,17 +1,13 @@
 """Workloads of Kleene queries that share a sub-pattern and differ in the types around it."""
 
+from collections.abc import Iterator
 from typing import Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from cepbench.generators.errors import GeneratorError
 from cepbench.generators.randomness import column_random
 from cepbench.generators.ridesharing import TYPES
-from cepbench.generators.workloads.base import NOTHING, Names, WorkloadGenerator, query_text
-
-ATTEMPTS = 100
-"""Draws of a pattern before a workload is refused as impossible."""
+from cepbench.generators.workloads.base import NOTHING, Names, WorkloadGenerator, check_braces, different, query_text
 
 
 class KleeneParameters(BaseModel):
@@ -53,11 +49,7 @@ class KleeneParameters(BaseModel):
             raise ValueError(f"kleene_length = {self.kleene_length} exceeds the {len(self.kleene)} types of kleene")
         if self.before + self.after > len(self.types):
             raise ValueError(f"before + after = {self.before + self.after} exceeds the {len(self.types)} types")
-        for text in (*self.aggregates, *self.predicates):
-            try:
-                text.format(kleene="")
-            except (AttributeError, IndexError, KeyError, ValueError):
-                raise ValueError(f"{text!r}: only {{kleene}} may occur in braces") from None
+        check_braces((*self.aggregates, *self.predicates), "kleene")
         return self
 
 
@@ -83,7 +75,9 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
         """Generates queries one after another; no two patterns are equal. Raises `GeneratorError` if there
         are too few.
         """
-        return [self._query(number, pattern) for number, pattern in enumerate(self._patterns())]
+        drawn = [self._patterns(number) for number in range(self.parameters.queries)]
+        patterns = different(self.name, drawn, "more types, or longer patterns")
+        return [self._query(number, pattern) for number, pattern in enumerate(patterns)]
 
     def _query(self, number: int, pattern: str) -> str:
         p = self.parameters
@@ -103,33 +97,20 @@ class Kleene(WorkloadGenerator[KleeneParameters]):
             p.slide,
         )
 
-    def _patterns(self) -> list[str]:
-        p = self.parameters
-        found: dict[str, None] = {}
-        for number in range(p.queries):
-            random = column_random(p.seed, "query", number)
-            drawn = (self._pattern(number, random) for _ in range(ATTEMPTS))
-            fresh = next((pattern for pattern in drawn if pattern not in found), None)
-            if fresh is None:
-                raise GeneratorError(
-                    f"workload kleene: no room for {p.queries} different patterns; use more types, or longer patterns"
-                )
-            found[fresh] = None
-        return list(found)
-
     @property
     def _leads(self) -> Names:
         """The types with which closures begin; queries take them in turn."""
         p = self.parameters
         return p.kleene if p.leading == "turns" else p.kleene[:1]
 
-    def _pattern(self, number: int, random: np.random.Generator) -> str:
-        p = self.parameters
-        before = int(random.integers(min(p.least_before, p.before), p.before, endpoint=True))
-        closures = int(random.integers(1, p.kleene_length, endpoint=True))
-        after = int(random.integers(p.after, endpoint=True))
+    def _patterns(self, number: int) -> Iterator[str]:
+        """Random patterns for query `number`, an infinite sequence."""
+        p, random = self.parameters, column_random(self.parameters.seed, "query", number)
         begin = number % len(self._leads)
-        around = [p.types[i] for i in random.permutation(len(p.types))[: before + after]]
-        return ", ".join(
-            (*around[:before], *(f"{name}+" for name in p.kleene[begin : begin + closures]), *around[before:])
-        )
+        while True:
+            before = int(random.integers(min(p.least_before, p.before), p.before, endpoint=True))
+            closures = int(random.integers(1, p.kleene_length, endpoint=True))
+            after = int(random.integers(p.after, endpoint=True))
+            around = [p.types[i] for i in random.permutation(len(p.types))[: before + after]]
+            inner = (f"{name}+" for name in p.kleene[begin : begin + closures])
+            yield ", ".join((*around[:before], *inner, *around[before:]))

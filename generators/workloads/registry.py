@@ -21,8 +21,8 @@ def workload_class(name: str) -> type[WorkloadGenerator[Any]]:
     for workload in WORKLOADS:
         if workload.name == name:
             return workload
-    known = (workload.name for workload in WORKLOADS)
-    raise GeneratorError(f"unknown workload generator {name!r}; {choices(name, known)}")
+    names = (workload.name for workload in WORKLOADS)
+    raise GeneratorError(f"unknown workload generator {name!r}; {choices(name, names)}")
 
 
 def workload_text(name: str, parameters: Mapping[str, Any]) -> str:

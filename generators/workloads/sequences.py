@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, model_validat
 
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.randomness import column_random
-from cepbench.generators.workloads.base import NOTHING, Names, WorkloadGenerator, names_of, query_text
-from cepbench.generators.workloads.chained import check_braces
-from cepbench.generators.workloads.pool import check_pool, pool_patterns
+from cepbench.generators.workloads.base import NOTHING, Names, WorkloadGenerator, check_braces, names_of, query_text
 
 MAX_TYPES = 10**5
 ATTEMPTS = 100
 """Random fillings of a pattern before its workload is refused as impossible."""
+DRAWS = 1000
+"""Draws of short patterns for one query of a pool before its workload is refused as impossible."""
 
 OWN = -1
 
@@ -41,6 +41,17 @@ def _types(value: object) -> int | tuple[str, ...]:
 Types = Annotated[
     int | tuple[str, ...], PlainValidator(_types), f"1 to {MAX_TYPES}, or different names separated by commas"
 ]
+
+
+def _check_pool(length: int, part_length: int, pool: int, repeats: bool) -> None:
+    """Raises `ValueError` for a pool from which no pattern of `length` types can be composed."""
+    if length % part_length:
+        raise ValueError(f"part_length = {part_length} does not divide length = {length}")
+    if not repeats and length > part_length * pool:
+        raise ValueError(
+            f"length = {length} exceeds the {part_length * pool} places of a pool of {pool} short patterns of "
+            f"{part_length}; use a larger pool or repeats"
+        )
 
 
 class SequencesParameters(BaseModel):
@@ -90,7 +101,7 @@ class SequencesParameters(BaseModel):
         if self.length > len(self.names) and not (self.repeats and self.patterns in ("cores", "pool")):
             raise ValueError(f"length = {self.length} exceeds the {len(self.names)} types; use more types or repeats")
         if self.patterns == "pool":
-            check_pool(self.length, self.part_length, self.pool, self.repeats)
+            _check_pool(self.length, self.part_length, self.pool, self.repeats)
         elif self.overlap > 0 and self.core > self.length:
             raise ValueError(f"core_length = {self.core} exceeds length = {self.length}")
         if (self.closure, self.predicate) != (NOTHING, NOTHING) and self.patterns != "cores":
@@ -130,7 +141,7 @@ class Sequences(WorkloadGenerator[SequencesParameters]):
     unique`, the run of a query without a core shares no two segments with any other query.
 
     `patterns = pool`: a pattern is `length / part_length` short patterns from a pool of `pool`, drawn at random
-    (`generators.workloads.pool`); cores and `private` are not used.
+    (`_pool_patterns`); cores and `private` are not used.
     """
 
     name = "sequences"
@@ -145,10 +156,10 @@ class Sequences(WorkloadGenerator[SequencesParameters]):
         """The event types of each query's pattern."""
         p = self.parameters
         if p.patterns == "pool":
-            made = pool_patterns(p.seed, p.queries, p.length, len(p.names), p.pool, p.part_length, p.repeats)
+            patterns = _pool_patterns(p.seed, p.queries, p.length, len(p.names), p.pool, p.part_length, p.repeats)
         else:
-            made = _routes(p) if p.patterns == "routes" else _around_cores(p)
-        return [tuple(p.names[code] for code in pattern) for pattern in made]
+            patterns = _routes(p) if p.patterns == "routes" else _around_cores(p)
+        return [tuple(p.names[code] for code in pattern) for pattern in patterns]
 
     def _query(self, number: int, pattern: Sequence[str]) -> str:
         p = self.parameters
@@ -178,7 +189,7 @@ def _closed(p: SequencesParameters, pattern: Sequence[str], start: int) -> Seque
 
 
 def _core_start(p: SequencesParameters, random: np.random.Generator) -> int:
-    """Where the core of a query begins: the first place drawn for it."""
+    """The place at which the core of a query begins: the first one drawn for it."""
     return int(random.integers(max(p.length - p.core, 0), endpoint=True))
 
 
@@ -271,7 +282,7 @@ def _routes(p: SequencesParameters) -> list[Pattern]:
 
 
 def _free_start(p: SequencesParameters, random: np.random.Generator, taken: set[int]) -> int:
-    """Where a run may begin so that it crosses no used border (border i is after segment i)."""
+    """A place at which a run may begin so that it crosses no used border (border i is after segment i)."""
     ring = len(p.names)
     starts = [s for s in range(ring) if not any((s + step) % ring in taken for step in range(p.length - 1))]
     if not starts:
@@ -280,3 +291,46 @@ def _free_start(p: SequencesParameters, random: np.random.Generator, taken: set[
             f"stretches; use more types, fewer queries, more overlap, or private = random"
         )
     return starts[int(random.integers(len(starts)))]
+
+
+def _pool_patterns(
+    seed: int, queries: int, length: int, types: int, pool: int, part_length: int, repeats: bool
+) -> list[list[int]]:
+    """Patterns of `length` types (codes from 0), each a run of short patterns drawn from a pool.
+
+    With `repeats`, as published (github.com/olgapoppe/Sharon, PatternGenerator): each type of a short pattern and each
+    short pattern of a query is drawn independently, so that a type may occur several times in a pattern. Without, as
+    the papers assume it (dissertation 22.2): short patterns are dealt from a shuffled alphabet, which is shuffled again
+    when it runs out, and a query draws again until none of its types repeats. Raises `GeneratorError` if it never does.
+    """
+    parts = _pool(seed, types, pool, part_length, repeats)
+    patterns = []
+    for number in range(queries):
+        random = column_random(seed, "query", number)
+        for _ in range(DRAWS):
+            drawn = random.choice(pool, length // part_length, replace=repeats)
+            pattern = [code for part in drawn for code in parts[part]]
+            if repeats or len(set(pattern)) == length:
+                break
+        else:
+            raise GeneratorError(
+                f"workload sequences: found no pattern of {length} different types in a pool of {pool} short patterns "
+                f"out of {types} types; use more types, a smaller pool, or repeats"
+            )
+        patterns.append(pattern)
+    return patterns
+
+
+def _pool(seed: int, types: int, pool: int, part_length: int, repeats: bool) -> list[list[int]]:
+    """The short patterns; a smaller pool is a beginning of a larger one."""
+    random = column_random(seed, "pool", 0)
+    if repeats:
+        return [random.integers(types, size=part_length).tolist() for _ in range(pool)]
+    parts: list[list[int]] = []
+    deck: list[int] = []
+    for _ in range(pool):
+        if len(deck) < part_length:
+            deck = random.permutation(types).tolist()
+        parts.append(deck[:part_length])
+        deck = deck[part_length:]
+    return parts

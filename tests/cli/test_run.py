@@ -144,7 +144,9 @@ def test_run_report_plot_and_compare(cepbench, small, tmp_path):
 
 def test_results_are_kept_by_commit(cepbench, tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr("cepbench.experiments.sweep.listing", lambda planned, results, _: asked.append(results) or [])
+    monkeypatch.setattr(
+        "cepbench.experiments.planning.listing", lambda planned, results, _: asked.append(results) or []
+    )
     origin = {"rev-parse": "0123456789abcdef" * 2, "status": "", "show": "1767225600"}
     monkeypatch.setattr("cepbench.experiments.provenance._git", lambda *words: origin[words[0]])
     command = ("run", "greta-13.1", "--profile", "smoke", "--dry-run", "--results", tmp_path)

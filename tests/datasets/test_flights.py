@@ -10,9 +10,8 @@ import pytest
 from cepbench import evaluate
 from cepbench.datasets import flights
 from cepbench.datasets.base import DatasetError
-from cepbench.queries.printing import to_text
-from cepbench.queries.workloads import load_bundled
 
+WORKLOAD = Path(__file__).parents[2] / "queries" / "workloads" / "flights.sase"
 TABLE = """\
 year,month,day,dep_time,sched_dep_time,dep_delay,arr_time,sched_arr_time,arr_delay,carrier,flight,tailnum,origin,dest,air_time,distance,hour,minute,time_hour
 2013,1,1,640,630,10,900,850,10,UA,7,N1,EWR,IAH,200,1400,6,30,2013-01-01T11:00:00Z
@@ -61,7 +60,7 @@ def test_the_listing_says_what_the_file_has(tmp_path: Path, package: None) -> No
 
 def test_queries_run_on_the_file(tmp_path: Path, package: None) -> None:
     flights.write_flights(tmp_path / "flights.parquet")
-    text = "\n\n".join(map(to_text, load_bundled("flights")))
+    text = WORKLOAD.read_text()
     found = evaluate(text, tmp_path / "flights.parquet", "cogra", notify=lambda line: None)
     growing = found[found["query"] == "growing"]
     assert growing[["tailnum", "COUNT(*)"]].to_numpy().tolist() == [["N1", 3]]

@@ -29,10 +29,3 @@ def test_a_window_ends_before_its_end(window: Window) -> None:
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
 def test_overlap_is_the_most_windows_of_one_event(window: Window) -> None:
     assert window.overlap == max(len(holding(window, point)) for point in POINTS)
-
-
-@pytest.mark.parametrize("window", WINDOWS, ids=str)
-def test_a_pane_is_the_longest_piece_that_windows_are_made_of(window: Window) -> None:
-    borders = [border for k in range(20) for border in (window.start(k), window.end(k))]
-    fitting = [length for length in range(1, 10) if all(border % length == 0 for border in borders)]
-    assert window.pane == max(fitting)

@@ -138,14 +138,6 @@ def test_cells_put_aside_after_a_kill_have_a_figure_too(tmp_path):
     assert load_results(tmp_path / "e/quick/superseded")[0].records == (cell("a"),)
 
 
-def test_cells_that_an_earlier_version_put_aside_come_back(tmp_path):
-    files = CellFiles(tmp_path, "e", "quick")
-    files.open(["a"])
-    files.write(cell("a"))
-    (tmp_path / "e/quick/cells").rename(tmp_path / "e/quick/superseded")
-    assert files.open(["a"]) == {"a": cell("a")}
-
-
 @pytest.mark.parametrize("moves", [0, 1, 2, 3])
 def test_putting_aside_goes_on_after_a_kill(tmp_path, monkeypatch, moves):
     files = CellFiles(tmp_path, "e", "quick")

@@ -1,4 +1,4 @@
-"""What a sweep does with its cells, without Spark: streams are made in this process, and ends are given."""
+"""The cells of a sweep without Spark: streams are made in this process, and ends are given."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +9,9 @@ import pytest
 from cepbench.algorithms.plugins import use
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments import sweep
+from cepbench.experiments.planning import listing, plan
 from cepbench.experiments.streams import prepare_stream
-from cepbench.experiments.sweep import Swept, listing, plan, run_planned
+from cepbench.experiments.sweep import Swept, run_planned
 from cepbench.metrics.record import Load, Record
 from cepbench.metrics.results import read
 from cepbench.metrics.status import Status
@@ -75,7 +76,7 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Measuring:
 def swept(tmp_path: Path, told: list[str] | None = None, **changes: Any) -> tuple[Swept, Cells]:
     planned = plan([str(write(tmp_path, **changes))], make_algorithm=make)
     lines = [] if told is None else told
-    found = run_planned(planned, tmp_path / "results", None, make_algorithm=make, notify=lines.append, progress=False)
+    found = run_planned(planned, tmp_path / "results", None, make_algorithm=make, notify=lines.append)
     return found, {(r.algorithm, r.point["events"]): r for r in read(found.folders[0]).records}
 
 
@@ -266,7 +267,7 @@ def test_noisy_cells_are_measured_again_for_who_asks(tmp_path: Path, measuring: 
     assert listing([planned], results, again_noisy=True)[-1].startswith("1 of 2 cells to run")
     measuring.ran.clear()
     measuring.in_turn["slow", 100] = [paced(1.0)]
-    found = run_planned([planned], results, make_algorithm=make, progress=False, again_noisy=True)
+    found = run_planned([planned], results, make_algorithm=make, again_noisy=True)
     assert (found.run, measuring.ran) == (1, [("slow", 100)])
     again = {record.algorithm: record for record in read(found.folders[0]).records}
     assert {name: record.notices for name, record in again.items()} == {"counting": (), "slow": ()}
@@ -347,7 +348,7 @@ def test_cells_of_a_changed_plugin_are_run_again(
     def ran() -> tuple[list[tuple[str, int]], list[str]]:
         told: list[str] = []
         measuring.ran.clear()
-        run_planned(planned, results, None, notify=told.append, progress=False)
+        run_planned(planned, results, None, notify=told.append)
         return measuring.ran, told
 
     planned = plan([str(write(tmp_path, **changes))])

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from pyspark.cloudpickle import register_pickle_by_value, unregister_pickle_by_value
 
-from cepbench.experiments.sweep import plan, run_planned
+from cepbench.experiments.planning import plan
+from cepbench.experiments.sweep import run_planned
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.results import read
 from cepbench.metrics.status import Status
@@ -35,12 +36,12 @@ def test_a_figure_on_a_cluster(tmp_path, cluster, monkeypatch):  # noqa: F811
     # Workers must find the packages in the job, not where the tests happen to run.
     monkeypatch.delenv("PYTHONPATH", raising=False)
     planned = plan(["cogra-19.4"], "smoke", OVERRIDES)
-    swept = run_planned(planned, tmp_path / "cluster", cluster, progress=False)
+    swept = run_planned(planned, tmp_path / "cluster", cluster)
     assert swept.statuses == {Status.OK: 2}
     there = read(swept.folders[0]).records
     assert {r.provenance["spark"]["spark.master"] for r in there} == {cluster}
     assert all(r.summary.process_peak is not None for r in there if r.memory_status is not None)
-    here = read(run_planned(planned, tmp_path / "local", "local[2]", progress=False).folders[0]).records
+    here = read(run_planned(planned, tmp_path / "local", "local[2]").folders[0]).records
     assert [r.digest for r in there] == [r.digest for r in here]
     assert [r.realised for r in there] == [r.realised for r in here]
 
@@ -72,7 +73,7 @@ def test_eight_slots_of_one_executor_have_a_gigabyte_each_and_share_a_secret(tmp
         overrides = ("axes.groups=[30]", *zipped, "algorithms=[cogra]")
         planned = plan(["cogra-19.4"], "smoke", (*overrides, "limits.memory=1GB", "buckets=8", "repeat=0"))
         settings = {**secret, "spark.executor.cores": "8", "spark.executor.instances": "1"}
-        swept = run_planned(planned, tmp_path / "results", SparkCluster(spark.url, settings), progress=False)
+        swept = run_planned(planned, tmp_path / "results", SparkCluster(spark.url, settings))
         stop()
     [folder] = swept.folders
     for record in read(folder).records:

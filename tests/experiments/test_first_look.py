@@ -2,10 +2,9 @@
 
 import pytest
 
-from cepbench.experiments.first_look import first_look
 from cepbench.experiments.load import experiments
+from cepbench.experiments.planning import first_look, plan
 from cepbench.experiments.points import Cell
-from cepbench.experiments.sweep import plan
 
 
 def of(*specifications: str, seconds: float = 10) -> list[Cell]:

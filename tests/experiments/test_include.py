@@ -7,8 +7,8 @@ import pytest
 from cepbench.algorithms.external.flink.algorithm import Flink
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments.load import experiments, find, load
+from cepbench.experiments.planning import plan
 from cepbench.experiments.points import cells
-from cepbench.experiments.sweep import plan
 
 
 @cache

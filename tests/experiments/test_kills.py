@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from cepbench.experiments.sweep import plan, run_planned
+from cepbench.experiments.planning import plan
+from cepbench.experiments.sweep import run_planned
 from cepbench.metrics.record import Record
 from cepbench.metrics.record_files import read_record
 from cepbench.metrics.results import read
@@ -106,7 +107,7 @@ def test_whatever_dies_every_cell_is_measured_once(tmp_path: Path, spark: Standa
         while any(r.status is Status.ERROR for r in records(folder).values()):  # what was given up is run again
             finish(sweep(folder, spark.url), folder)
         check(records(folder), {cell.id for cell in planned[0].cells})
-    here = read(run_planned(planned, tmp_path / "here", "local[2]", progress=False).folders[0]).records
+    here = read(run_planned(planned, tmp_path / "here", "local[2]").folders[0]).records
     right = {record.cell: record.digest for record in here}
     for number in range(1, rounds + 1):
         assert {cell: record.digest for cell, record in records(results / str(number)).items()} == right

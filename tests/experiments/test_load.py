@@ -69,7 +69,7 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
         ({"claims": [{**SMALL["claims"][0], "draws": "seed"}]}, "claims.0: unknown axis 'seed'"),
         (
             {"claims": [{**SMALL["claims"][0], "cause": {**CAUSE, "evidence": [{"metric": "speed", "of": "slow"}]}}]},
-            "claims.0.cause: unknown metric 'speed'",
+            "claims.0.effect.cause.evidence.0: unknown metric 'speed'",
         ),
         (
             {"claims": [{**SMALL["claims"][0], "cause": {**CAUSE, "evidence": [{**RATE, "of": "sase"}]}}]},
@@ -80,8 +80,8 @@ def test_a_file_with_profiles_and_overrides(tmp_path):
             {"absent": {"sase": "why"}, "exclude": [{"algorithm": "cet"}]},
             "exclude.0: 'cet' is not among the algorithms counting, slow",
         ),
-        ({"claims": [{**SMALL["claims"][0], "metric": "speed"}]}, "claims.0: unknown metric 'speed'"),
-        ({"claims": [{**SMALL["claims"][0], "to_metric": "speed"}]}, "claims.0: unknown metric 'speed'"),
+        ({"claims": [{**SMALL["claims"][0], "metric": "speed"}]}, "claims.0.effect: unknown metric 'speed'"),
+        ({"claims": [{**SMALL["claims"][0], "to_metric": "speed"}]}, "claims.0.effect: unknown metric 'speed'"),
         (
             {"claims": [{**SMALL["claims"][0], "at_least": None}]},
             "claims.0.effect: give one of factor, orders, at_least, at_most, power, direction",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cepbench.experiments.errors import ExperimentError
-from cepbench.experiments.sweep import plan
+from cepbench.experiments.planning import plan
 from tests.experiments.files import SMALL, write
 from tests.pipeline.doubles import make
 

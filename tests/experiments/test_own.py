@@ -8,7 +8,7 @@ from cepbench.algorithms.registry import ALGORITHMS
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.load import load
 from cepbench.experiments.own import write_template
-from cepbench.experiments.sweep import listing, plan
+from cepbench.experiments.planning import listing, plan
 
 LEAST = """
 stream: {generator: stock, parameters: {duration: 10}}

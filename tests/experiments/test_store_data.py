@@ -11,10 +11,10 @@ from cepbench.events.errors import CepbenchError
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.figure import figure
 from cepbench.experiments.load import experiments, find, load
+from cepbench.experiments.planning import plan
 from cepbench.experiments.points import cells
 from cepbench.experiments.store_data import check_axes, check_fits, fixing
 from cepbench.experiments.streams import prepare_stream
-from cepbench.experiments.sweep import plan
 from cepbench.pipeline.import_events import import_events
 from cepbench.pipeline.measured import Session
 from tests.experiments.records import record

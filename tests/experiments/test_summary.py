@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from cepbench.experiments.sweep import _summary, plan
+from cepbench.experiments.planning import plan
+from cepbench.experiments.sweep import _summary
 from cepbench.metrics.record import Load
 from cepbench.metrics.status import Status
 from tests.experiments.files import write

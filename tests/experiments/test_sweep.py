@@ -12,7 +12,8 @@ import pytest
 
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments import sweep as sweep_module
-from cepbench.experiments.sweep import listing, plan, run_planned
+from cepbench.experiments.planning import listing, plan
+from cepbench.experiments.sweep import run_planned
 from cepbench.metrics.figure import Verdict
 from cepbench.metrics.results import read
 from cepbench.metrics.status import Status
@@ -26,7 +27,7 @@ spark = pytest.mark.spark("measuring")
 def sweep(path, results, *overrides):
     lines: list[str] = []
     planned = plan([str(path)], overrides=overrides, make_algorithm=make)
-    swept = run_planned(planned, results, "local[2]", make_algorithm=make, notify=lines.append, progress=False)
+    swept = run_planned(planned, results, "local[2]", make_algorithm=make, notify=lines.append)
     return swept, lines
 
 

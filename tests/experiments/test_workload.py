@@ -8,8 +8,8 @@ import yaml
 
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.load import load
+from cepbench.experiments.planning import plan
 from cepbench.experiments.points import Cell, cells
-from cepbench.experiments.sweep import plan
 from cepbench.queries.workloads import parse_workload
 
 TEXT = "RETURN COUNT(*) PATTERN Stock+ S WHERE S.price > ${threshold} WITHIN ${within} s"

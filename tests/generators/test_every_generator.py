@@ -1,4 +1,4 @@
-"""What holds for each registered generator."""
+"""Tests of each registered generator."""
 
 import json
 import pickle

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from cepbench.generators.groups import bridges, ranks, stages
+from cepbench.generators.groups import bridges, burst_numbers, ranks, stages
+from tests.generators.streams import run_lengths
 
 
 @pytest.fixture(params=[1, 5, 1000, 70_000])
@@ -38,3 +39,21 @@ def test_bridges_go_from_first_to_last_by_the_steps(groups: int) -> None:
         moves = np.diff(np.concatenate(([first[group]], values[own])))
         shift = moves - steps[own]
         assert shift == pytest.approx(shift[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("mean", [1.5, 20.0])
+def test_lengths_are_memoryless(mean: float) -> None:
+    numbers = burst_numbers(np.random.default_rng(1), 400_000, mean)
+    lengths = run_lengths(numbers)[:-1]
+    assert numbers[0] == 0
+    assert set(np.diff(numbers).tolist()) == {0, 1}
+    assert lengths.mean() == pytest.approx(mean, rel=0.03)
+    assert lengths.std() == pytest.approx((mean * (mean - 1)) ** 0.5, rel=0.03)
+
+
+def test_bursts_of_one_event() -> None:
+    assert burst_numbers(np.random.default_rng(1), 1000, 1).tolist() == list(range(1000))
+
+
+def test_a_burst_that_is_longer_than_all_events() -> None:
+    assert burst_numbers(np.random.default_rng(1), 10, 1e9).tolist() == [0] * 10

@@ -1,4 +1,4 @@
-"""What random columns depend on, and how their values are distributed."""
+"""The inputs of random columns, and the distribution of their values."""
 
 from itertools import product
 

@@ -10,7 +10,7 @@ from tests.generators.streams import stream
 
 
 def chained_share(batch: EventBatch) -> float:
-    """How often a vehicle's trip begins where its last one ended."""
+    """The share of trips that begin where the vehicle's last one ended."""
     vehicle, pickup, dropoff = (batch.columns[name].astype(np.int64) for name in ("vehicle", "pickup", "dropoff"))
     order = np.lexsort((batch.position, vehicle))
     same = np.diff(vehicle[order]) == 0

@@ -11,7 +11,7 @@ PHASES = (
 
 def test_the_metric_of_a_stack_is_that_of_its_first_part():
     panel = Panel.model_validate({"label": "Time", "unit": "s", "kind": "bars", "parts": PHASES})
-    assert panel.metric == "details.graph_seconds"
+    assert (panel.metric, panel.scale) == ("details.graph_seconds", "linear")
     assert panel.parts == tuple(PanelPart(**phase) for phase in PHASES)
     assert Panel.model_validate_json(panel.model_dump_json()) == panel
     assert Panel(label="Time", kind="bars", parts=panel.parts, metric="plan_seconds").metric == "plan_seconds"
@@ -30,6 +30,7 @@ def test_the_metric_of_a_stack_is_that_of_its_first_part():
         ),
         ({"kind": "bars", "parts": [{"label": "x"}]}, "Input should be a valid string"),
         ({"kind": "bars", "parts": ["x"]}, "valid dictionary"),
+        ({"kind": "bars", "parts": PHASES, "scale": "log"}, "the height of a part means nothing; leave out scale: log"),
         ({"kind": "pie", "metric": "throughput"}, "Input should be 'lines', 'bars' or 'heat'"),
     ],
 )

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from cepbench.metrics.kept import load_kept
+from cepbench.metrics.commits import load_commits
 from cepbench.metrics.pack import MANIFEST, PackError, read_members, write_members
-from cepbench.metrics.packing import write_pack
 from cepbench.metrics.record import Samples
 from cepbench.metrics.record_files import write_record
-from cepbench.metrics.results import ResultsError, load_results
+from cepbench.metrics.results import ResultsError, load_results, write_pack
 from cepbench.metrics.table import load_frame
 from tests.metrics.test_results import FIGURE, record, save
 
@@ -78,7 +77,7 @@ def test_a_folder_of_packs_is_compared_by_commit(results, tmp_path):
     for commit in ("a1", "b2"):
         cells = (record("sase", 1, provenance={"commit": commit * 5, "committed": commit}),)
         write_pack(tmp_path / "packs" / f"{commit}.tar.xz", [replace(everything[1], records=cells)], {})
-    assert [kept.name for kept in load_kept([tmp_path / "packs"])] == ["a1a1a1a", "b2b2b2b"]
+    assert [entry.name for entry in load_commits([tmp_path / "packs"])] == ["a1a1a1a", "b2b2b2b"]
 
 
 @pytest.mark.parametrize(

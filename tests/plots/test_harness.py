@@ -5,11 +5,10 @@ from cepbench.metrics.results import Results
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import idle
 from cepbench.plots.draw import draw, write_drawings
-from cepbench.plots.harness import LINE, notices, share
 from cepbench.plots.lines import idle_points
 from cepbench.plots.points import curves
 from cepbench.plots.provenance import flat
-from cepbench.plots.section import section
+from cepbench.plots.section import HARNESS_LINE, notices, section, share
 
 EMPTY = Realised(events=10, windows=0, rows=0, substreams=1)
 
@@ -65,7 +64,7 @@ def test_the_least_of_the_idle_is_drawn_thin_where_the_axis_reaches(figure, reco
     for total, shown in ((0.05, True), (9.0, False)):  # far below the algorithms, the line is not on the axis
         results = Results(tmp_path, found, tuple(measured(total)))
         section_ = str(section(results, write_drawings(results, tmp_path), tmp_path))
-        assert (LINE in section_) is shown
+        assert (HARNESS_LINE in section_) is shown
 
 
 def test_lost_workers_are_reported(record):

@@ -5,7 +5,7 @@ import pytest
 from cepbench.metrics.figure import Axis, Panel, Scale
 from cepbench.metrics.record import Summary
 from cepbench.metrics.status import Status
-from cepbench.plots.points import coordinates, curves, undrawn_axes
+from cepbench.plots.points import coordinates, curves
 
 LATENCY = Panel(metric="latency_p50", label="Latency", unit="s")
 THROUGHPUT = Panel(metric="throughput", label="Throughput", unit="events/s")
@@ -180,26 +180,6 @@ def test_the_axis_fixes_the_order_of_categories(record):
     records = [record(point={"semantics": s}) for s in ("contiguous", "any", "other", "next")]
     axis = Axis(name="semantics", label="Semantics", scale=Scale.CATEGORY, values=("any", "next", "contiguous"))
     assert coordinates(records, axis) == ("any", "next", "contiguous", "other")
-
-
-def test_axes_that_would_be_mixed_are_found_and_zipped_ones_are_not(figure, record):
-    zipped = [record(point={"events": x, "limit": 2 * x, "fixed": 1}) for x in (1, 2)]
-    assert undrawn_axes(figure(), zipped) == ()
-    mixed = [record(point={"events": 1, "seed": seed}) for seed in (1, 2)]
-    assert undrawn_axes(figure(), mixed) == ("seed",)
-
-
-def test_mixed_axes_are_sought_in_what_each_panel_shows(figure, record):
-    records = [record(point={"events": e, "groups": g}) for e, g in ((1, 5), (2, 5), (1, 7))]
-    groups = Axis(name="groups", label="Groups")
-    panels = (
-        LATENCY.model_copy(update={"where": {"groups": 5}}),
-        LATENCY.model_copy(update={"where": {"events": 1}, "x": groups}),
-    )
-    assert undrawn_axes(figure(panels=panels), records) == ()
-    seeds = [record(point={"events": 1, "groups": 7, "seed": seed}) for seed in (1, 2)]
-    assert undrawn_axes(figure(panels=panels), [*records, *seeds]) == ("seed",)
-    assert undrawn_axes(figure(panels=(LATENCY, *panels[1:])), records) == ("groups",)
 
 
 def test_five_workers_have_an_interval_and_five_runs_of_one_do_not(figure, record):

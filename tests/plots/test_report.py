@@ -9,9 +9,8 @@ import pytest
 
 from cepbench.metrics.capabilities import Capabilities, Capability
 from cepbench.metrics.figure import Axis, ClaimResult, Panel, Scale, Verdict
-from cepbench.metrics.packing import write_pack
 from cepbench.metrics.record import Load, Summary
-from cepbench.metrics.results import ResultsError, load_results, names
+from cepbench.metrics.results import ResultsError, load_results, names, write_pack
 from cepbench.metrics.status import Status
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.draw import write_drawings
@@ -335,7 +334,8 @@ def test_runs_stand_below_one_another_with_their_machines(tmp_path, figure, reco
     identities = [a["id"] for _, a in page.attributes if "id" in a]
     assert len(identities) == len(set(identities))
     sections = [a["id"] for name, a in page.attributes if name == "section"]
-    assert sections == ["greta-13.1-headline-mine", "greta-13.1-headline-yours", "only-mine-headline-mine"]
+    mine, yours = "greta-13.1-headline-mine", "greta-13.1-headline-yours"
+    assert sections == [mine, yours, "only-mine-headline-mine", "validity"]
     for link in [a["href"] for name, a in page.attributes if name == "a"]:
         assert (f'id="{link[1:]}"' in text) if link.startswith("#") else (tmp_path / link).exists()
     for expected in ("AMD EPYC, 2 cores", "Xeon &lt;2&gt;, 2 cores", "0123456+", "profile headline, run yours"):

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from cepbench.metrics.figure import Verdict
-from cepbench.metrics.packing import write_pack
-from cepbench.metrics.results import ResultsError, load_results
+from cepbench.metrics.results import ResultsError, load_results, write_pack
 from cepbench.metrics.status import Status
 from cepbench.plots.review import describe, review
 from tests.plots.conftest import ONE

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.metrics.kept import Kept, load_kept
+from cepbench.metrics.commits import CommitResults, load_commits
 from cepbench.metrics.record import Realised, Record, Samples, Summary
 from cepbench.metrics.status import Status
 from cepbench.plots.style import style
@@ -23,10 +23,10 @@ def timed(seconds: float, algorithm: str = "greta", size: int = 10, **changes: A
     )
 
 
-def kept(folder: Path, *commits: Sequence[Record]) -> list[Kept]:
+def kept(folder: Path, *commits: Sequence[Record]) -> list[CommitResults]:
     for number, records in enumerate(commits):
         write_results(folder / str(number), make_figure(), records)
-    return load_kept([folder / str(number) for number in range(len(commits))])
+    return load_commits([folder / str(number) for number in range(len(commits))])
 
 
 def test_ratios_are_to_the_first_commit(tmp_path: Path) -> None:
@@ -70,11 +70,11 @@ def test_a_commit_that_changed_the_query_has_no_ratio_and_lost_nothing(tmp_path:
 
 def test_an_algorithm_and_a_figure_begin_where_they_are_first_measured(tmp_path: Path) -> None:
     later = make_figure(experiment="cogra-19.1", id="19.1")
-    entries = kept(tmp_path, [timed(1.0)], [timed(1.0)], [timed(1.0)])
+    kept(tmp_path, [timed(1.0)], [timed(1.0)], [timed(1.0)])
     for number, seconds in ((1, 2.0), (2, 3.0)):
         new = [timed(seconds, "sase", experiment="cogra-19.1")] if number == 2 else []
         write_results(tmp_path / str(number), later, [timed(seconds, "cogra", experiment="cogra-19.1"), *new])
-    entries = load_kept([entry.folder for entry in entries])
+    entries = load_commits([tmp_path / str(number) for number in range(3)])
     found = [change for change in changes(entries) if change.figure.experiment == "cogra-19.1"]
     assert [(change.algorithm, change.place, change.ratio) for change in found] == [
         ("sase", 2, 1.0), ("cogra", 1, 1.0), ("cogra", 2, 1.5),
@@ -90,7 +90,9 @@ def test_the_metric_is_the_first_panels_or_the_one_asked_for(tmp_path: Path) -> 
     other = make_figure(panels=(panels[0].model_copy(update={"metric": "plan_seconds"}),))
     for number in (0, 1):
         write_results(tmp_path / str(number), other, both[number : number + 1])
-    assert [change.metric for change in changes(load_kept([tmp_path / "0", tmp_path / "1"]))] == ["service_total"] * 2
+    assert [change.metric for change in changes(load_commits([tmp_path / "0", tmp_path / "1"]))] == [
+        "service_total"
+    ] * 2
 
 
 def test_the_table_has_a_row_per_algorithm_and_commit(tmp_path: Path) -> None:

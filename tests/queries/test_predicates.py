@@ -1,4 +1,4 @@
-"""Which positions and transitions a predicate restricts."""
+"""The positions and transitions that a predicate restricts."""
 
 import pytest
 

@@ -10,9 +10,10 @@ from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Event, Seq
 from cepbench.queries.parser import parse_query
 from cepbench.queries.printing import to_text
-from cepbench.queries.workloads import bundled, load_bundled, load_workload, parse_workload
+from cepbench.queries.workloads import load_workload, parse_workload
 
 ROOT = Path(__file__).parents[2]
+BUNDLED = sorted((ROOT / "queries" / "workloads").glob("*.sase"))
 
 
 def names(text: str) -> list[str]:
@@ -80,33 +81,30 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         load_workload("a\0b")
 
 
-@pytest.mark.parametrize("name", bundled())
-def test_bundled_workloads(name: str) -> None:
-    for query in load_bundled(name):
+@pytest.mark.parametrize("file", BUNDLED, ids=lambda file: file.stem)
+def test_bundled_workloads(file: Path) -> None:
+    for query in load_workload(file):
         assert parse_query(to_text(query)) == query
 
 
-def test_what_is_bundled() -> None:
-    assert {"stock", "cluster", "linear-road", "transport", "traffic", "ridesharing"} <= set(bundled())
+def test_queries_of_bundled_workloads() -> None:
+    workloads = {file.stem: load_workload(file) for file in BUNDLED}
     for name in ("stock", "cluster", "linear-road"):  # a query of dissertation 13.1 and its nine variations
-        assert len(load_bundled(name)) == 10
-    traffic = load_bundled("traffic")
-    assert [query.name for query in traffic] == [f"q{number}" for number in range(1, 8)]
-    assert traffic[4].pattern == Seq((Event("MainSt"), Event("StateSt")))
-    with pytest.raises(InputError, match="no bundled workload 'nope'; choose one of check-kiting, cluster"):
-        load_bundled("nope")
+        assert len(workloads[name]) == 10
+    assert [query.name for query in workloads["traffic"]] == [f"q{number}" for number in range(1, 8)]
+    assert workloads["traffic"][4].pattern == Seq((Event("MainSt"), Event("StateSt")))
 
 
-def test_the_grammar_and_the_workloads_are_found_in_a_zip(tmp_path: Path) -> None:
+def test_the_grammar_is_found_in_a_zip(tmp_path: Path) -> None:
     archive = tmp_path / "packages.zip"
     with zipfile.ZipFile(archive, "w") as target:
         for package in ("events", "queries"):
             for path in (ROOT / package).rglob("*"):
-                if path.suffix in (".py", ".lark", ".sase"):
+                if path.suffix in (".py", ".lark"):
                     target.write(path, path.relative_to(ROOT))
-    code = "from queries.workloads import bundled, load_bundled; print(sum(len(load_bundled(n)) for n in bundled()))"
+    code = "from queries.workloads import parse_workload; print(len(parse_workload('RETURN COUNT(*) PATTERN A')))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env={"PYTHONPATH": str(archive)}, capture_output=True
     )
     assert done.stderr == b""
-    assert int(done.stdout) == sum(len(load_bundled(name)) for name in bundled())
+    assert int(done.stdout) == 1

@@ -1,4 +1,4 @@
-"""What counts as the same answer."""
+"""The comparison of answers."""
 
 import pytest
 

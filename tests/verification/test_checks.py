@@ -178,4 +178,4 @@ def test_algorithms_get_different_cuts_of_an_example() -> None:
 
 def test_examples_have_rows_and_names_of_their_own() -> None:
     assert len({example.name for example in examples()}) == len(examples())
-    assert [example.name for example in examples() if not example.rows and example.known is None] == []
+    assert [example.name for example in examples() if not example.rows and example.expected is None] == []

@@ -1,4 +1,4 @@
-"""What a case is made of is reported from the case, whatever it was drawn for."""
+"""The features of a case follow from the case, whatever it was drawn for."""
 
 from random import Random
 

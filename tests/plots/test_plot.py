@@ -2,7 +2,7 @@
 
 from cepbench.metrics.ranking import Entry, Ranking
 from cepbench.metrics.status import Status
-from cepbench.plots.ranking import _drawing
+from cepbench.plots.plot import _drawing
 
 
 def test_a_point_with_its_interval_for_each_time_and_a_word_for_what_has_none() -> None:

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from cepbench.metrics import pace as module
-from cepbench.metrics.pace import APART, LEAST, PIECES, PaceWatch, piece_seconds
+from cepbench.metrics import load as module
+from cepbench.metrics.load import APART, LEAST, PIECES, LoadWatch, piece_seconds
 
 
 class Clock:
@@ -22,40 +22,40 @@ class Clock:
 
 def test_the_pace_is_the_median_of_all_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, 1.0, 3.0, 2.0)
-    watch = PaceWatch()
-    assert watch.seconds is None
+    watch = LoadWatch()
+    assert watch.pace is None
     for _ in range(3):
         watch.look()
         clock.now += APART
-    assert watch.seconds == 2.0
+    assert watch.pace == 2.0
 
 
 def test_looks_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, 1.0, 3.0, 2.0, 9.0)
-    watch = PaceWatch()
+    watch = LoadWatch()
     for _ in range(5):  # of which the first, the third and the last are apart
         watch.look()
         clock.now += 0.6 * APART
-    assert watch.seconds == 2.0
+    assert watch.pace == 2.0
 
 
 def test_of_a_single_run_the_mean_of_both_looks_is_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, 1.0, 2.0)
-    watch = PaceWatch()
+    watch = LoadWatch()
     watch.look()
     clock.now += 3.0
     watch.look()
-    assert watch.seconds == 1.5
+    assert watch.pace == 1.5
 
 
 def test_a_moment_is_no_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, *[1.0] * LEAST)
-    watch = PaceWatch()
+    watch = LoadWatch()
     found = []
     for _ in range(LEAST):
         watch.look()
         clock.now += APART
-        found.append(watch.seconds)
+        found.append(watch.pace)
     assert found == [None, 1.0]
 
 
