@@ -39,13 +39,13 @@ from cepbench.metrics.results import in_words
 from cepbench.metrics.status import Status
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
-from cepbench.pipeline.cold import compiled_anew
 from cepbench.pipeline.jobs import check_supported
 from cepbench.pipeline.measured import (
     ATTEMPTS,
     ContextStopped,
     Session,
     SparkGone,
+    compiled_anew,
     configuration_of,
     measure_cell,
     measuring_session,

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -33,9 +34,10 @@ from cepbench.pipeline.cluster import (
     is_local,
     number,
 )
-from cepbench.pipeline.java import check_java
 from cepbench.pipeline.packages import write_packages
 
+OLDEST_JAVA = 17
+ADVICE = f"Spark needs Java {OLDEST_JAVA} or newer; set JAVA_HOME; query and generate need none without --master"
 LOOPBACK = "127.0.0.1"
 OPTIONS = "spark.cepbench.options"
 WAIT_SECONDS = 60.0
@@ -274,6 +276,34 @@ def _reason(error: Exception, errors: Path) -> str:
 def _on_loopback(master: str) -> bool:
     host = urlsplit(master).hostname if "://" in master else None
     return master.startswith("local") or host in ("localhost", "::1") or (host or "").startswith("127.")
+
+
+def check_java() -> int:
+    """The major version of the Java that Spark will start (`JAVA_HOME`, or `PATH`). Raises `CepbenchError`."""
+    java = _java()
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CepbenchError(f"Java at {java} does not start ({error}); {ADVICE}") from None
+    version = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    if version is None:
+        raise CepbenchError(f"Java at {java} does not report its version; {ADVICE}")
+    if int(version[1]) < OLDEST_JAVA:
+        raise CepbenchError(f"Java at {java} is version {version[1]}; {ADVICE}")
+    return int(version[1])
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        java = Path(home) / "bin" / "java"
+        if not java.is_file():
+            raise CepbenchError(f"Java is missing: JAVA_HOME is {home}, which has no bin/java; {ADVICE}")
+        return str(java)
+    on_path = shutil.which("java")
+    if on_path is None:
+        raise CepbenchError(f"Java is missing: no java on PATH; {ADVICE}")
+    return on_path
 
 
 def _check_reachable(master: str) -> None:
