@@ -95,24 +95,30 @@ def _outcome(made: Ready, reports: Sequence[Report], most: int, memory: bool) ->
     join, substreams = _joined(made, reports, answer)
     first = [report.measured for report in reports]
     stream.check_read(sum(worker.events for worker in first))
-    found = realised(stream, workload, answer, first)
+    digest = None if made.prepared.cut_off else answer.digest()
+    if memory:
+        fields, samples, runs = _memory(reports)
+        return Outcome(
+            Status.OK, digest=digest, samples=samples, runs=runs, summary=Summary().model_copy(update=fields)
+        )
+    work = realised(stream, workload, answer, first)
+    if substreams:
+        work = work.model_copy(update={"substreams": substreams})
+    fields, samples, runs = _times(made, reports, most, work.windows, join)
     summary = Summary(
         compile_seconds=max(report.compile_seconds for report in reports),
         worker_limit_bytes=min((report.limit_bytes for report in reports if report.limit_bytes), default=None),
         worker_base_bytes=max((report.base_bytes for report in reports if report.base_bytes), default=None),
     )
-    if substreams:
-        found = found.model_copy(update={"substreams": substreams})
-    fields, samples, runs = _memory(reports) if memory else _times(made, reports, most, found.windows, join)
     return Outcome(
         Status.OK,
         hosts=tuple(sorted({report.host for report in reports})),
-        digest=None if made.prepared.cut_off else answer.digest(),
+        digest=digest,
         overflow=answer.overflow,
         samples=samples,
         runs=runs,
         summary=summary.model_copy(update=fields),
-        realised=found,
+        realised=work,
         unanswered=made.prepared.unanswered,
         cut_off=made.prepared.cut_off,
         load=worst([report.load for report in reports if report.load is not None]),
