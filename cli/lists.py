@@ -29,13 +29,13 @@ def algorithms(as_json: bool, bibtex: bool) -> None:
     """List the algorithms and their parameters."""
     from cepbench.algorithms.registry import list_algorithms
 
-    found = list_algorithms()
+    systems = list_algorithms()
     if bibtex:
         from cepbench.algorithms.bibliography import bibliography
 
-        click.echo(bibliography(one["name"] for one in found))
+        click.echo(bibliography(system["name"] for system in systems))
         return
-    rows = [{**one, "parameters": ", ".join(f"{k}={v}" for k, v in one["parameters"].items())} for one in found]
+    rows = [{**s, "parameters": ", ".join(f"{k}={v}" for k, v in s["parameters"].items())} for s in systems]
     show(rows, as_json)
 
 
@@ -71,7 +71,7 @@ def datasets(name: str | None, wanted: str | None, output: Path | None, as_json:
         click.echo(json.dumps(flights.DESCRIBED, indent=2) if as_json else flights.page())
         return
     if name is not None:
-        real = {found.name: found for found in DATASETS}
+        real = {data.name: data for data in DATASETS}
         if name in real:
             click.echo(json.dumps(_described(real[name]), indent=2) if as_json else _page(real[name]))
             return
@@ -80,18 +80,18 @@ def datasets(name: str | None, wanted: str | None, output: Path | None, as_json:
             raise click.UsageError(
                 f"no stream, data set or workload {name!r}; {choices(name, [*generated, *real, flights.NAME])}"
             )
-        made = {workload.name: workload.describe().parameters for workload in WORKLOADS}
-        parameters = made[name] if name in made else generator_class(name).describe().parameters
+        by_workload = {workload.name: workload.describe().parameters for workload in WORKLOADS}
+        parameters = by_workload[name] if name in by_workload else generator_class(name).describe().parameters
         show([vars(parameter) for parameter in parameters], as_json)
         return
     rows: list[dict[str, object]] = []
     for generator in GENERATORS:
-        found = generator.describe()
-        row: dict[str, object] = {"name": found.name, "kind": "generated", "summary": found.summary}
-        row["paper"] = found.paper
+        data = generator.describe()
+        row: dict[str, object] = {"name": data.name, "kind": "generated", "summary": data.summary}
+        row["paper"] = data.paper
         if as_json:
-            row |= {"types": found.types, "attributes": found.attributes}
-            row |= {"parameters": [vars(parameter) for parameter in found.parameters]}
+            row |= {"types": data.types, "attributes": data.attributes}
+            row |= {"parameters": [vars(parameter) for parameter in data.parameters]}
         rows.append(row)
     for actual in DATASETS:
         row = {"name": actual.name, "kind": "real", "summary": actual.summary, "paper": actual.paper}
@@ -185,11 +185,11 @@ def experiments(as_json: bool) -> None:
 
     loaded = [load(path) for path in files().values()]
     if as_json:
-        show([{name: getattr(found, name) for name in FIELDS} for found in loaded], as_json)
+        show([{name: getattr(experiment, name) for name in FIELDS} for experiment in loaded], as_json)
         return
     rows = []
-    for found in loaded:
-        systems = ", ".join(dict.fromkeys(name.partition("[")[0] for name in found.series))
-        title = shorten(found.title, TITLE, placeholder=" …")
-        rows.append({"id": found.id, "title": title, "systems": shorten(systems, SYSTEMS, placeholder=" …")})
+    for experiment in loaded:
+        systems = ", ".join(dict.fromkeys(name.partition("[")[0] for name in experiment.series))
+        title = shorten(experiment.title, TITLE, placeholder=" …")
+        rows.append({"id": experiment.id, "title": title, "systems": shorten(systems, SYSTEMS, placeholder=" …")})
     show(rows, as_json)

@@ -49,9 +49,9 @@ def write_store(
     with creating(path, replace) as folder:
         begun = partial(BucketWriter, folder.resolve(), schema, key, buckets)
         written = run_tasks(spark, partial(_write, path, begun, fill), list(enumerate(items)))
-        made = describe(folder, schema, key, [_joined(spark, folder, schema, written)], source)
+        stream = describe(folder, schema, key, [_joined(spark, folder, schema, written)], source)
         if copied is not None:  # only the import knows nulls: they are stored as values
-            write_description(dataclasses.replace(made, holes=copied.holes, fingerprint=copied.fingerprint), folder)
+            write_description(dataclasses.replace(stream, holes=copied.holes, fingerprint=copied.fingerprint), folder)
     return read_stream(path)
 
 

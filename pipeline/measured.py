@@ -96,9 +96,9 @@ def configuration_of(spark: Session) -> dict[str, str]:
         "spark.driver.memory",
         "spark.default.parallelism",
     )
-    given = conf_of(spark.sparkContext)
-    found = {name: value for name in names if (value := given.get(name)) is not None}
-    return {**found, "defaultParallelism": str(slot_count(spark)), "version": spark.version}
+    conf = conf_of(spark.sparkContext)
+    settings = {name: value for name in names if (value := conf.get(name)) is not None}
+    return {**settings, "defaultParallelism": str(slot_count(spark)), "version": spark.version}
 
 
 def measure_cell(
@@ -191,8 +191,8 @@ def _on_spark(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion],
     together = portions.barrier().mapPartitions(partial(map, task)) if len(items) <= slots else portions.map(task)
     reports = _collected(spark, together)
     if memory and all(report.status is Status.OK for report in reports):
-        second = _collected(spark, portions.map(replace(task, times=False)))
-        return [replace(report, memory=other) for report, other in zip(reports, second, strict=True)]
+        memory_reports = _collected(spark, portions.map(replace(task, times=False)))
+        return [replace(report, memory=second) for report, second in zip(reports, memory_reports, strict=True)]
     return reports
 
 
@@ -231,7 +231,7 @@ def _collected(spark: SparkSession, reports: RDD[Report]) -> list[Report]:
 
 
 def _stage_attempt(spark: SparkSession, group: str) -> int:
-    """How often Spark repeated the whole stage of a job."""
+    """The number of times that Spark repeated the whole stage of a job."""
     tracker = spark.sparkContext.statusTracker()
     jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(group))
     stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]

@@ -100,17 +100,17 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
     stream = read_stream(job.store)
     queries = parse_workload(job.workload)
     check_supported(queries, job.algorithm)
-    known = stream_statistics(stream, spark)
+    statistics = stream_statistics(stream, spark)
     workload = _compiled(queries, stream.schema, job.arithmetic)
     with uncollected():
         planned = repeated(
-            lambda: plan(workload, job.algorithm, known),
+            lambda: plan(workload, job.algorithm, statistics),
             lambda prepared: prepared.plan_seconds,
             job.repeat,
         )
     prepared = planned[-1]
     stream.check_needed(prepared.workload.needs)
-    seconds, details = zip(*((one.plan_seconds, one.details) for one in planned), strict=True)
+    seconds, details = zip(*((prepared.plan_seconds, prepared.details) for prepared in planned), strict=True)
     return Ready(job, stream, prepared, seconds, details)
 
 
@@ -365,11 +365,11 @@ def killed_after(seconds: float) -> str:
     return f"killed after {seconds:g} s of measured time"
 
 
-def portions_of(made: Ready) -> list[Portion]:
+def portions_of(planned: Ready) -> list[Portion]:
     """The portions of workers: `buckets`, or slices of them in the order of time."""
-    found = buckets(made.stream, made.prepared.workload)
-    slicing = None if found == [WHOLE_STREAM] else slicing_of(made.prepared.algorithm)
-    return [portion for bucket in found for portion in portions(made.stream, bucket, slicing)]
+    numbers = buckets(planned.stream, planned.prepared.workload)
+    slicing = None if numbers == [WHOLE_STREAM] else slicing_of(planned.prepared.algorithm)
+    return [portion for bucket in numbers for portion in portions(planned.stream, bucket, slicing)]
 
 
 def buckets(stream: Stream, workload: Workload) -> list[int]:

@@ -68,9 +68,9 @@ def _selectivity(store: Path, fingerprint: str, query: Query) -> float | None:
     passed = pairs = 0
     random = np.random.default_rng(0)
     for batch in stream_batches(read_stream(store), stop=SAMPLE_EVENTS, rows=SAMPLE_EVENTS):
-        events, bounds = ordered(batch, query.partition)
+        by_key, bounds = ordered(batch, query.partition)
         for start, stop in pairwise(bounds.tolist()):
-            part = events.slice(start, stop)
+            part = by_key.slice(start, stop)
             first, second = _pairs(part, query, predicates[0], max(100, SAMPLE_PAIRS // (len(bounds) - 1)), random)
             good = part.time[first] < part.time[second]
             pairs += int(good.sum())

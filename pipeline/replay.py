@@ -136,9 +136,9 @@ class _Worker:
 
     def _take_rows(self, workload: Workload, keys: Keys, rows: KeyedRows, step: Step) -> None:
         self.emit(keys, rows)
-        for query, found in rows.items():
-            of_keys, windows = found.key, found.rows.window
-            if isinstance(found.rows, MatchRows):
+        for query, part in rows.items():
+            of_keys, windows = part.key, part.rows.window
+            if isinstance(part.rows, MatchRows):
                 of_keys, windows = np.unique(np.stack([of_keys, windows]), axis=1)
             compiled = workload[query]
             due, width = self._due_of(compiled.row_window, windows, step), len(compiled.query.group_by)

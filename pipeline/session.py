@@ -79,11 +79,11 @@ def session(cluster: SparkCluster | str | None = None, *, worker_memory: int | N
     identity = repr((master, sorted(options.items())))
     active = SparkContext._active_spark_context
     if active is not None:
-        known = conf_of(active).get(OPTIONS)
+        active_identity = conf_of(active).get(OPTIONS)
         stopped = is_stopped(active)
-        if known == identity and not stopped:
+        if active_identity == identity and not stopped:
             return _sessions.get(active) or SparkSession(active)
-        if known is None and not stopped:
+        if active_identity is None and not stopped:
             raise CepbenchError("another Spark session runs in this process; stop it first")
         stop()
     check_java()
@@ -123,8 +123,8 @@ def is_stopped(context: SparkContext) -> bool:
 
 def executor_count(spark: SparkSession) -> int:
     """Running executors; the driver counts if it runs the tasks."""
-    known = len(list(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()))
-    return known if is_local(str(spark.sparkContext.master)) else known - 1
+    count = len(list(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()))
+    return count if is_local(str(spark.sparkContext.master)) else count - 1
 
 
 def slot_count(spark: SparkSession) -> int:
@@ -185,24 +185,24 @@ def _container(master: str, worker_memory: int | None, settings: Mapping[str, st
 
 def _wait_for_executors(spark: SparkSession, master: str) -> None:
     """Waits for the requested executors and cores, or until no more register. Raises `CepbenchError`."""
-    given = conf_of(spark.sparkContext)
-    executors = int(number(EXECUTORS, given.get(EXECUTORS), 0))
-    cores = int(number(MOST_CORES, given.get(MOST_CORES), 0))
+    conf = conf_of(spark.sparkContext)
+    executors = int(number(EXECUTORS, conf.get(EXECUTORS), 0))
+    cores = int(number(MOST_CORES, conf.get(MOST_CORES), 0))
     begun = steady = time.monotonic()
     before = (0, 0)
     while True:
-        found = (executor_count(spark), int(spark.sparkContext._jsc.sc().defaultParallelism()))
+        registered = (executor_count(spark), int(spark.sparkContext._jsc.sc().defaultParallelism()))
         now = time.monotonic()
-        if found != before:
-            before, steady = found, now
-        enough = found[0] >= max(1, executors) and found[1] >= cores
+        if registered != before:
+            before, steady = registered, now
+        enough = registered[0] >= max(1, executors) and registered[1] >= cores
         if enough and (executors or cores or now - steady >= STEADY_SECONDS):
             return
         if now - begun > WAIT_SECONDS:
             wanted = [f"{executors} executors"] * bool(executors) + [f"{cores} cores"] * bool(cores)
             stop()
             raise TooFewExecutors(
-                f"Spark master {master}: {found[0]} executors registered within {WAIT_SECONDS:g} s, "
+                f"Spark master {master}: {registered[0]} executors registered within {WAIT_SECONDS:g} s, "
                 f"not {' with '.join(wanted) or 'one'}; ask for fewer, or free some"
             )
         time.sleep(0.2)
@@ -225,8 +225,8 @@ def in_environment(name: str, value: str) -> Iterator[None]:
 def _java_options(short_jobs: bool) -> str:
     """Options of Java: quiet, for `short_jobs` if true, and those of an administrator or a user."""
     logging = f"-Dlog4j2.configurationFile={(_scratch() / 'log4j2.properties').as_uri()}"
-    given = os.environ.get("SPARK_SUBMIT_OPTS")
-    return " ".join([SHORT_JOBS] * short_jobs + ([] if given is None else [given]) + [logging])  # the last wins
+    chosen = os.environ.get("SPARK_SUBMIT_OPTS")
+    return " ".join([SHORT_JOBS] * short_jobs + ([] if chosen is None else [chosen]) + [logging])  # the last wins
 
 
 def _start(master: str, options: Mapping[str, str], short_jobs: bool) -> SparkSession:

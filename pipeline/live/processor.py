@@ -168,8 +168,8 @@ class Processor:
     def totals(self) -> Totals:
         """The counts up to the last finished batch, or to the end of the stream."""
         if self.checkpoint.ended:
-            found: Totals = self.checkpoint.load(END, INTAKE)[1]
-            return found
+            totals: Totals = self.checkpoint.load(END, INTAKE)[1]
+            return totals
         latest = self.checkpoint.latest()
         return self._before(0 if latest is None else latest + 1)[2]
 
