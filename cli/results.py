@@ -138,12 +138,27 @@ def _side_by_side(function: Callable[[Any], Any], figures: Sequence[Any]) -> Ite
         return
     if not sys.stderr.isatty():
         click.echo(f"drawing {len(figures)} figures", err=True)
-    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+    # Forks have matplotlib and the figures, which take seconds to load and to send.
+    with ProcessPoolExecutor(processes, get_context("fork"), _hold, (function, figures)) as pool:
         try:
-            yield from progress(pool.map(function, figures))
+            yield from progress(pool.map(_of_held, range(len(figures))))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+_held: tuple[Callable[[Any], Any], Sequence[Any]]
+"""In a fork: the function, and the figures of which it gets the numbers."""
+
+
+def _hold(function: Callable[[Any], Any], figures: Sequence[Any]) -> None:
+    global _held
+    _held = function, figures
+
+
+def _of_held(number: int) -> Any:
+    function, figures = _held
+    return function(figures[number])
 
 
 @click.command()

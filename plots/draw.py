@@ -134,13 +134,12 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
         columns = min(columns, max(1, int(page.width / NARROWEST)))
     rows = max(1, -(-len(figure.panels) // columns) * len(facets or (None,)))
     height = max(page.height, HEAT_ROW * len(_names(figure, records)) + 0.5) if mapped else page.height
-    layout = ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05)
     drawing = Drawing(
         figsize=(
             page.width or (COLUMN_WIDTH if columns == 1 and not mapped else TEXT_WIDTH),
             height * rows + LEGEND_HEIGHT,
         ),
-        layout=layout,
+        layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.03, wspace=0.03, hspace=0.05),
     )
     FigureCanvasAgg(drawing)
     series = coordinates(records, figure.series) if figure.series else ()
@@ -160,10 +159,25 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
         drawing.set_figheight(height * rows + max(LEGEND_HEIGHT, needed))
     if figure.data:
         drawing.supxlabel(f"Data: {figure.data}", fontsize="small")
-    # Otherwise each format computes the layout again, which takes longer than drawing.
-    layout.execute(drawing)
-    drawing.set_layout_engine("none")
+    lay_out(drawing)
     return drawing
+
+
+def lay_out(drawing: Drawing) -> None:
+    """Computes the layout: otherwise each format computes it again, which takes longer than drawing.
+
+    Minor ticks take no room of their own, but most of the time, since a layout places all ticks repeatedly.
+    """
+    sides = [side for axes in drawing.axes for side in (axes.xaxis, axes.yaxis)]
+    locators = [side.get_minor_locator() for side in sides]
+    for side in sides:
+        side.set_minor_locator(NullLocator())
+    engine = drawing.get_layout_engine()
+    assert engine is not None
+    engine.execute(drawing)
+    drawing.set_layout_engine("none")
+    for side, locator in zip(sides, locators, strict=True):
+        side.set_minor_locator(locator)
 
 
 def _panel(

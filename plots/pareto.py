@@ -10,8 +10,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from cepbench.metrics.figure import Figure, Panel
 from cepbench.metrics.record import Record
 from cepbench.metrics.values import MEMORY_METRICS
-from cepbench.plots.axes import category
-from cepbench.plots.draw import fitted_legend, line_handle
+from cepbench.plots.axes import category, fix_ticks
+from cepbench.plots.draw import fitted_legend, lay_out, line_handle
 from cepbench.plots.points import HIGHER_IS_BETTER, curves
 from cepbench.plots.style import TEXT_WIDTH, label, paper, styles
 from cepbench.plots.units import human
@@ -98,6 +98,9 @@ def draw_trade(figure: Figure, found: Trade) -> Drawing:
         unit = f" ({found.time.unit})" if found.time.unit not in ("", "s") else ""
         drawing.supylabel(f"{found.time.label}{unit}", fontsize="medium")
         fitted_legend(drawing, [line_handle(look[name], label(name, figure.labels), "none") for name in names])
+        for side in (grid[0, 0].xaxis, grid[0, 0].yaxis):
+            fix_ticks(side)
+        lay_out(drawing)
     return drawing
 
 
