@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cepbench.algorithms.engine.evaluator import WHOLE_STREAM
+from cepbench.algorithms.compose import WHOLE_STREAM
 from cepbench.algorithms.engine.lanes import OneLane
 from cepbench.algorithms.trends.cogra.kernels.pane_products import PRODUCT
 from cepbench.algorithms.trends.cogra.panes import PaneGrained

@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 from numpy.typing import NDArray
 
-from cepbench.algorithms.trends.hamlet.executor import HamletExecutor, SetExecutor
+from cepbench.algorithms.trends.hamlet.executor import HamletExecutor
 from cepbench.algorithms.trends.hamlet.kernels.benefit import non_shared_cost, shared_cost
 from cepbench.algorithms.trends.hamlet.kernels.state import FRESH, SUMS, VALUES
 from cepbench.algorithms.trends.hamlet.plan import plan_of
 from cepbench.algorithms.trends.hamlet.sharing import Sharing
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from tests.algorithms.trends.sets import hamlet, sets_of
 from tests.contract.streams import batch
 from tests.streams import golden_plans, stream
 
@@ -22,24 +23,25 @@ GRAPHLET = ("B4/1", "B5/2", "B6/2", "B7/3")
 BETWEEN = "A8/0 A9/0 C10/0 C11/0 C12/0"
 
 
-def executor_of(queries: tuple[str, ...], text: str) -> SetExecutor:
+def executor_of(queries: tuple[str, ...], text: str) -> HamletExecutor:
     """The executor of the only sharable set, after a stream whose last burst is complete."""
     events = batch(stream(f"{text} Z99/0"))
     workload = compile_workload([parse_query(query) for query in queries], events.schema)
-    executor = HamletExecutor(plan_of(workload), Sharing("static"))
+    executor = hamlet(plan_of(workload), Sharing("static"))
     executor.process(events)
     executor.finish()
-    [found] = executor.sets
-    return found
+    [sharable] = sets_of(executor)
+    assert isinstance(sharable, HamletExecutor)
+    return sharable
 
 
-def rows(executor: SetExecutor) -> NDArray[Any]:
+def rows(executor: HamletExecutor) -> NDArray[Any]:
     """The counts of expressions and values, by row and snapshot."""
-    graphlets = executor.state.graphlets
+    graphlets = executor.set_state.graphlets
     return graphlets.cells.ring[:, 0].reshape(-1, len(graphlets.snapshot))
 
 
-def values(executor: SetExecutor, snapshot: int) -> dict[str, int]:
+def values(executor: HamletExecutor, snapshot: int) -> dict[str, int]:
     """The value of a snapshot per query, whose only window is the whole stream."""
     cells = rows(executor)[VALUES : VALUES + int(executor.compiled.program.template.whole["contexts"][0]), snapshot]
     return {f"q{n}": int(value) for n, value in enumerate(cells, start=1)}
@@ -56,14 +58,14 @@ def test_coefficients_of_a_snapshot_in_its_graphlet(size: int) -> None:
 def test_a_later_graphlet_takes_a_snapshot_of_what_was_before() -> None:
     executor = executor_of(QUERIES, f"{BEFORE} {' '.join(GRAPHLET)} {BETWEEN} B13/0")
     assert values(executor, 0) == GOLDEN["snapshots"]["y"]
-    assert executor.state.counts["graphlet_snapshots"] == 2
-    assert executor.state.counts["event_snapshots"] == 0
+    assert executor.set_state.counts["graphlet_snapshots"] == 2
+    assert executor.set_state.counts["event_snapshots"] == 0
 
 
 def test_snapshots_at_event_level() -> None:
     queries = (QUERIES[0], f"{QUERIES[1]} WHERE B.x != NEXT(B).x")  # no edge from the second B to the third
     executor = executor_of(queries, f"{BEFORE} {' '.join(GRAPHLET)} {BETWEEN} B13/9")
-    assert executor.state.counts["event_snapshots"] == 2, "the third B, and the one whose predecessors differ"
+    assert executor.set_state.counts["event_snapshots"] == 2, "the third B, and the one whose predecessors differ"
     assert values(executor, 0) == GOLDEN["snapshots"]["x"]
     assert values(executor, 1) == GOLDEN["event_level"]["z"]
     assert values(executor, 3) == GOLDEN["event_level"]["y"]
