@@ -43,10 +43,10 @@ class Duration(click.ParamType[float]):
         self._zero = zero
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h)?", str(value).strip())
-        if found is None or not (float(found[1]) or self._zero):
+        duration = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h)?", str(value).strip())
+        if duration is None or not (float(duration[1]) or self._zero):
             self.fail(f"expected a time such as 30s or 5min, not {value!r}", param, ctx)
-        return float(found[1]) * {"min": 60, "h": 3600}.get(found[2], 1)
+        return float(duration[1]) * {"min": 60, "h": 3600}.get(duration[2], 1)
 
 
 class NewExperiment(Place):
@@ -137,17 +137,17 @@ def bench(
     from cepbench.metrics.status import Status
 
     with compilation_shown():
-        found = benches.bench(
+        ranking = benches.bench(
             workload, events, algorithms, arithmetic=arithmetic, reading=reading, seconds=limit, memory=memory,
             repeat=repeat, master=cluster, folder=folder, notify=_notice,
             finished=lambda entry: click.echo(f"cepbench: {entry.algorithm}: {entry.status.value}", err=True),
         )  # fmt: skip
     if save is not None:
         benches.save_experiment(
-            save, workload, events, found, reading, arithmetic=arithmetic, memory=memory, repeat=repeat
+            save, workload, events, ranking, reading, arithmetic=arithmetic, memory=memory, repeat=repeat
         )
-    _show(found, _ranking(found), as_json, drawing)
-    ended = {entry.status for entry in found.entries}
+    _show(ranking, _ranking(ranking), as_json, drawing)
+    ended = {entry.status for entry in ranking.entries}
     if ended & {Status.WRONG, Status.ERROR} or Status.OK not in ended:
         context.exit(1)
 
@@ -179,28 +179,28 @@ def advise(
     from cepbench.metrics.status import Status
 
     with compilation_shown():
-        found = advice.advise(
+        advised = advice.advise(
             workload, events, algorithms, budget=budget, memory=memory, reading=reading, notify=_notice,
-            finished=lambda one: click.echo(f"cepbench: {one.algorithm}: {_events(one.tried)}", err=True),
+            finished=lambda c: click.echo(f"cepbench: {c.algorithm}: {_events(c.tried)}", err=True),
         )  # fmt: skip
-    _show(found, _advice(found), as_json, drawing)
-    if found.recommended is None or {one.status for one in found.candidates} & {Status.WRONG, Status.ERROR}:
+    _show(advised, _advice(advised), as_json, drawing)
+    if advised.recommended is None or {c.status for c in advised.candidates} & {Status.WRONG, Status.ERROR}:
         context.exit(1)
 
 
-def _show(found: "Ranking | Advice", text: str, as_json: bool, drawing: Path | None) -> None:
+def _show(result: "Ranking | Advice", text: str, as_json: bool, drawing: Path | None) -> None:
     if drawing is not None:
         from cepbench.plots.plot import write_ranking
 
-        write_ranking(found, drawing)
-    click.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if as_json else text)
+        write_ranking(result, drawing)
+    click.echo(json.dumps(result.as_dict(), indent=2, ensure_ascii=False) if as_json else text)
 
 
-def _ranking(found: "Ranking") -> str:
+def _ranking(ranking: "Ranking") -> str:
     from cepbench.plots.units import human
 
     header = ["", "algorithm", "time", "range", "runs", "events/s", "state", "process", "rows", "compiled"]
-    shown = [entry for entry in found.entries if entry.seconds is not None]
+    shown = [entry for entry in ranking.entries if entry.seconds is not None]
     rows = [
         [
             str(entry.rank or ""),
@@ -216,57 +216,57 @@ def _ranking(found: "Ranking") -> str:
         ]
         for entry in shown
     ]
-    others = [[e.algorithm, e.status.value, e.reason] for e in found.entries if e.seconds is None or e.reason]
-    text = _parts(f"{_events(found.events)}, {_many(found.queries, 'query', 'queries')}", header, rows, others)
-    return "\n\n".join([text, *(f"Not distinguishable: {', '.join(names)}." for names in _equal(found))])
+    remarks = [[e.algorithm, e.status.value, e.reason] for e in ranking.entries if e.seconds is None or e.reason]
+    text = _parts(f"{_events(ranking.events)}, {_many(ranking.queries, 'query', 'queries')}", header, rows, remarks)
+    return "\n\n".join([text, *(f"Not distinguishable: {', '.join(names)}." for names in _equal(ranking))])
 
 
-def _equal(found: "Ranking") -> list[list[str]]:
+def _equal(ranking: "Ranking") -> list[list[str]]:
     """The algorithms of each rank that several have."""
     ranks: dict[int, list[str]] = {}
-    for entry in found.entries:
+    for entry in ranking.entries:
         if entry.rank is not None:
             ranks.setdefault(entry.rank, []).append(entry.algorithm)
     return [names for names in ranks.values() if len(names) > 1]
 
 
-def _advice(found: "Advice") -> str:
+def _advice(advised: "Advice") -> str:
     from cepbench.plots.units import human
 
     header = ["algorithm", "time", "interval", "state", "interval", "tried", "set-up"]
     rows = [
         [
-            one.algorithm,
-            human(one.seconds, "s") + ("" if one.measured else " *"),
-            "" if one.measured else _interval(one.seconds_low, one.seconds_high, "s"),
-            human(one.state, "B"),
-            "" if one.measured else _interval(one.state_low, one.state_high, "B"),
-            _events(one.tried),
-            human(one.setup_seconds, "s"),
+            candidate.algorithm,
+            human(candidate.seconds, "s") + ("" if candidate.measured else " *"),
+            "" if candidate.measured else _interval(candidate.seconds_low, candidate.seconds_high, "s"),
+            human(candidate.state, "B"),
+            "" if candidate.measured else _interval(candidate.state_low, candidate.state_high, "B"),
+            _events(candidate.tried),
+            human(candidate.setup_seconds, "s"),
         ]
-        for one in found.candidates
-        if one.ended == "ok"
+        for candidate in advised.candidates
+        if candidate.ended == "ok"
     ]
     shown = [n for n, name in enumerate(header) if name != "interval" or any(row[n] for row in rows)]
     header, rows = [header[n] for n in shown], [[row[n] for n in shown] for row in rows]
-    others = [[e.algorithm, e.ended, e.reason] for e in found.candidates if e.ended != "ok" or e.reason]
+    remarks = [[e.algorithm, e.ended, e.reason] for e in advised.candidates if e.ended != "ok" or e.reason]
     matches = ""
-    if found.matches is not None:
-        matches = f", {'more than 10^19' if found.matches == inf else human(found.matches)} matches"
-        if found.matches_low != found.matches:
-            matches += f" ({_interval(found.matches_low, found.matches_high, '')})"
+    if advised.matches is not None:
+        matches = f", {'more than 10^19' if advised.matches == inf else human(advised.matches)} matches"
+        if advised.matches_low != advised.matches:
+            matches += f" ({_interval(advised.matches_low, advised.matches_high, '')})"
     text = _parts(
-        f"{_events(found.events)}, {_many(found.queries, 'query', 'queries')}{matches}",
+        f"{_events(advised.events)}, {_many(advised.queries, 'query', 'queries')}{matches}",
         header,
         rows,
-        others,
+        remarks,
     )
     starred = (
-        ["* predicted from the first events"] if any(not one.measured for one in found.candidates if one.tried) else []
+        ["* predicted from the first events"] if any(c.tried and not c.measured for c in advised.candidates) else []
     )
-    warned = [f"Warning: {line}." for line in found.warnings]
-    advice = "No recommendation" if found.recommended is None else f"Use {found.recommended}"
-    return "\n\n".join([text, *starred, *warned, f"{advice}: {found.because}."])
+    warned = [f"Warning: {line}." for line in advised.warnings]
+    advice = "No recommendation" if advised.recommended is None else f"Use {advised.recommended}"
+    return "\n\n".join([text, *starred, *warned, f"{advice}: {advised.because}."])
 
 
 def _interval(low: float | None, high: float | None, unit: str) -> str:
@@ -275,16 +275,16 @@ def _interval(low: float | None, high: float | None, unit: str) -> str:
     return "" if low is None or high is None else f"{human(low, unit)} to {human(high, unit)}"
 
 
-def _many(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}"
+def _many(count: int, single: str, several: str) -> str:
+    return f"{count} {single if count == 1 else several}"
 
 
 def _events(count: int) -> str:
     return _many(count, "event", "events")
 
 
-def _parts(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> str:
-    parts = [head, aligned(header, rows) if rows else "", aligned(["not ranked", "", ""], others) if others else ""]
+def _parts(head: str, header: Sequence[str], rows: Sequence[Sequence[str]], remarks: Sequence[Sequence[str]]) -> str:
+    parts = [head, aligned(header, rows) if rows else "", aligned(["not ranked", "", ""], remarks) if remarks else ""]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -44,8 +44,8 @@ def capabilities(specifications: tuple[str, ...], workload: Path | None, form: s
     from cepbench.verification.capabilities import capabilities as found_of
     from cepbench.verification.language_suite import SUITE
 
-    found = found_of(specifications, SUITE if workload is None else _asked(workload))
-    content = {"table": table, "markdown": markdown, "csv": _csv, "json": _json}[form](found)
+    capable = found_of(specifications, SUITE if workload is None else _asked(workload))
+    content = {"table": table, "markdown": markdown, "csv": _csv, "json": _json}[form](capable)
     if output is None:
         click.echo(content, nl=False)
         return
@@ -54,31 +54,31 @@ def capabilities(specifications: tuple[str, ...], workload: Path | None, form: s
     write(output, (_within(output, content) if form == "markdown" else content).encode())
 
 
-def table(found: "Capabilities") -> str:
+def table(capable: "Capabilities") -> str:
     """The matrix for a terminal, with the reasons below."""
-    rows = [[row.name, *(NO if name in row.reasons else YES for name in found.algorithms)] for row in found.rows]
-    parts = [aligned(["", *found.algorithms], rows)]
-    for name in found.algorithms:
-        refused = found.refusals(name)
+    rows = [[row.name, *(NO if name in row.reasons else YES for name in capable.algorithms)] for row in capable.rows]
+    parts = [aligned(["", *capable.algorithms], rows)]
+    for name in capable.algorithms:
+        refused = capable.refusals(name)
         if refused:
             parts.append("\n".join((f"{name} refuses", *(f"  {', '.join(refused[why])}: {why}" for why in refused))))
-    parts += [f"{name} cannot run here: {reason}" for name, reason in found.absent.items()]
+    parts += [f"{name} cannot run here: {reason}" for name, reason in capable.absent.items()]
     return "\n\n".join(parts) + "\n"
 
 
-def markdown(found: "Capabilities") -> str:
+def markdown(capable: "Capabilities") -> str:
     """The matrix as a table of a document, with the reasons below. It is the same on every machine."""
-    lines = [_line("", *(f"`{name}`" for name in found.algorithms)), _line(*["---"] * (len(found.algorithms) + 1))]
+    lines = [_line("", *(f"`{name}`" for name in capable.algorithms)), _line(*["---"] * (len(capable.algorithms) + 1))]
     group = None
-    for row in found.rows:
+    for row in capable.rows:
         if row.group != group:
             group = row.group
-            lines.append(_line(f"**{group}**", *[""] * len(found.algorithms)))
-        lines.append(_line(row.name, *(NO if name in row.reasons else YES for name in found.algorithms)))
+            lines.append(_line(f"**{group}**", *[""] * len(capable.algorithms)))
+        lines.append(_line(row.name, *(NO if name in row.reasons else YES for name in capable.algorithms)))
     reasons = [
         f"- `{name}`: {why}: _{', '.join(refused)}_"
-        for name in found.algorithms
-        for why, refused in found.refusals(name).items()
+        for name in capable.algorithms
+        for why, refused in capable.refusals(name).items()
     ]
     return "\n".join((*lines, "", "What is refused, and why:", "", *reasons)) + "\n"
 
@@ -87,7 +87,7 @@ def _line(*cells: str) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def _rows(found: "Capabilities") -> list[dict[str, str | None]]:
+def _rows(capable: "Capabilities") -> list[dict[str, str | None]]:
     return [
         {
             "group": row.group,
@@ -97,21 +97,21 @@ def _rows(found: "Capabilities") -> list[dict[str, str | None]]:
             "reason": row.reasons.get(name),
             "workload": row.workload,
         }
-        for row in found.rows
-        for name in found.algorithms
+        for row in capable.rows
+        for name in capable.algorithms
     ]
 
 
-def _csv(found: "Capabilities") -> str:
-    rows, text = _rows(found), io.StringIO()
+def _csv(capable: "Capabilities") -> str:
+    rows, text = _rows(capable), io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
 
 
-def _json(found: "Capabilities") -> str:
-    return json.dumps(_rows(found), indent=2, ensure_ascii=False) + "\n"
+def _json(capable: "Capabilities") -> str:
+    return json.dumps(_rows(capable), indent=2, ensure_ascii=False) + "\n"
 
 
 def _asked(file: Path) -> "list[Asked]":

@@ -31,9 +31,9 @@ def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     from cepbench.algorithms.registry import make
     from cepbench.pipeline.warmup import warm_up_common
 
-    made = [make(name) for name in algorithms or [kind.name for kind in all_algorithms() if not kind.starts]]
+    chosen = [make(name) for name in algorithms or [kind.name for kind in all_algorithms() if not kind.starts]]
     arithmetics = ("modular", "float") if arithmetic == "both" else (arithmetic,)
-    work = [(algorithm, one) for one in arithmetics for algorithm in made]
+    work = [(algorithm, counts) for counts in arithmetics for algorithm in chosen]
     # Neighbors share kernels, as A-Seq and Sharon do. This order separates them, so that each kernel is compiled once.
     work = [*work[::2], *work[1::2]]
 

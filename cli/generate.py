@@ -93,9 +93,9 @@ def _write_workload(name: str, parameters: dict[str, str | int], output: Path, r
 
 def _parameters(pairs: tuple[tuple[str, str], ...], seed: int | None) -> dict[str, str | int]:
     """Parameters by name; none may be given twice."""
-    given: list[tuple[str, str | int]] = [*pairs, *([] if seed is None else [("seed", seed)])]
-    names = [name for name, _ in given]
+    parameters: list[tuple[str, str | int]] = [*pairs, *([] if seed is None else [("seed", seed)])]
+    names = [name for name, _ in parameters]
     for name in names:
         if names.count(name) > 1:
             raise click.UsageError(f"parameter {name!r} is given twice")
-    return dict(given)
+    return dict(parameters)

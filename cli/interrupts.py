@@ -163,8 +163,8 @@ def terminable() -> Iterator[None]:
     """SIGTERM ends the block as an interrupt does, so that handlers clean up; so does SIGHUP, unless it is ignored."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        for one in before:
-            signal.signal(one, signal.SIG_IGN)  # one is enough
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)  # one is enough
         raise Terminated
 
     numbers = [signal.SIGTERM] + ([signal.SIGHUP] if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL else [])

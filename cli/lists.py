@@ -2,12 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cepbench.cli.options import Place, plugins
 from cepbench.cli.tables import show
 from cepbench.events.errors import choices
+
+if TYPE_CHECKING:
+    from cepbench.datasets.base import Dataset
 
 FIELDS = ("id", "figure", "title", "algorithms", "paper")
 """Of an experiment, as JSON."""
@@ -25,13 +29,13 @@ def algorithms(as_json: bool, bibtex: bool) -> None:
     """List the algorithms and their parameters."""
     from cepbench.algorithms.registry import list_algorithms
 
-    found = list_algorithms()
+    systems = list_algorithms()
     if bibtex:
         from cepbench.algorithms.bibliography import bibliography
 
-        click.echo(bibliography(one["name"] for one in found))
+        click.echo(bibliography(system["name"] for system in systems))
         return
-    rows = [{**one, "parameters": ", ".join(f"{k}={v}" for k, v in one["parameters"].items())} for one in found]
+    rows = [{**s, "parameters": ", ".join(f"{k}={v}" for k, v in s["parameters"].items())} for s in systems]
     show(rows, as_json)
 
 
@@ -67,29 +71,27 @@ def datasets(name: str | None, wanted: str | None, output: Path | None, as_json:
         click.echo(json.dumps(flights.DESCRIBED, indent=2) if as_json else flights.page())
         return
     if name is not None:
-        real = {found.name: found for found in DATASETS}
+        real = {data.name: data for data in DATASETS}
         if name in real:
-            from cepbench.cli.dataset_page import described, page
-
-            click.echo(json.dumps(described(real[name]), indent=2) if as_json else page(real[name]))
+            click.echo(json.dumps(_described(real[name]), indent=2) if as_json else _page(real[name]))
             return
         generated = [generator.name for generator in GENERATORS] + [workload.name for workload in WORKLOADS]
         if name not in generated:
             raise click.UsageError(
                 f"no stream, data set or workload {name!r}; {choices(name, [*generated, *real, flights.NAME])}"
             )
-        made = {workload.name: workload.describe().parameters for workload in WORKLOADS}
-        parameters = made[name] if name in made else generator_class(name).describe().parameters
+        by_workload = {workload.name: workload.describe().parameters for workload in WORKLOADS}
+        parameters = by_workload[name] if name in by_workload else generator_class(name).describe().parameters
         show([vars(parameter) for parameter in parameters], as_json)
         return
     rows: list[dict[str, object]] = []
     for generator in GENERATORS:
-        found = generator.describe()
-        row: dict[str, object] = {"name": found.name, "kind": "generated", "summary": found.summary}
-        row["paper"] = found.paper
+        data = generator.describe()
+        row: dict[str, object] = {"name": data.name, "kind": "generated", "summary": data.summary}
+        row["paper"] = data.paper
         if as_json:
-            row |= {"types": found.types, "attributes": found.attributes}
-            row |= {"parameters": [vars(parameter) for parameter in found.parameters]}
+            row |= {"types": data.types, "attributes": data.attributes}
+            row |= {"parameters": [vars(parameter) for parameter in data.parameters]}
         rows.append(row)
     for actual in DATASETS:
         row = {"name": actual.name, "kind": "real", "summary": actual.summary, "paper": actual.paper}
@@ -107,6 +109,68 @@ def datasets(name: str | None, wanted: str | None, output: Path | None, as_json:
     show(rows, as_json)
 
 
+def _described(data: "Dataset") -> dict[str, object]:
+    """A real data set as JSON values."""
+    return {
+        "name": data.name,
+        "summary": data.summary,
+        "paper": data.paper,
+        "source": data.source,
+        "license": data.license,
+        "layouts": [layout.described() for layout in data.layouts],
+        "time_unit": data.time_unit,
+        "types": dict(data.types),
+        "attributes": {attribute.name: attribute.kind for attribute in data.attributes},
+        "stand_in": data.stand_in,
+        "absent": dict(data.absent),
+        "key": list(data.key),
+        "figures": {way: list(figures) for way, figures in data.figures.items()},
+        "commands": _commands(data),
+        "note": data.note,
+    }
+
+
+def _page(data: "Dataset") -> str:
+    """A real data set as text: its description, and the commands from its files to a figure."""
+    ways = [f"{way}{' (by default)' if way == data.typing else ''}: {sql}" for way, sql in data.types.items()]
+    attributes = ", ".join(f"{attribute.name} ({attribute.kind})" for attribute in data.attributes)
+    stand_in = [] if data.stand_in is None else [f"generator {data.stand_in} imitates it"]
+    lines = [
+        f"{data.name}: {data.summary}",
+        *_section("Papers", [data.paper]),
+        *_section("Source", [data.source]),
+        *_section("License", [data.license]),
+        *_section("Raw files", [layout.described() for layout in data.layouts]),
+        *_section("Events", [f"times in {data.time_unit}", f"attributes: {attributes}", *stand_in]),
+        *_section("Without", [f"{name}: {reason}" for name, reason in data.absent.items()]),
+        *_section("Types", ways),
+        *_section("Figures", [f"typed by {way}: {', '.join(names)}" for way, names in data.figures.items()]),
+        *_section("Commands", _commands(data)),
+        *_section("Note", [data.note]),
+    ]
+    return "\n".join(lines)
+
+
+def _commands(data: "Dataset") -> list[str]:
+    """One import for each way to type events that figures need, and a run of each figure on it."""
+    from cepbench.experiments.load import find, load
+    from cepbench.experiments.store_data import fixing
+
+    lines = []
+    for way in dict.fromkeys((data.typing, *data.figures)):
+        plain = way == data.typing
+        store = f"streams/{data.name}" + ("" if plain else f"-{way}")
+        lines.append(f"cepbench import {data.name} --from PATH -o {store}" + ("" if plain else f" --typed-by {way}"))
+        for name in data.figures.get(way, ()):
+            kept = "".join(f" --set '{option}'" for option in fixing(load(find(name))))
+            lines.append(f"cepbench run {name} --set data={store}{kept}")
+    return lines
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return [f"{title}:", *(f"  {line}" for line in lines)] if lines else []
+
+
 @click.command()
 @as_json
 def experiments(as_json: bool) -> None:
@@ -121,11 +185,11 @@ def experiments(as_json: bool) -> None:
 
     loaded = [load(path) for path in files().values()]
     if as_json:
-        show([{name: getattr(found, name) for name in FIELDS} for found in loaded], as_json)
+        show([{name: getattr(experiment, name) for name in FIELDS} for experiment in loaded], as_json)
         return
     rows = []
-    for found in loaded:
-        systems = ", ".join(dict.fromkeys(name.partition("[")[0] for name in found.series))
-        title = shorten(found.title, TITLE, placeholder=" …")
-        rows.append({"id": found.id, "title": title, "systems": shorten(systems, SYSTEMS, placeholder=" …")})
+    for experiment in loaded:
+        systems = ", ".join(dict.fromkeys(name.partition("[")[0] for name in experiment.series))
+        title = shorten(experiment.title, TITLE, placeholder=" …")
+        rows.append({"id": experiment.id, "title": title, "systems": shorten(systems, SYSTEMS, placeholder=" …")})
     show(rows, as_json)

@@ -62,7 +62,7 @@ for command in COMMANDS:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line (by default that of the process) and exits with its status."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
     if os.environ.get("CEPBENCH_DEBUG") == "1":
         sys.exit(_call(arguments))
     logging.disable()  # Py4J logs the traceback of any interrupt of a call to Spark
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with reraised(), terminable():
             status = _call(arguments)
     except (Exception, KeyboardInterrupt) as error:
-        status = reported(error, given)
+        status = reported(error, words)
     sys.exit(status)
 
 

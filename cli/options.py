@@ -217,9 +217,9 @@ def as_options(message: str) -> str:
 
     `Reading(time=...)` becomes `--time-column`, `Reading(unit='s')` `--time-unit 's'`, and `where='a'` `--where 'a'`.
     """
-    found = re.sub(
+    message = re.sub(
         rf"Reading\(({'|'.join(_OPTION_OF)})=(\.\.\.|True|'[^']*'|\"[^\"]*\")\)",
-        lambda given: _OPTION_OF[given[1]] + ("" if given[2] in ("...", "True") else f" {given[2]}"),
+        lambda part: _OPTION_OF[part[1]] + ("" if part[2] in ("...", "True") else f" {part[2]}"),
         message,
     )
-    return re.sub(r"\bby where='", "by --where '", found)
+    return re.sub(r"\bby where='", "by --where '", message)

@@ -27,19 +27,19 @@ def pack(file: Path, results: Path, profile: str | None) -> None:
     if not file.name.endswith(SUFFIX):
         raise click.UsageError(f"{file}: a pack is called FILE{SUFFIX}")
     everything = load_results(results)
-    chosen = [found for found in everything if profile in (None, found.figure.profile)]
+    chosen = [swept for swept in everything if profile in (None, swept.figure.profile)]
     if not chosen:
-        profiles = ", ".join(sorted({found.figure.profile for found in everything})) or "none"
+        profiles = ", ".join(sorted({swept.figure.profile for swept in everything})) or "none"
         of = "" if profile is None else f" of profile {profile!r}; there are figures of: {profiles}"
         raise ResultsError(f"{results}: no figures{of}")
-    names = dict.fromkeys(found.figure.experiment for found in chosen)
+    names = dict.fromkeys(swept.figure.experiment for swept in chosen)
     files = experiments()
     write_pack(file, chosen, {name: files[name].read_bytes() for name in names if name in files})
-    cells = sum(len(found.records) for found in chosen)
+    cells = sum(len(swept.records) for swept in chosen)
     click.echo(f"{file}: {len(chosen)} figures, {cells} cells, {file.stat().st_size / 1e6:.2f} MB")
-    own = [name for name in names if name not in files]
-    if own:
-        click.echo(f"  without the experiment files of {', '.join(own)}, which are not part of cepbench")
+    own_files = [name for name in names if name not in files]
+    if own_files:
+        click.echo(f"  without the experiment files of {', '.join(own_files)}, which are not part of cepbench")
 
 
 @click.command()
@@ -64,7 +64,7 @@ def review(context: click.Context, theirs: Path, ours: Path, as_json: bool) -> N
     """
     from cepbench.plots.review import describe, review
 
-    found = review(ours, theirs)
-    click.echo(json.dumps(found.document(), indent=1) if as_json else describe(found))
-    if found.differs:
+    differences = review(ours, theirs)
+    click.echo(json.dumps(differences.document(), indent=1) if as_json else describe(differences))
+    if differences.differs:
         context.exit(DIFFERENT)

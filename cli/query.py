@@ -30,12 +30,12 @@ class QueryFile(Place):
         return super().convert(value, param, ctx)
 
 
-def one_algorithm(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str:
+def one_algorithm(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str:
     """The algorithm; several are refused, since a query has one answer."""
-    if len(given) > 1:
-        instead = f"cepbench bench -a {','.join(given)}"
-        raise click.UsageError(f"-a is given {len(given)} times; give one algorithm, or compare several by {instead}")
-    return given[0]
+    if len(values) > 1:
+        instead = f"cepbench bench -a {','.join(values)}"
+        raise click.UsageError(f"-a is given {len(values)} times; give one algorithm, or compare several by {instead}")
+    return values[0]
 
 
 query_file = QueryFile(exists=True, dir_okay=False, readable=True)

@@ -78,19 +78,19 @@ def plot(
     selection = Selection(tuple(listed(algorithms)), panels, xlabel, ylabel)
     everything = load_results(results)
     look, page = all_styles(everything), Page(width, height, font, sheet)
-    names = [found.figure.experiment for found in everything]
+    names = [swept.figure.experiment for swept in everything]
     for name in experiments:
         if name not in names:
             there = choices(name, dict.fromkeys(names)) if names else "there are none"
             raise click.UsageError(f"{results} has no cells of experiment {name!r}; {there}")
-    drawn = [found for found in everything if not experiments or found.figure.experiment in experiments]
+    drawn = [swept for swept in everything if not experiments or swept.figure.experiment in experiments]
     if selection != Selection():
-        drawn, output = [selection.of(found) for found in drawn], output or Path()
-    for found in drawn:
-        name = found.figure.experiment
+        drawn, output = [selection.of(swept) for swept in drawn], output or Path()
+    for swept in drawn:
+        name = swept.figure.experiment
         if output is not None and names.count(name) > 1:
-            name = f"{name}-{found.figure.profile}"  # several profiles in one folder
-        for path in write_drawings(found, output, look, page, formats or FORMATS, name).values():
+            name = f"{name}-{swept.figure.profile}"  # several profiles in one folder
+        for path in write_drawings(swept, output, look, page, formats or FORMATS, name).values():
             click.echo(path)
 
 
@@ -113,8 +113,8 @@ def report(sources: tuple[Path, ...], results: Path, output: Path | None, format
     folder; for a pack it has the name of the pack and is beside it; for several it is report.html in the current
     folder. It also shows what the algorithms can evaluate, those of plug-ins included.
     """
-    given = click.get_current_context().get_parameter_source("results") is not ParameterSource.DEFAULT
-    if sources and given:
+    results_given = click.get_current_context().get_parameter_source("results") is not ParameterSource.DEFAULT
+    if sources and results_given:
         raise click.UsageError(f"give --results {results} or {' '.join(map(str, sources))}, not both")
     from cepbench.plots.report import page_of, write_report
     from cepbench.verification.capabilities import measured_capabilities
@@ -137,12 +137,27 @@ def _side_by_side(function: Callable[[Any], Any], figures: Sequence[Any]) -> Ite
         return
     if not sys.stderr.isatty():
         click.echo(f"drawing {len(figures)} figures", err=True)
-    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+    # Forks have matplotlib and the figures, which take seconds to load and to send.
+    with ProcessPoolExecutor(processes, get_context("fork"), _hold, (function, figures)) as pool:
         try:
-            yield from progress(pool.map(function, figures))
+            yield from progress(pool.map(_of_held, range(len(figures))))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+_held: tuple[Callable[[Any], Any], Sequence[Any]]
+"""In a fork: the function, and the figures of which it gets the numbers."""
+
+
+def _hold(function: Callable[[Any], Any], figures: Sequence[Any]) -> None:
+    global _held
+    _held = function, figures
+
+
+def _of_held(number: int) -> Any:
+    function, figures = _held
+    return function(figures[number])
 
 
 @click.command()

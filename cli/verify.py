@@ -44,9 +44,9 @@ def verify(
         for specification in chosen:
             with bar("case", specification) as shown, compilation_shown():
                 shown.total = cases
-                found = verified(specification, cases, seed, partial(_reach, shown), times=times)
-            click.echo(found)
-            clean = clean and found.clean
+                checked = verified(specification, cases, seed, partial(_reach, shown), times=times)
+            click.echo(checked)
+            clean = clean and checked.clean
         if not clean:
             context.exit(1)
 

@@ -32,12 +32,12 @@ from cepbench.metrics.results import cell_name
 from cepbench.metrics.status import Status
 from cepbench.pipeline.arrivals import OpenRate
 from cepbench.pipeline.cluster import SparkCluster, TooFewExecutors
-from cepbench.pipeline.cold import compiled_anew
 from cepbench.pipeline.measured import (
     ATTEMPTS,
     ContextStopped,
     Session,
     SparkGone,
+    compiled_anew,
     configuration_of,
     measure_cell,
     measuring_session,

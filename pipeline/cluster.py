@@ -91,8 +91,8 @@ def read_settings(path: Path) -> dict[str, str]:
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        found = re.fullmatch(r"([^\s=]+)(?:\s*=\s*|\s+)(.+)", text)
-        if found is None:
+        setting = re.fullmatch(r"([^\s=]+)(?:\s*=\s*|\s+)(.+)", text)
+        if setting is None:
             raise CepbenchError(f"{path}, line {number}: {text!r} is not of the form: name value")
-        settings[found[1]] = found[2]
+        settings[setting[1]] = setting[2]
     return settings

@@ -6,20 +6,25 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
+from itertools import accumulate
+from operator import add
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from cepbench.events.errors import CepbenchError
 from cepbench.events.paths import local_path
 from cepbench.events.schema import Schema
-from cepbench.pipeline.joining import joined
+from cepbench.pipeline.parts import PartWriter, StoreFile, by_folder, opened
 from cepbench.pipeline.store import Stream, is_store, read_stream, write_description
 from cepbench.pipeline.tasks import run_tasks
-from cepbench.pipeline.writing import BucketWriter, Written, check_key, describe
+from cepbench.pipeline.writing import GROUP_ROWS, BucketWriter, Written, arrow_schema, check_key, describe, options
 
+MOST_PARTS = 8
+"""The maximum number of parts of a bucket: consecutive ones are joined, since many tasks write many."""
 Item = TypeVar("Item")
 
 
@@ -44,9 +49,9 @@ def write_store(
     with creating(path, replace) as folder:
         begun = partial(BucketWriter, folder.resolve(), schema, key, buckets)
         written = run_tasks(spark, partial(_write, path, begun, fill), list(enumerate(items)))
-        made = describe(folder, schema, key, [joined(spark, folder, schema, written)], source)
+        stream = describe(folder, schema, key, [_joined(spark, folder, schema, written)], source)
         if copied is not None:  # only the import knows nulls: they are stored as values
-            write_description(dataclasses.replace(made, holes=copied.holes, fingerprint=copied.fingerprint), folder)
+            write_description(dataclasses.replace(stream, holes=copied.holes, fingerprint=copied.fingerprint), folder)
     return read_stream(path)
 
 
@@ -60,6 +65,51 @@ def _write(
     with storing(path), begun(number) as writer:
         fill(writer, content)
     return writer.written
+
+
+def _joined(spark: SparkSession | None, folder: Path, schema: Schema, written: Sequence[Written]) -> Written:
+    """The counts of all writers of a store in `folder`, with at most `MOST_PARTS` files in every bucket.
+
+    Each file is written by a task, which reads its parts a row group at a time.
+    """
+    total = reduce(add, written)
+    folders = by_folder(sorted(total.parts, key=lambda part: part.name))
+    joins = [join for name, parts in folders.items() if len(parts) > MOST_PARTS for join in _joins(name, parts)]
+    joined = run_tasks(spark, partial(_join, folder.resolve(), schema), joins)
+    gone = {part.name for _, parts in joins for part in parts}
+    for name in gone:
+        (folder / name).unlink()
+    return dataclasses.replace(total, parts=(*(part for part in total.parts if part.name not in gone), *joined))
+
+
+def _joins(folder: str, parts: Sequence[StoreFile]) -> list[tuple[str, list[StoreFile]]]:
+    """Stretches of nearly equal numbers of events, each with the name of the file that it becomes."""
+    total = sum(part.events for part in parts)
+    groups: list[list[StoreFile]] = [[] for _ in range(MOST_PARTS)]
+    for part, end in zip(parts, accumulate(part.events for part in parts), strict=True):
+        groups[min(MOST_PARTS - 1, (end - 1) * MOST_PARTS // total)].append(part)
+    return [(f"{folder}/joined-{i:05d}.parquet", group) for i, group in enumerate(filter(None, groups))]
+
+
+def _join(folder: Path, schema: Schema, join: tuple[str, list[StoreFile]]) -> StoreFile:
+    name, parts = join
+    arrow = arrow_schema(schema)
+    file = PartWriter(folder, name, arrow, **options(schema))
+    try:
+        pending: list[pa.RecordBatch] = []
+        for part in parts:
+            with opened(folder, part) as parquet:
+                for batch in parquet.iter_batches(GROUP_ROWS, use_threads=False):
+                    pending.append(batch)
+                    if sum(batch.num_rows for batch in pending) >= GROUP_ROWS:
+                        file.write(pa.Table.from_batches(pending, arrow).combine_chunks(), GROUP_ROWS)
+                        pending = []
+        if pending:
+            file.write(pa.Table.from_batches(pending, arrow).combine_chunks(), GROUP_ROWS)
+    except BaseException:
+        file.discard()
+        raise
+    return file.close()
 
 
 @contextmanager

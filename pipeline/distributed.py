@@ -73,7 +73,7 @@ def answer_on_spark(
     folder: str | Path | None = None,
 ) -> AnswerBuilder:
     """As `evaluate_on_spark`, before it becomes a table."""
-    queries, made = parse_supported(workload_text, algorithm)
+    queries, system = parse_supported(workload_text, algorithm)
     spark = session(master)
     shared = None if is_local(str(spark.sparkContext.master)) else Path(folder or ".").resolve()
     with tempfile.TemporaryDirectory(prefix=".cepbench-", dir=shared) as scratch:
@@ -87,7 +87,7 @@ def answer_on_spark(
             keys = [name for query in queries for name in query.partition]
             for notice in (*notices, *spelled_twice(events, stream.schema, reading_of(reading), keys)):
                 notify(notice)
-        prepared = prepare(queries, made, stream.schema, arithmetic, stream_statistics(stream, spark))
+        prepared = prepare(queries, system, stream.schema, arithmetic, stream_statistics(stream, spark))
         stream.check_needed(prepared.workload.needs)
         for notice in prepared.notices:
             notify(notice)
@@ -124,8 +124,8 @@ def _run(prepared: Prepared, stream: Stream, streams: tuple[Stream, ...], spark:
     ]
     answer, read = AnswerBuilder(prepared.workload), [0] * len(streams)
     slices: list[tuple[int, int, Crossings]] = []
-    found = run_tasks(spark, partial(evaluate_portion, prepared, streams), tasks)
-    for (number, portion), (parts, events, crossings) in zip(tasks, found, strict=True):
+    portion_answers = run_tasks(spark, partial(evaluate_portion, prepared, streams), tasks)
+    for (number, portion), (parts, events, crossings) in zip(tasks, portion_answers, strict=True):
         answer.merge(parts)
         read[number] += events
         slices.append((number, portion.bucket, crossings))
@@ -154,7 +154,7 @@ def bucketed_for(job: Job, stream: Stream, spark: SparkSession) -> Stream:
     """The stream in buckets that contain the job's keys whole, as many as there are cores if they can be split."""
     buckets = default_buckets(spark, job.partition)
     if stream.holds_whole(job.partition) and (stream.buckets > 1 or buckets == 1):
-        found = stream
+        store = stream
     else:
-        found = rebucket(stream, job.partition, buckets, spark=spark)
-    return replace(found, path=found.path.resolve())
+        store = rebucket(stream, job.partition, buckets, spark=spark)
+    return replace(store, path=store.path.resolve())

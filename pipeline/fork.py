@@ -31,8 +31,9 @@ from cepbench.metrics.memory import whole
 from cepbench.metrics.status import Status
 from cepbench.pipeline.lifetime import die_with
 
-BEGUN, STOPPED, NOTE, PEAK, DONE = range(5)
-"""Signs of a fork: its clock began or stopped, a note, a request for its peak of memory, its result."""
+BEGUN, STOPPED, NOTE, WATCH, PEAK, DONE = range(6)
+"""Signs of a fork: its clock began or stopped, a note, its memory is to be watched, a request for its peak, its result.
+"""
 PREPARATION_SECONDS = 600.0
 """Seconds that a fork may take between its measured parts."""
 LOOK_SECONDS = 1.0
@@ -149,8 +150,13 @@ class Clock:
         """Adds to the notes of the fork, which remain if it is killed."""
         self._pipe.send((NOTE, value))
 
+    def watch(self) -> None:
+        """Lets the parent sample the private bytes from now on."""
+        self._pipe.send((WATCH, None))
+        self._pipe.recv()
+
     def peak(self) -> int:
-        """The peak of the private bytes since the last call, which the parent samples from the first call on."""
+        """The peak of the private bytes since the last `watch`."""
         self._pipe.send((PEAK, None))
         return int(self._pipe.recv())
 
@@ -195,10 +201,9 @@ class Fork:
         try:
             while self._speaks(until):
                 sign, value = self._pipe.recv()
-                if sign == PEAK:
-                    held = whole(self._process)
-                    self._pipe.send(max(held, self._peak or 0))
-                    self._peak = held
+                if sign in (WATCH, PEAK):
+                    self._peak = 0 if sign == WATCH else max(self._peak or 0, whole(self._process))
+                    self._pipe.send(self._peak)
                     continue
                 if sign == DONE:
                     return value

@@ -43,14 +43,16 @@ def import_events(
     """
     reading = reading_of(reading)
     if isinstance(events, pd.DataFrame):
-        found = read_events(events, reading)
-        origin = _origin([Path(name).name for name, _ in found.files], reading)
+        source = read_events(events, reading)
+        origin = _origin([Path(name).name for name, _ in source.files], reading)
         buckets = buckets or default_buckets(None, key)
-        made = write_store(path, found.schema, key, buckets, _write_all, [found], origin, spark=None, replace=replace)
-        notices = found.notices
+        stream = write_store(
+            path, source.schema, key, buckets, _write_all, [source], origin, spark=None, replace=replace
+        )
+        notices = source.notices
     else:
-        made, notices = _import_files(spark, find(events), Path(path), reading, key, buckets, replace)
-    return made, (*notices, *spelled_twice(events, made.schema, reading, key))
+        stream, notices = _import_files(spark, find(events), Path(path), reading, key, buckets, replace)
+    return stream, (*notices, *spelled_twice(events, stream.schema, reading, key))
 
 
 def _import_files(
@@ -74,17 +76,17 @@ def _import_files(
         return store_staged(spark, staged, stage, path, reading.unit, key, buckets, replace, origin)
 
 
-def _write_all(writer: BucketWriter, found: InputEvents) -> None:
-    for start in range(0, len(found.batch), STAGE_ROWS):
-        holes = {name: mask[start : start + STAGE_ROWS] for name, mask in found.missing.items()}
-        origin = partial(lambda first, event: found.place(first + event), start)
-        writer.write(found.batch.slice(start, start + STAGE_ROWS), holes, origin)
+def _write_all(writer: BucketWriter, source: InputEvents) -> None:
+    for start in range(0, len(source.batch), STAGE_ROWS):
+        holes = {name: mask[start : start + STAGE_ROWS] for name, mask in source.missing.items()}
+        origin = partial(lambda first, event: source.place(first + event), start)
+        writer.write(source.batch.slice(start, start + STAGE_ROWS), holes, origin)
 
 
 def _origin(files: Sequence[str], reading: Reading) -> dict[str, Any]:
-    """What the store keeps of where its events come from."""
-    own = {"type": reading.type, "constant": reading.constant, "where": reading.where}
-    return {"files": list(files), **{name: own[name] for name in own if own[name] != getattr(EXPECTED, name)}}
+    """The part of the origin of events that a store keeps."""
+    fields = {"type": reading.type, "constant": reading.constant, "where": reading.where}
+    return {"files": list(files), **{name: fields[name] for name in fields if fields[name] != getattr(EXPECTED, name)}}
 
 
 def _stage_file(path: Path, staged: Staged, files: Sequence[Path], is_csv: bool, stage: Path, number: int) -> None:

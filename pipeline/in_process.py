@@ -113,10 +113,10 @@ def answer_of(
     `progress` gets two numbers: the events to evaluate, counted once per way to split the stream, and those evaluated
     since its last call.
     """
-    queries, made = parse_supported(workload_text, algorithm)
+    queries, system = parse_supported(workload_text, algorithm)
     source, statistics, check = open_events(events, queries, reading, notify)
     try:
-        prepared = prepare(queries, made, source.schema, arithmetic, statistics)
+        prepared = prepare(queries, system, source.schema, arithmetic, statistics)
     except QueryError as error:
         raise _explained(error, source, attributes_of(queries)) from None
     check(prepared.workload.needs)
@@ -183,11 +183,11 @@ def open_events(
         check_store_reading(events, reading)
         stream = read_stream(events)
         return stream, stream_statistics(stream), stream.check_needed
-    found = read_events(events, reading, attributes_of(queries))
+    source = read_events(events, reading, attributes_of(queries))
     keys = [name for query in queries for name in query.partition]
-    for notice in (*found.notices, *spelled_twice(events, found.schema, reading_of(reading), keys)):
+    for notice in (*source.notices, *spelled_twice(events, source.schema, reading_of(reading), keys)):
         notify(notice)
-    return found, input_statistics(found), partial(check_needed, found)
+    return source, input_statistics(source), partial(check_needed, source)
 
 
 def whole_stream(

@@ -82,9 +82,9 @@ def parse_supported(workload_text: str, algorithm: str) -> tuple[tuple[Query, ..
     if _names_a_file(workload_text):
         raise QueryError(f"{str(workload_text)!r} looks like a file; read it first, and give its text")
     queries = parse_workload(workload_text)
-    made = make(algorithm)
-    check_supported(queries, made, algorithm)
-    return queries, made
+    system = make(algorithm)
+    check_supported(queries, system, algorithm)
+    return queries, system
 
 
 def _absent(workload: Workload, statistics: Statistics) -> Iterator[str]:

@@ -70,7 +70,7 @@ def key_codes(
     """int64[n], codes of the keys of the events at `rows`, in the order in which they appear, and their number."""
     codes, groups = np.zeros(len(events.time[rows]), np.int64), 1
     for name in attributes:
-        more, values = pd.factorize(events.columns[name][rows])
-        codes, found = pd.factorize(codes * len(values) + more) if groups > 1 else (more, values)
-        groups = len(found)
+        column, values = pd.factorize(events.columns[name][rows])
+        codes, keys = pd.factorize(codes * len(values) + column) if groups > 1 else (column, values)
+        groups = len(keys)
     return codes, groups

@@ -33,14 +33,14 @@ class Keys:
 
     def batch(self, events: EventBatch, last: bool = False) -> KeyedBatch:
         """The events of a batch by key, each key's in the order of the stream."""
-        found, offsets = ordered(events, self._attributes)
+        by_key, offsets = ordered(events, self._attributes)
         had, numbers = len(self), self._numbers
-        keys = [numbers.setdefault(key, len(numbers)) for key in stored_keys(found, self._attributes, offsets[:-1])]
+        keys = [numbers.setdefault(key, len(numbers)) for key in stored_keys(by_key, self._attributes, offsets[:-1])]
         if len(numbers) > had:
             new = list(numbers)[had:]
             self.stored += new
             self.decoded += decoded(events.schema, self._attributes, new)
-        return KeyedBatch(found, np.array(keys, np.int64), offsets, len(self), last)
+        return KeyedBatch(by_key, np.array(keys, np.int64), offsets, len(self), last)
 
 
 Emit = Callable[[Keys, Rows], None]

@@ -6,13 +6,16 @@ A fork is killed at its time limit, limits its own memory, and its end is a valu
 
 from __future__ import annotations
 
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from multiprocessing import get_context
 
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark import RDD
@@ -25,11 +28,21 @@ from cepbench.metrics.status import Status
 from cepbench.pipeline.cluster import LOST_SECONDS as LOST_SETTING
 from cepbench.pipeline.cluster import SparkCluster, number
 from cepbench.pipeline.fork import Clock, Fork, ForkDied, ForkLost, ForkTooLong
-from cepbench.pipeline.measured_task import MeasuredRun, MeasuredTask, Ready, Report, killed_after, portions_of, ready
+from cepbench.pipeline.measured_task import (
+    MeasuredRun,
+    MeasuredTask,
+    Ready,
+    Report,
+    first_line,
+    killed_after,
+    portions_of,
+    ready,
+)
 from cepbench.pipeline.outcome import Outcome, outcome_of
-from cepbench.pipeline.session import conf_of, executor_count, is_stopped, session, slot_count
+from cepbench.pipeline.session import conf_of, executor_count, in_environment, is_stopped, session, slot_count
 from cepbench.pipeline.slicing import Portion
 from cepbench.pipeline.tasks import failure
+from cepbench.pipeline.warmup import warm_up
 
 Session = SparkSession
 """The handle that sweeps pass through; only the pipeline uses its contents."""
@@ -83,9 +96,9 @@ def configuration_of(spark: Session) -> dict[str, str]:
         "spark.driver.memory",
         "spark.default.parallelism",
     )
-    given = conf_of(spark.sparkContext)
-    found = {name: value for name in names if (value := given.get(name)) is not None}
-    return {**found, "defaultParallelism": str(slot_count(spark)), "version": spark.version}
+    conf = conf_of(spark.sparkContext)
+    settings = {name: value for name in names if (value := conf.get(name)) is not None}
+    return {**settings, "defaultParallelism": str(slot_count(spark)), "version": spark.version}
 
 
 def measure_cell(
@@ -178,8 +191,8 @@ def _on_spark(spark: SparkSession, task: MeasuredTask, items: Sequence[Portion],
     together = portions.barrier().mapPartitions(partial(map, task)) if len(items) <= slots else portions.map(task)
     reports = _collected(spark, together)
     if memory and all(report.status is Status.OK for report in reports):
-        second = _collected(spark, portions.map(replace(task, times=False)))
-        return [replace(report, memory=other) for report, other in zip(reports, second, strict=True)]
+        memory_reports = _collected(spark, portions.map(replace(task, times=False)))
+        return [replace(report, memory=second) for report, second in zip(reports, memory_reports, strict=True)]
     return reports
 
 
@@ -218,8 +231,39 @@ def _collected(spark: SparkSession, reports: RDD[Report]) -> list[Report]:
 
 
 def _stage_attempt(spark: SparkSession, group: str) -> int:
-    """How often Spark repeated the whole stage of a job."""
+    """The number of times that Spark repeated the whole stage of a job."""
     tracker = spark.sparkContext.statusTracker()
     jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(group))
     stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
     return max((int(stage.currentAttemptId) for stage in stages if stage is not None), default=0)
+
+
+def compiled_anew(job: MeasuredRun) -> float:
+    """Processor seconds of planning and warming up a job in a new process, with an empty folder for kernels.
+
+    Raises `CepbenchError` if that process fails.
+    """
+    spawned = get_context("spawn")  # a fork would have the kernels that are loaded here
+    with (
+        tempfile.TemporaryDirectory(prefix="cepbench-kernels-") as folder,
+        in_environment("NUMBA_CACHE_DIR", folder),
+        ProcessPoolExecutor(1, spawned) as pool,
+    ):
+        try:
+            seconds = pool.submit(_compile, job).result()
+        except BrokenProcessPool:
+            seconds = "the process ended"
+    if isinstance(seconds, str):
+        raise CepbenchError(f"kernels were not compiled: {seconds}")
+    return seconds
+
+
+def _compile(job: MeasuredRun) -> float | str:
+    """Processor seconds, or the failure as text: not all exceptions can be pickled."""
+    started = time.process_time()
+    try:
+        for part in ready(job).prepared.jobs:
+            warm_up(job.algorithm, part.plan)
+    except Exception as error:  # a user never sees a traceback
+        return f"{type(error).__name__}: {first_line(error)}"
+    return time.process_time() - started

@@ -26,6 +26,7 @@ from cepbench.algorithms.slices import slicing_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.schema import Schema
+from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
 from cepbench.metrics.load import LoadWatch
 from cepbench.metrics.record import Load
@@ -50,10 +51,10 @@ TRIES = 3
 """Attempts at a run of a bucket, until one has to load no kernel."""
 IDLE_SECONDS = 0.03
 """Seconds for which operators that do nothing are repeated."""
+SHARE = 0.25
+"""The share of the seconds of timed runs for which planning is repeated, and for which runs measure memory."""
 MEMORY_RUNS = 7
 """Maximum number of short runs that measure memory: the fewest with which a ratio of two cells has an interval."""
-MEMORY_SECONDS = 0.2
-"""Maximum seconds of these runs together, unless a single one takes longer."""
 KEPT_EVENTS = 500_000
 """A timed worker reads streams with at most this many events once, and not in each of its runs."""
 WHOLE_STREAM = -1
@@ -65,7 +66,7 @@ class MeasuredRun:
     """The task of a cell.
 
     `arrival` None is burst; `memory` measures states and process memory, too, after times. `limit_bytes` is the memory
-    of each worker, a process, beyond that at its start. Short runs and plans are repeated for `repeat` seconds
+    of each worker, a process, beyond that at its start. Short runs are repeated for `repeat` seconds
     (docs/measurement.md, Repeated runs); 0 means once. Each `round` of a figure has fresh parents of its workers.
     """
 
@@ -100,18 +101,25 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
     stream = read_stream(job.store)
     queries = parse_workload(job.workload)
     check_supported(queries, job.algorithm)
-    known = stream_statistics(stream, spark)
+    statistics = stream_statistics(stream, spark)
     workload = _compiled(queries, stream.schema, job.arithmetic)
     with uncollected():
         planned = repeated(
-            lambda: plan(workload, job.algorithm, known),
+            partial(_planned, workload, job.algorithm, statistics),
             lambda prepared: prepared.plan_seconds,
-            job.repeat,
+            SHARE * job.repeat,
         )
     prepared = planned[-1]
     stream.check_needed(prepared.workload.needs)
-    seconds, details = zip(*((one.plan_seconds, one.details) for one in planned), strict=True)
+    seconds, details = zip(*((prepared.plan_seconds, prepared.details) for prepared in planned), strict=True)
     return Ready(job, stream, prepared, seconds, details)
+
+
+def _planned(workload: Workload, algorithm: Algorithm, statistics: Statistics) -> Prepared:
+    """A plan, whose time includes no loading of kernels."""
+    before = loaded()
+    prepared = plan(workload, algorithm, statistics)
+    return prepared if loaded() == before else plan(workload, algorithm, statistics)
 
 
 @lru_cache(maxsize=4)
@@ -286,8 +294,7 @@ class _Replays:
         """
         runs: list[Measured] = []
         peaks: list[int] = []
-        seconds = min(MEMORY_SECONDS, self._ready.job.repeat)
-        self._clock.peak()
+        self._clock.watch()
         self.idle(states=True)
         floor = self._clock.peak()
         began = time.perf_counter()
@@ -295,7 +302,7 @@ class _Replays:
             runs.append(self.run(states=True))
             peaks.append(max(0, self._clock.peak() - floor))
             elapsed = time.perf_counter() - began
-            if len(runs) == MEMORY_RUNS or elapsed + elapsed / len(runs) > seconds:
+            if len(runs) == MEMORY_RUNS or elapsed + elapsed / len(runs) > SHARE * self._ready.job.repeat:
                 return runs, peaks
 
     def run(self, states: bool = False) -> Measured:
@@ -306,7 +313,7 @@ class _Replays:
             answer, before = AnswerBuilder(prepared.workload), loaded()
             if states:
                 release_memory()
-                self._clock.peak()
+                self._clock.watch()
             with self._clock:
                 measured = self._replay(self._operators(), answer, states, prepared.splits_groups)
             if loaded() == before:
@@ -365,11 +372,11 @@ def killed_after(seconds: float) -> str:
     return f"killed after {seconds:g} s of measured time"
 
 
-def portions_of(made: Ready) -> list[Portion]:
+def portions_of(planned: Ready) -> list[Portion]:
     """The portions of workers: `buckets`, or slices of them in the order of time."""
-    found = buckets(made.stream, made.prepared.workload)
-    slicing = None if found == [WHOLE_STREAM] else slicing_of(made.prepared.algorithm)
-    return [portion for bucket in found for portion in portions(made.stream, bucket, slicing)]
+    numbers = buckets(planned.stream, planned.prepared.workload)
+    slicing = None if numbers == [WHOLE_STREAM] else slicing_of(planned.prepared.algorithm)
+    return [portion for bucket in numbers for portion in portions(planned.stream, bucket, slicing)]
 
 
 def buckets(stream: Stream, workload: Workload) -> list[int]:

@@ -55,17 +55,17 @@ class Outcome:
     cut_off: bool = False
 
 
-def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
-    """The measurements of all workers, of which `most` run concurrently; the first failure decides.
+def outcome_of(planned: Ready, reports: Sequence[Report], slots: int) -> Outcome:
+    """The measurements of all workers, of which `slots` run concurrently; the first failure decides.
 
     Raises `DamagedStore` if a worker found changed files.
     """
-    times = _outcome(made, reports, most, memory=False)
-    if not made.job.memory:
+    times = _outcome(planned, reports, slots, memory=False)
+    if not planned.job.memory:
         return times
     if times.status is not Status.OK:
         return replace(times, memory_status=times.status, memory_reason=times.reason)
-    memory = _outcome(made, [report.memory for report in reports if report.memory is not None], most, memory=True)
+    memory = _outcome(planned, [report.memory for report in reports if report.memory is not None], slots, memory=True)
     if memory.status is not Status.OK:
         return replace(times, memory_status=memory.status, memory_reason=memory.reason)
     if memory.digest != times.digest:
@@ -80,54 +80,60 @@ def outcome_of(made: Ready, reports: Sequence[Report], most: int) -> Outcome:
     )
 
 
-def _outcome(made: Ready, reports: Sequence[Report], most: int, memory: bool) -> Outcome:
+def _outcome(planned: Ready, reports: Sequence[Report], slots: int, memory: bool) -> Outcome:
     """The times of all workers, or their memory."""
     for report in sorted(reports, key=lambda report: report.damage is None):
         if report.damage is not None:
             raise report.damage
         if report.status is not Status.OK:
             return Outcome(report.status, report.reason)
-    stream, workload = made.stream, made.prepared.workload
+    stream, workload = planned.stream, planned.prepared.workload
     answer = AnswerBuilder(workload)
     for report in reports:
         assert report.rows is not None
         answer.merge(report.rows)
-    join, substreams = _joined(made, reports, answer)
+    join, substreams = _joined(planned, reports, answer)
     first = [report.measured for report in reports]
     stream.check_read(sum(worker.events for worker in first))
-    found = realised(stream, workload, answer, first)
+    digest = None if planned.prepared.cut_off else answer.digest()
+    if memory:
+        fields, samples, runs = _memory(reports)
+        return Outcome(
+            Status.OK, digest=digest, samples=samples, runs=runs, summary=Summary().model_copy(update=fields)
+        )
+    work = realised(stream, workload, answer, first)
+    if substreams:
+        work = work.model_copy(update={"substreams": substreams})
+    fields, samples, runs = _times(planned, reports, slots, work.windows, join)
     summary = Summary(
         compile_seconds=max(report.compile_seconds for report in reports),
         worker_limit_bytes=min((report.limit_bytes for report in reports if report.limit_bytes), default=None),
         worker_base_bytes=max((report.base_bytes for report in reports if report.base_bytes), default=None),
     )
-    if substreams:
-        found = found.model_copy(update={"substreams": substreams})
-    fields, samples, runs = _memory(reports) if memory else _times(made, reports, most, found.windows, join)
     return Outcome(
         Status.OK,
         hosts=tuple(sorted({report.host for report in reports})),
-        digest=None if made.prepared.cut_off else answer.digest(),
+        digest=digest,
         overflow=answer.overflow,
         samples=samples,
         runs=runs,
         summary=summary.model_copy(update=fields),
-        realised=found,
-        unanswered=made.prepared.unanswered,
-        cut_off=made.prepared.cut_off,
+        realised=work,
+        unanswered=planned.prepared.unanswered,
+        cut_off=planned.prepared.cut_off,
         load=worst([report.load for report in reports if report.load is not None]),
     )
 
 
-def _joined(made: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int]:
+def _joined(planned: Ready, reports: Sequence[Report], answer: AnswerBuilder) -> tuple[float, int]:
     """Adds the rows of windows that are not inside one time slice.
 
     Returns the seconds that it took, after kernels were loaded, and the number of keys; 0 and 0 without slices.
     """
-    slices = [(number, report.bucket, one) for report in reports for number, one in enumerate(report.crossings)]
-    for into in (AnswerBuilder(made.prepared.workload), answer):
+    slices = [(number, report.bucket, edge) for report in reports for number, edge in enumerate(report.crossings)]
+    for into in (AnswerBuilder(planned.prepared.workload), answer):
         began = time.perf_counter()
-        substreams = join_slices(made.prepared, slices, into)
+        substreams = join_slices(planned.prepared, slices, into)
         seconds = time.perf_counter() - began
     return (seconds, substreams) if substreams else (0.0, 0)
 
@@ -165,89 +171,90 @@ def _middle(values: Sequence[float]) -> int:
     return sorted(range(len(values)), key=values.__getitem__)[(len(values) - 1) // 2]
 
 
-def _times(made: Ready, reports: Sequence[Report], most: int, windows: int, join: float) -> Fields:
+def _times(planned: Ready, reports: Sequence[Report], slots: int, windows: int, join: float) -> Fields:
     """The results of timed runs: as many as every worker has; `join` is the driver's part of each."""
     runs = _runs(reports)
-    numbers = by_name([_numbers(made, reports, workers, most, windows, join) for workers in runs])
+    numbers = by_name([_numbers(planned, reports, workers, slots, windows, join) for workers in runs])
     joining = {"join_seconds": join} if join else {}
     details = by_name([merged([*(worker.details for worker in workers), joining]) for workers in runs])
     totals = numbers["service_total"]
     middle = runs[_middle(totals)]
     idle = sum(report.idle or 0.0 for report in reports)
     batches = sum(len(worker.service) for worker in middle)
-    known, bracket = estimate(totals), _bracket(made, middle)
+    total, bracket = estimate(totals), _bracket(planned, middle)
     timed = {name: values for name, values in details.items() if name.endswith("_seconds")}
-    plans = {DETAILS + name: values for name, values in by_name(made.plan_details).items() if name.endswith("_seconds")}
-    varying = {"plan_seconds": list(made.plan_seconds), **plans, **numbers, **detailed(timed)}
+    of_plans = by_name(planned.plan_details).items()
+    plans = {DETAILS + name: values for name, values in of_plans if name.endswith("_seconds")}
+    varying = {"plan_seconds": list(planned.plan_seconds), **plans, **numbers, **detailed(timed)}
     fields = {
         **{name: median(values) for name, values in numbers.items()},
-        **_planned(made, {name: median(values) for name, values in details.items()}),
+        **_planned(planned, {name: median(values) for name, values in details.items()}),
         "runs": len(runs),
-        "service_low": known.low,
-        "service_high": known.high,
+        "service_low": total.low,
+        "service_high": total.high,
         "idle_total": idle,
         "idle_batch": idle / batches if batches else None,
-        "slots": len(slot_times(_spans(reports, middle), most)),
-        "latency_p99_at_80": None if bracket is None else _loaded(made, middle, SHARE * bracket.low),
+        "slots": len(slot_times(_spans(reports, middle), slots)),
+        "latency_p99_at_80": None if bracket is None else _loaded(planned, middle, SHARE * bracket.low),
         "sustainable_low": None if bracket is None else bracket.low,
         "sustainable_high": None if bracket is None else bracket.high,
     }
     service = list(chain.from_iterable(worker.service for worker in middle))
-    samples = Samples(latency=_latency(made, middle), service=service)
+    samples = Samples(latency=_latency(planned, middle), service=service)
     return fields, samples, {name: values for name, values in varying.items() if len(values) > 1}
 
 
-def _planned(made: Ready, details: Mapping[str, float]) -> dict[str, object]:
+def _planned(planned: Ready, details: Mapping[str, float]) -> dict[str, object]:
     """The planning time, and the details of plans and executors together."""
-    plans = {name: median(values) for name, values in by_name(made.plan_details).items()}
-    return {"plan_seconds": median(made.plan_seconds), "details": merged([plans, details])}
+    plans = {name: median(values) for name, values in by_name(planned.plan_details).items()}
+    return {"plan_seconds": median(planned.plan_seconds), "details": merged([plans, details])}
 
 
 def _numbers(
-    made: Ready, reports: Sequence[Report], workers: Sequence[Measured], most: int, windows: int, join: float
+    planned: Ready, reports: Sequence[Report], workers: Sequence[Measured], slots: int, windows: int, join: float
 ) -> dict[str, float]:
     """One run of all workers, and the driver after them, as numbers by field of the summary."""
-    events = made.stream.events
-    slots = slot_times(_spans(reports, workers), most)
-    longest, total = max(slots), join + sum(chain.from_iterable(worker.service for worker in workers))
+    events = planned.stream.events
+    seconds = slot_times(_spans(reports, workers), slots)
+    longest, total = max(seconds), join + sum(chain.from_iterable(worker.service for worker in workers))
     makespan = longest + join
-    latency = pooled([_latency(made, workers)])
-    found = {
+    latency = pooled([_latency(planned, workers)])
+    numbers = {
         "service_total": total,
         "service_per_window": total / windows if windows else None,
         "makespan": makespan,
-        "skew": longest * len(slots) / sum(slots) if longest > 0 else None,
+        "skew": longest * len(seconds) / sum(seconds) if longest > 0 else None,
         "throughput": throughput(events, makespan),
         "throughput_per_core": throughput(events, total),
-        "throughput_per_slot": throughput(events, makespan * len(slots)),
+        "throughput_per_slot": throughput(events, makespan * len(seconds)),
         **({} if latency is None else {f"latency_{name}": number for name, number in vars(latency).items()}),
     }
-    return {name: number for name, number in found.items() if number is not None}
+    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def _spans(reports: Sequence[Report], workers: Sequence[Measured]) -> list[Span]:
     return [Span(r.host, r.began, r.ended, sum(w.service)) for r, w in zip(reports, workers, strict=True)]
 
 
-def _latency(made: Ready, workers: Sequence[Measured]) -> list[float]:
+def _latency(planned: Ready, workers: Sequence[Measured]) -> list[float]:
     """The latency of each row in one run of all workers."""
-    return _whole(made, workers, [worker.latency for worker in workers])
+    return _whole(planned, workers, [worker.latency for worker in workers])
 
 
-def _whole(made: Ready, workers: Sequence[Measured], parts: Sequence[Sequence[float]]) -> list[float]:
+def _whole(planned: Ready, workers: Sequence[Measured], parts: Sequence[Sequence[float]]) -> list[float]:
     """The latency of whole rows, from that of each worker's part of them."""
     latency: list[float] = list(chain.from_iterable(parts))
-    if not made.prepared.splits_groups or len(workers) == 1:
+    if not planned.prepared.splits_groups or len(workers) == 1:
         return latency
     rows = np.array(list(chain.from_iterable(worker.rows for worker in workers)), np.uint64)
     whole: list[float] = of_rows(np.array(latency, np.float64), rows).tolist()
     return whole
 
 
-def _loaded(made: Ready, workers: Sequence[Measured], rate: float) -> float | None:
+def _loaded(planned: Ready, workers: Sequence[Measured], rate: float) -> float | None:
     """The 99th percentile of the latency of rows, for arrivals at this rate."""
-    assert made.job.arrival is not None
-    slower = made.job.arrival.rate / rate
+    assert planned.job.arrival is not None
+    slower = planned.job.arrival.rate / rate
     parts = [
         at_rate(
             np.array(w.last, np.int64),
@@ -260,13 +267,13 @@ def _loaded(made: Ready, workers: Sequence[Measured], rate: float) -> float | No
         for w in workers
         if w.service
     ]
-    latency = pooled([_whole(made, workers, parts)])
+    latency = pooled([_whole(planned, workers, parts)])
     return None if latency is None else latency.p99
 
 
-def _bracket(made: Ready, workers: Sequence[Measured]) -> Bracket | None:
+def _bracket(planned: Ready, workers: Sequence[Measured]) -> Bracket | None:
     """Sustainable throughput; only micro-batches define it."""
-    if made.job.arrival is None:
+    if planned.job.arrival is None:
         return None
     replays = [Replay(np.array(worker.last, np.int64), np.array(worker.service)) for worker in workers]
-    return sustainable(replays, made.stream.events)
+    return sustainable(replays, planned.stream.events)

@@ -43,10 +43,10 @@ class StoreFile:
 
 def by_folder(parts: Iterable[StoreFile]) -> dict[str, list[StoreFile]]:
     """The files by the folders of their buckets, in their order."""
-    found: dict[str, list[StoreFile]] = {}
+    folders: dict[str, list[StoreFile]] = {}
     for part in parts:
-        found.setdefault(part.name.partition("/")[0], []).append(part)
-    return found
+        folders.setdefault(part.name.partition("/")[0], []).append(part)
+    return folders
 
 
 class PartWriter:
@@ -85,12 +85,12 @@ class PartWriter:
 def check_files(store: Path, parts: Iterable[StoreFile]) -> None:
     """`DamagedStore` for the first file that is missing, has another size, or is not among `parts`."""
     named = {part.name: part for part in parts}
-    found = {f"{file.parent.name}/{file.name}": file for file in store.glob("bucket=*/[!.]*")}
+    files = {f"{file.parent.name}/{file.name}": file for file in store.glob("bucket=*/[!.]*")}
     for name, part in sorted(named.items()):
         _check_size(store / name, part)
-    for name in sorted(found.keys() - named.keys()):
+    for name in sorted(files.keys() - named.keys()):
         raise DamagedStore(
-            f"{found[name]}: the store's description names no such file; remove it, or make the store again"
+            f"{files[name]}: the store's description names no such file; remove it, or make the store again"
         )
 
 

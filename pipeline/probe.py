@@ -45,8 +45,8 @@ class Worker:
     @property
     def environment(self) -> dict[str, str]:
         """The part that must be equal on all machines."""
-        known = dict(zip(PACKAGES, self.versions, strict=True))
-        return {"Python": self.python, **known, "architecture": self.architecture}
+        versions = dict(zip(PACKAGES, self.versions, strict=True))
+        return {"Python": self.python, **versions, "architecture": self.architecture}
 
 
 def this_worker() -> Worker:
@@ -74,24 +74,24 @@ def check_workers(spark: SparkSession, folders: Sequence[Path], inputs: Sequence
     here, mark = this_worker(), f".cepbench-probe-{uuid.uuid4().hex}"
     folders = [folder.resolve() for folder in folders]
     look = partial(_look, folders, mark, [(path.resolve(), _content(path)) for path in inputs])
-    found: dict[tuple[str, int], Worker] = {}
+    workers: dict[tuple[str, int], Worker] = {}
     try:
         for folder in folders:
             (folder / mark).touch()
         for _ in range(ROUNDS):
             slots = max(1, spark.sparkContext.defaultParallelism)
             for worker, blind in run_tasks(spark, look, range(2 * slots)):
-                found[worker.host, worker.parent] = worker
+                workers[worker.host, worker.parent] = worker
                 _check_environment(worker, here)
                 if blind:
                     raise CepbenchError(
                         f"{blind[0]}: the worker on {worker.host} does not see what is there; use storage that all "
                         "machines share (docs/cluster.md)"
                     )
-            if len(found) >= executor_count(spark):
+            if len(workers) >= executor_count(spark):
                 break
         for folder in folders:
-            for worker in found.values():
+            for worker in workers.values():
                 if not (folder / f"{mark}.{worker.host}.{worker.parent}").is_file():
                     raise CepbenchError(
                         f"{folder}: what the worker on {worker.host} writes there is not seen here; use a folder on "
@@ -101,7 +101,7 @@ def check_workers(spark: SparkSession, folders: Sequence[Path], inputs: Sequence
         for folder in folders:
             for file in folder.glob(f"{mark}*"):
                 file.unlink(missing_ok=True)
-    return sorted(found.values(), key=lambda worker: (worker.host, worker.parent))
+    return sorted(workers.values(), key=lambda worker: (worker.host, worker.parent))
 
 
 def described(workers: Sequence[Worker]) -> list[dict[str, object]]:

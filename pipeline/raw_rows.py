@@ -40,21 +40,21 @@ class BadRows:
     def summary(self) -> str:
         """All reasons and examples in one line."""
         by = ", ".join(f"{count} with {reason}" for reason, count in self.reasons.items())
-        more = " ..." if self.count > len(self.examples) else ""
-        return f"{by} ({'; '.join(self.examples)}{more})"
+        dots = " ..." if self.count > len(self.examples) else ""
+        return f"{by} ({'; '.join(self.examples)}{dots})"
 
 
 def files_of(dataset: Dataset, raw: Path) -> dict[RawLayout, list[Path]]:
     """The files below a folder, or the file itself, by layout. Raises `InputError` if there is none."""
-    found = {}
+    by_layout = {}
     for layout in dataset.layouts:
         files = [raw] if raw.is_file() and raw.match(layout.files) else sorted(raw.rglob(layout.files))
         if files:
-            found[layout] = [file for file in files if file.is_file()]
-    if not found:
+            by_layout[layout] = [file for file in files if file.is_file()]
+    if not by_layout:
         patterns = " or ".join(dataset.files)
         raise InputError(f"{raw}: no files {patterns} of data set {dataset.name}; see {dataset.source}")
-    return found
+    return by_layout
 
 
 def judged(spark: SparkSession, dataset: Dataset, files: dict[RawLayout, list[Path]]) -> DataFrame:
@@ -131,8 +131,8 @@ def _frames(spark: SparkSession, dataset: Dataset, layout: RawLayout, files: Seq
             place = f"data set {dataset.name} has files {layout.described()}"
             raise InputError(f"{alike[0]}: {lacking} missing; {place}")
         reader = spark.read.format(layout.format).options(**layout.options)
-        found = reader.load([str(file.resolve()) for file in alike])
-        yield found.selectExpr(*layout.selected(), f"CAST(NULL AS STRING) AS {CORRUPT}", f"{where} AS {FILE}")
+        rows = reader.load([str(file.resolve()) for file in alike])
+        yield rows.selectExpr(*layout.selected(), f"CAST(NULL AS STRING) AS {CORRUPT}", f"{where} AS {FILE}")
 
 
 def _alike(layout: RawLayout, files: Sequence[Path]) -> dict[tuple[str, ...], list[Path]]:
@@ -152,13 +152,13 @@ def _alike(layout: RawLayout, files: Sequence[Path]) -> dict[tuple[str, ...], li
     return groups
 
 
-def _examples(spark: SparkSession, dataset: Dataset, layout: RawLayout, file: Path, most: int) -> list[str]:
+def _examples(spark: SparkSession, dataset: Dataset, layout: RawLayout, file: Path, count: int) -> list[str]:
     """The first bad rows of a file, which is read whole, to count its rows."""
     [frame] = _frames(spark, dataset, layout, [file])
     numbered = frame.coalesce(1).withColumn(ROW, sql.monotonically_increasing_id())
-    bad = _judged(dataset, numbered).filter(f"{REASON} IS NOT NULL").orderBy(ROW).limit(most)
-    found = bad.select(ROW, REASON).collect()
-    return [f"{file}, {_place(layout, row[ROW])}: {row[REASON]}" for row in found]
+    bad = _judged(dataset, numbered).filter(f"{REASON} IS NOT NULL").orderBy(ROW).limit(count)
+    rows = bad.select(ROW, REASON).collect()
+    return [f"{file}, {_place(layout, row[ROW])}: {row[REASON]}" for row in rows]
 
 
 def _place(layout: RawLayout, row: int) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +16,10 @@ from cepbench.events.units import seconds
 from cepbench.metrics.record import Realised
 from cepbench.pipeline.keys import ordered
 from cepbench.pipeline.replay import Measured
-from cepbench.pipeline.store import Stream, stream_batches
+from cepbench.pipeline.store import Stream, read_stream, stream_batches
 from cepbench.queries.binding import bound_terms, column_of, related
 from cepbench.queries.compile import CompiledQuery, Workload
-from cepbench.queries.model import Comparison, Operand, occurrences
+from cepbench.queries.model import Comparison, Operand, Query, occurrences
 
 SAMPLE_EVENTS = 20_000
 SAMPLE_PAIRS = 100_000
@@ -28,20 +30,19 @@ def realised(stream: Stream, workload: Workload, answer: AnswerBuilder, measured
 
     Reads up to `SAMPLE_EVENTS` events of the stream.
     """
-    rows, matches = answer.rows, answer.matches
-    found = answer.windows
+    rows, matches, windows = answer.rows, answer.matches, len(answer.windows)
     duration = stream.statistics.duration
     query = workload.queries[0] if len(workload) else None
     return Realised(
         events=stream.events,
-        windows=len(found),
+        windows=windows,
         rows=rows,
         substreams=sum(worker.substreams for worker in measured),
         batches=max(len(worker.service) for worker in measured),
         rate=stream.events / seconds(duration, stream.schema.time_unit) if duration else None,
         events_per_window=None if query is None else _events_per_window(stream, query),
-        matches_per_window=matches / len(found) if found and np.isfinite(matches) else None,
-        selectivity=None if query is None else _selectivity(stream, query),
+        matches_per_window=matches / windows if windows and np.isfinite(matches) else None,
+        selectivity=None if query is None else _selectivity(stream.path, stream.fingerprint, query.query),
     )
 
 
@@ -55,17 +56,21 @@ def _events_per_window(stream: Stream, query: CompiledQuery) -> float:
     return stream.events * min(1.0, window.within / duration)
 
 
-def _selectivity(stream: Stream, query: CompiledQuery) -> float | None:
-    """Share of pairs of events of a key, one before the other, that pass the adjacent predicates; sampled."""
-    predicates = [p for p in query.query.predicates if isinstance(p, Comparison)]
+@lru_cache(maxsize=16)
+def _selectivity(store: Path, fingerprint: str, query: Query) -> float | None:
+    """Share of pairs of events of a key, one before the other, that pass the adjacent predicates; sampled.
+
+    It is the same for all algorithms at a point, and is computed once for them.
+    """
+    predicates = [p for p in query.predicates if isinstance(p, Comparison)]
     if not predicates:
         return None
     passed = pairs = 0
     random = np.random.default_rng(0)
-    for batch in stream_batches(stream, stop=SAMPLE_EVENTS, rows=SAMPLE_EVENTS):
-        found, bounds = ordered(batch, query.partition)
+    for batch in stream_batches(read_stream(store), stop=SAMPLE_EVENTS, rows=SAMPLE_EVENTS):
+        by_key, bounds = ordered(batch, query.partition)
         for start, stop in pairwise(bounds.tolist()):
-            part = found.slice(start, stop)
+            part = by_key.slice(start, stop)
             first, second = _pairs(part, query, predicates[0], max(100, SAMPLE_PAIRS // (len(bounds) - 1)), random)
             good = part.time[first] < part.time[second]
             pairs += int(good.sum())
@@ -76,7 +81,7 @@ def _selectivity(stream: Stream, query: CompiledQuery) -> float | None:
 
 
 def _pairs(
-    part: EventBatch, query: CompiledQuery, predicate: Comparison, count: int, random: np.random.Generator
+    part: EventBatch, query: Query, predicate: Comparison, count: int, random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """`count` random pairs of rows, of the types to which the sides of the predicate refer."""
     left, right = (_rows(part, query, side) for side in (predicate.left, predicate.right))
@@ -85,8 +90,8 @@ def _pairs(
     return random.choice(left, count), random.choice(right, count)
 
 
-def _rows(part: EventBatch, query: CompiledQuery, side: Operand) -> NDArray[np.int64]:
-    types = {e.type for e in occurrences(query.query.pattern, False) if side.name in (e.alias, e.type)}
+def _rows(part: EventBatch, query: Query, side: Operand) -> NDArray[np.int64]:
+    types = {e.type for e in occurrences(query.pattern, False) if side.name in (e.alias, e.type)}
     return np.flatnonzero(np.isin(part.type, [part.schema.type_code(name) for name in types])).astype(np.int64)
 
 

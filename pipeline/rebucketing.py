@@ -53,12 +53,12 @@ def discard(copy: Stream) -> None:
 def _kept(path: Path, stream: Stream) -> Stream | None:
     """The copy at `path`, if it is complete and of this stream. A damaged copy is made again."""
     try:
-        found = read_stream(path) if is_store(path) else None
-        if found is None or found.fingerprint != stream.fingerprint:
+        store = read_stream(path) if is_store(path) else None
+        if store is None or store.fingerprint != stream.fingerprint:
             return None
-        for part in found.parts:
+        for part in store.parts:
             check_part(path, part)
-        return found
+        return store
     except (InputError, OSError):
         return None
 
@@ -83,7 +83,7 @@ def _places(stream: Stream, key: Sequence[str], buckets: int, spark: SparkSessio
     label = re.sub(r"[^\w-]", "-", "-".join(key))[:80] or "whole"
     name = f"{label}-{buckets}-{word(repr(tuple(key))):016x}"
     places = [stream.path / FOLDER / name]
-    own = private_folder()
-    if own is not None and (spark is None or is_local(str(spark.sparkContext.master))):
-        places.append(own / "rebucketed" / stream.fingerprint / name)
+    private = private_folder()
+    if private is not None and (spark is None or is_local(str(spark.sparkContext.master))):
+        places.append(private / "rebucketed" / stream.fingerprint / name)
     return places

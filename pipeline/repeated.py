@@ -53,7 +53,7 @@ def repeated(
         runs.append(run())
         ended = time.perf_counter()
         look()
-        enough = len(runs) >= LEAST and is_narrow([seconds_of(one) for one in runs])
+        enough = len(runs) >= LEAST and is_narrow([*map(seconds_of, runs)])
         if enough or len(runs) == MOST or 2 * ended - started - began > seconds:
             return runs
 
@@ -70,10 +70,10 @@ def uncollected() -> Iterator[None]:
 
 def is_narrow(values: Sequence[float]) -> bool:
     """Whether the interval of the median is at most `WIDTH` of it to either side; False for fewer than six."""
-    found = estimate(values)
-    if found.low is None or found.high is None:
+    interval = estimate(values)
+    if interval.low is None or interval.high is None:
         return False
-    return found.high - found.low <= 2 * WIDTH * found.median
+    return interval.high - interval.low <= 2 * WIDTH * interval.median
 
 
 def keep_memory() -> None:

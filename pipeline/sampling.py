@@ -50,7 +50,7 @@ def input_statistics(source: InputEvents) -> Statistics:
     if len(batch) == 0:
         return Statistics()
     counts = {name: int((batch.type == code).sum()) for code, name in enumerate(source.schema.types)}
-    found = statistics_of(counts, int(batch.time[0]), int(batch.time[-1]))
+    statistics = statistics_of(counts, int(batch.time[0]), int(batch.time[-1]))
 
     def sampler(needs: Needs) -> EventSample:
         began = time.perf_counter()
@@ -58,7 +58,7 @@ def input_statistics(source: InputEvents) -> Statistics:
         bounds = _bounds(source.schema, counts, needs)
         return EventSample(_smallest(_below([batch], bounds), source.schema), time.perf_counter() - began)
 
-    return replace(found, sampler=sampler)
+    return replace(statistics, sampler=sampler)
 
 
 def sampled(stream: Stream, spark: SparkSession | None, needs: Needs) -> EventSample:
@@ -103,12 +103,12 @@ def _below(batches: Iterable[EventBatch], bounds: NDArray[np.float64]) -> list[E
 
 def _smallest(pieces: list[EventBatch], schema: Schema) -> EventBatch:
     """Of each type the `PER_TYPE` events with the smallest hashes, in the order of the stream."""
-    found = joined(pieces, schema)
-    order = np.lexsort((_hashes(found), found.type))
-    kinds = found.type[order]
-    rank = np.arange(len(found)) - np.searchsorted(kinds, kinds)
+    events = joined(pieces, schema)
+    order = np.lexsort((_hashes(events), events.type))
+    kinds = events.type[order]
+    rank = np.arange(len(events)) - np.searchsorted(kinds, kinds)
     kept = order[rank < PER_TYPE]
-    return found.take(kept[np.argsort(found.position[kept])])
+    return events.take(kept[np.argsort(events.position[kept])])
 
 
 def _hashes(batch: EventBatch) -> NDArray[np.float64]:

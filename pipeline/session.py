@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -33,9 +34,10 @@ from cepbench.pipeline.cluster import (
     is_local,
     number,
 )
-from cepbench.pipeline.java import check_java
 from cepbench.pipeline.packages import write_packages
 
+OLDEST_JAVA = 17
+ADVICE = f"Spark needs Java {OLDEST_JAVA} or newer; set JAVA_HOME; query and generate need none without --master"
 LOOPBACK = "127.0.0.1"
 OPTIONS = "spark.cepbench.options"
 WAIT_SECONDS = 60.0
@@ -77,11 +79,11 @@ def session(cluster: SparkCluster | str | None = None, *, worker_memory: int | N
     identity = repr((master, sorted(options.items())))
     active = SparkContext._active_spark_context
     if active is not None:
-        known = conf_of(active).get(OPTIONS)
+        active_identity = conf_of(active).get(OPTIONS)
         stopped = is_stopped(active)
-        if known == identity and not stopped:
+        if active_identity == identity and not stopped:
             return _sessions.get(active) or SparkSession(active)
-        if known is None and not stopped:
+        if active_identity is None and not stopped:
             raise CepbenchError("another Spark session runs in this process; stop it first")
         stop()
     check_java()
@@ -121,8 +123,8 @@ def is_stopped(context: SparkContext) -> bool:
 
 def executor_count(spark: SparkSession) -> int:
     """Running executors; the driver counts if it runs the tasks."""
-    known = len(list(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()))
-    return known if is_local(str(spark.sparkContext.master)) else known - 1
+    count = len(list(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()))
+    return count if is_local(str(spark.sparkContext.master)) else count - 1
 
 
 def slot_count(spark: SparkSession) -> int:
@@ -183,24 +185,24 @@ def _container(master: str, worker_memory: int | None, settings: Mapping[str, st
 
 def _wait_for_executors(spark: SparkSession, master: str) -> None:
     """Waits for the requested executors and cores, or until no more register. Raises `CepbenchError`."""
-    given = conf_of(spark.sparkContext)
-    executors = int(number(EXECUTORS, given.get(EXECUTORS), 0))
-    cores = int(number(MOST_CORES, given.get(MOST_CORES), 0))
+    conf = conf_of(spark.sparkContext)
+    executors = int(number(EXECUTORS, conf.get(EXECUTORS), 0))
+    cores = int(number(MOST_CORES, conf.get(MOST_CORES), 0))
     begun = steady = time.monotonic()
     before = (0, 0)
     while True:
-        found = (executor_count(spark), int(spark.sparkContext._jsc.sc().defaultParallelism()))
+        registered = (executor_count(spark), int(spark.sparkContext._jsc.sc().defaultParallelism()))
         now = time.monotonic()
-        if found != before:
-            before, steady = found, now
-        enough = found[0] >= max(1, executors) and found[1] >= cores
+        if registered != before:
+            before, steady = registered, now
+        enough = registered[0] >= max(1, executors) and registered[1] >= cores
         if enough and (executors or cores or now - steady >= STEADY_SECONDS):
             return
         if now - begun > WAIT_SECONDS:
             wanted = [f"{executors} executors"] * bool(executors) + [f"{cores} cores"] * bool(cores)
             stop()
             raise TooFewExecutors(
-                f"Spark master {master}: {found[0]} executors registered within {WAIT_SECONDS:g} s, "
+                f"Spark master {master}: {registered[0]} executors registered within {WAIT_SECONDS:g} s, "
                 f"not {' with '.join(wanted) or 'one'}; ask for fewer, or free some"
             )
         time.sleep(0.2)
@@ -223,8 +225,8 @@ def in_environment(name: str, value: str) -> Iterator[None]:
 def _java_options(short_jobs: bool) -> str:
     """Options of Java: quiet, for `short_jobs` if true, and those of an administrator or a user."""
     logging = f"-Dlog4j2.configurationFile={(_scratch() / 'log4j2.properties').as_uri()}"
-    given = os.environ.get("SPARK_SUBMIT_OPTS")
-    return " ".join([SHORT_JOBS] * short_jobs + ([] if given is None else [given]) + [logging])  # the last wins
+    chosen = os.environ.get("SPARK_SUBMIT_OPTS")
+    return " ".join([SHORT_JOBS] * short_jobs + ([] if chosen is None else [chosen]) + [logging])  # the last wins
 
 
 def _start(master: str, options: Mapping[str, str], short_jobs: bool) -> SparkSession:
@@ -274,6 +276,34 @@ def _reason(error: Exception, errors: Path) -> str:
 def _on_loopback(master: str) -> bool:
     host = urlsplit(master).hostname if "://" in master else None
     return master.startswith("local") or host in ("localhost", "::1") or (host or "").startswith("127.")
+
+
+def check_java() -> int:
+    """The major version of the Java that Spark will start (`JAVA_HOME`, or `PATH`). Raises `CepbenchError`."""
+    java = _java()
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CepbenchError(f"Java at {java} does not start ({error}); {ADVICE}") from None
+    version = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    if version is None:
+        raise CepbenchError(f"Java at {java} does not report its version; {ADVICE}")
+    if int(version[1]) < OLDEST_JAVA:
+        raise CepbenchError(f"Java at {java} is version {version[1]}; {ADVICE}")
+    return int(version[1])
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        java = Path(home) / "bin" / "java"
+        if not java.is_file():
+            raise CepbenchError(f"Java is missing: JAVA_HOME is {home}, which has no bin/java; {ADVICE}")
+        return str(java)
+    on_path = shutil.which("java")
+    if on_path is None:
+        raise CepbenchError(f"Java is missing: no java on PATH; {ADVICE}")
+    return on_path
 
 
 def _check_reachable(master: str) -> None:

@@ -97,8 +97,8 @@ def operators(algorithm: Algorithm, plan: Plan) -> list[Operator]:
 def crossings_of(loop: Loop) -> Crossings:
     """The partial rows of a finished loop; empty for whole buckets."""
     operator = loop.operator
-    found = operator.crossings() if isinstance(operator, SliceOperator) else {}
-    return {loop.keys.stored[key]: crossing for key, crossing in found.items()}
+    crossings = operator.crossings() if isinstance(operator, SliceOperator) else {}
+    return {loop.keys.stored[key]: crossing for key, crossing in crossings.items()}
 
 
 def join_slices(prepared: Prepared, slices: Iterable[tuple[int, int, Crossings]], answer: AnswerBuilder) -> int:
@@ -106,18 +106,18 @@ def join_slices(prepared: Prepared, slices: Iterable[tuple[int, int, Crossings]]
 
     The slices of a bucket are in the order of time. Returns the number of keys; 0 if there are no slices.
     """
-    found: dict[tuple[int, int, RawKey], list[Any]] = {}
+    parts_of: dict[tuple[int, int, RawKey], list[Any]] = {}
     for number, bucket, crossings in slices:
         for key, crossing in crossings.items():
-            found.setdefault((number, bucket, key), []).append(crossing)
+            parts_of.setdefault((number, bucket, key), []).append(crossing)
     slicing = slicing_of(prepared.algorithm)
-    for (number, _, key), parts in found.items():
+    for (number, _, key), parts in parts_of.items():
         assert slicing is not None
         job = prepared.jobs[number]
         [group] = decoded(prepared.workload.schema, job.partition, [key])
         for query, rows in slicing.join(job.plan, parts).items():
             answer.add(query, group, rows)
-    return len(found)
+    return len(parts_of)
 
 
 def _times_at(parquet: pq.ParquetFile, places: Sequence[int]) -> Iterator[int]:

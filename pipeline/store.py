@@ -120,8 +120,8 @@ class Stream:
                             f"null or NaN in an event of type {kind!r} (one of {hole.events}), but a query needs it"
                         )
                         if "dataset" not in self.source:
-                            own = ("type", "constant", "where")
-                            reading = Reading(**{key: self.source[key] for key in own if key in self.source})
+                            fields = ("type", "constant", "where")
+                            reading = Reading(**{key: self.source[key] for key in fields if key in self.source})
                             condition = reading.without_nulls(needed, None if name == "*" else kind)
                             problem += f"; leave such rows out by where='{condition}' (of a store when it is imported)"
                         raise InputError(f"{hole.first}, column {needed!r}: {problem}")

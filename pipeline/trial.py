@@ -174,11 +174,11 @@ def tried(
                     left = until - time.perf_counter()
                     if last is not None and max(last.seconds, last.cpu) * growth > left:
                         return Status.OK, f"the next prefix, of {size} events, would take too long"
-                    found = _prefix(prepared, batch.slice(0, size), left, seconds)
-                    clock.note(found)
+                    prefix = _prefix(prepared, batch.slice(0, size), left, seconds)
+                    clock.note(prefix)
                     if last is not None and last.seconds > 0:
-                        growth = max(2.0, found.seconds / last.seconds)
-                    last = found
+                        growth = max(2.0, prefix.seconds / last.seconds)
+                    last = prefix
         except Exception as error:
             return failed(error, "more than its memory limit")
         return Status.OK, ""
@@ -208,9 +208,9 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
         gc.collect()
         answer, started = AnswerBuilder(prepared.workload), time.process_time()
         jobs = [(job, prepared.algorithm.operator(job.plan)) for job in prepared.jobs]
-        found = replay([events], burst_of(prepared.workload), jobs, into(answer), states)
-        cpu, seen = time.process_time() - started, sum(found.service)
-        return found, answer, min(seen, cpu) if alone else seen, cpu
+        measured = replay([events], burst_of(prepared.workload), jobs, into(answer), states)
+        cpu, seen = time.process_time() - started, sum(measured.service)
+        return measured, answer, min(seen, cpu) if alone else seen, cpu
 
     runs = repeated(run, lambda one: one[2], min(REPEAT_SECONDS, left / 40))
     times = [one[2] for one in runs]

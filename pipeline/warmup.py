@@ -96,8 +96,8 @@ def made_up(workload: Workload) -> EventBatch:
 def _column(schema: Schema, kind: Kind, random: np.random.Generator) -> NDArray[np.generic]:
     if kind is Kind.FLOAT:
         return random.random(EVENTS)
-    most = max(1, len(schema.strings)) if kind is Kind.STRING else 10
-    return random.integers(most, size=EVENTS).astype(DTYPES[kind])
+    values = max(1, len(schema.strings)) if kind is Kind.STRING else 10
+    return random.integers(values, size=EVENTS).astype(DTYPES[kind])
 
 
 def _step(workload: Workload) -> int:

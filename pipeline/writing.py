@@ -51,8 +51,8 @@ class Written:
         holes = {name: dict(by) for name, by in self.holes.items()}
         for name, by in other.holes.items():
             for attribute, hole in by.items():
-                known = holes.setdefault(name, {}).get(attribute)
-                holes[name][attribute] = hole if known is None else Holes(known.events + hole.events, known.first)
+                before = holes.setdefault(name, {}).get(attribute)
+                holes[name][attribute] = hole if before is None else Holes(before.events + hole.events, before.first)
         return Written(
             tuple(a + b for a, b in zip(self.bucket_events, other.bucket_events, strict=True)),
             types,

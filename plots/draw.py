@@ -210,10 +210,7 @@ def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], 
         drawing.set_figheight(height * rows + max(LEGEND_HEIGHT, needed))
     if figure.data:
         drawing.supxlabel(f"Data: {figure.data}", fontsize="small")
-    # Otherwise each format computes the layout again, which takes longer than drawing.
-    if (layout := drawing.get_layout_engine()) is not None:
-        layout.execute(drawing)
-    drawing.set_layout_engine("none")
+    lay_out(drawing)
     return drawing
 
 
@@ -231,6 +228,23 @@ def grid_of(rows: int, columns: int, width: float | None, height: float) -> tupl
     for axes in grid:
         axes.set_visible(False)
     return drawing, grid
+
+
+def lay_out(drawing: Drawing) -> None:
+    """Computes the layout: otherwise each format computes it again, which takes longer than drawing.
+
+    Minor ticks take no room of their own, but most of the time, since a layout places all ticks repeatedly.
+    """
+    sides = [side for axes in drawing.axes for side in (axes.xaxis, axes.yaxis)]
+    locators = [side.get_minor_locator() for side in sides]
+    for side in sides:
+        side.set_minor_locator(NullLocator())
+    engine = drawing.get_layout_engine()
+    assert engine is not None
+    engine.execute(drawing)
+    drawing.set_layout_engine("none")
+    for side, locator in zip(sides, locators, strict=True):
+        side.set_minor_locator(locator)
 
 
 def _panel(

@@ -10,8 +10,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from cepbench.metrics.figure import Figure, Panel
 from cepbench.metrics.record import Record
 from cepbench.metrics.values import MEMORY_METRICS
-from cepbench.plots.axes import category
-from cepbench.plots.draw import fitted_legend, line_handle
+from cepbench.plots.axes import category, fix_ticks
+from cepbench.plots.draw import fitted_legend, lay_out, line_handle
 from cepbench.plots.points import HIGHER_IS_BETTER, curves
 from cepbench.plots.style import TEXT_WIDTH, label, paper, styles
 from cepbench.plots.units import human
@@ -94,6 +94,9 @@ def draw_trade(figure: Figure, medians: Trade) -> Drawing:
         unit = f" ({medians.time.unit})" if medians.time.unit not in ("", "s") else ""
         drawing.supylabel(f"{medians.time.label}{unit}", fontsize="medium")
         fitted_legend(drawing, [line_handle(look[name], label(name, figure.labels), "none") for name in names])
+        for side in (grid[0, 0].xaxis, grid[0, 0].yaxis):
+            fix_ticks(side)
+        lay_out(drawing)
     return drawing
 
 

@@ -60,17 +60,17 @@ class Topic:
         from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
         if consumer is None:
-            with closing(self.consumer()) as made:
-                return self.bounds(made)
+            with closing(self.consumer()) as opened:
+                return self.bounds(opened)
         try:
-            found = consumer.list_topics(self.name, ANSWER_SECONDS).topics[self.name]
-            if found.error is not None:
-                missing = found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART
-                reason = "the broker has no such topic; create it first" if missing else found.error.str()
+            topic = consumer.list_topics(self.name, ANSWER_SECONDS).topics[self.name]
+            if topic.error is not None:
+                missing = topic.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+                reason = "the broker has no such topic; create it first" if missing else topic.error.str()
                 raise CepbenchError(f"{self}: {reason}")
             bounds = {
                 number: consumer.get_watermark_offsets(TopicPartition(self.name, number), ANSWER_SECONDS)
-                for number in sorted(found.partitions)
+                for number in sorted(topic.partitions)
             }
         except KafkaException as error:
             raise CepbenchError(f"{self}: the broker does not answer: {error.args[0].str()}") from None
@@ -89,24 +89,24 @@ class Topic:
             consumer.assign([TopicPartition(self.name, partition, start)])
             since = time.monotonic()
             while start < end:
-                found = []
+                batches = []
                 for message in consumer.consume(min(MESSAGES_AT_ONCE, end - start), 1.0):
                     error, offset = message.error(), message.offset() or 0
                     if error is None:
                         start = offset + 1
                         if offset < end:
-                            found.append((partition, offset, message.timestamp()[1], message.value()))
+                            batches.append((partition, offset, message.timestamp()[1], message.value()))
                     elif error.code() == KafkaError._PARTITION_EOF:
                         start = max(start, offset)
                     elif error.code() == KafkaError._AUTO_OFFSET_RESET:
                         raise CepbenchError(f"{self}, partition {partition}: offset {start} is gone from the broker")
                     elif not error.retriable():
                         raise CepbenchError(f"{self}, partition {partition}: {error.str()}")
-                if found:
+                if batches:
                     yield pa.RecordBatch.from_arrays(
                         [
                             pa.array(column, kind)
-                            for column, kind in zip(zip(*found, strict=True), SCHEMA.types, strict=True)
+                            for column, kind in zip(zip(*batches, strict=True), SCHEMA.types, strict=True)
                         ],
                         schema=SCHEMA,
                     )

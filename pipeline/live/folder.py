@@ -45,15 +45,16 @@ class File(Piece):
         if source.is_csv:
             reading.check(form_of(self.path, reading, str(self.path)).names, str(self.path), is_csv=True)
         else:
-            found = source_layout(source, reading)
-            own = found.kinds
-            other = next((name for name, kind in layout.kinds.items() if own.get(name, kind) is not kind), None)
-            if other is not None:
-                was = layout.kinds[other].value
+            file_layout = source_layout(source, reading)
+            kinds = file_layout.kinds
+            changed = next((name for name, kind in layout.kinds.items() if kinds.get(name, kind) is not kind), None)
+            if changed is not None:
+                was = layout.kinds[changed].value
                 raise InputError(
-                    f"{self.path}: column {other!r} is {own[other].value}, and {was} in the first file of the stream"
+                    f"{self.path}: column {changed!r} is {kinds[changed].value}, and {was} in the first file of "
+                    "the stream"
                 )
-            check_times(found.zone, layout, str(self.path))
+            check_times(file_layout.zone, layout, str(self.path))
         return coded(list(file_blocks(self.path, source.is_csv, layout)), layout, schema, str(self.path))
 
     def place(self, row: int) -> tuple[str, int]:

@@ -67,26 +67,26 @@ class Messages(Piece):
         """A column per field of `layout`, or per field that occurs if there is no layout yet. Raises `InputError`."""
         objects = [self._object(event) for event in range(len(self.value))]
         if layout is None:
-            names = dict.fromkeys(name for one in objects for name in one)
+            names = dict.fromkeys(name for message in objects for name in message)
             reading.check(list(names), self.topic)
         else:
-            own = [] if reading.constant is not None else [reading.type]
-            names = dict.fromkeys([reading.time, *own, *layout.kinds])
+            fields = [] if reading.constant is not None else [reading.type]
+            names = dict.fromkeys([reading.time, *fields, *layout.kinds])
         kinds = {} if layout is None else layout.kinds
         arrays = {
-            name: self._array([one.get(name) for one in objects], name, ARROW[kinds[name]] if name in kinds else None)
+            name: self._array([part.get(name) for part in objects], name, ARROW[kinds[name]] if name in kinds else None)
             for name in names
         }
         return pa.RecordBatch.from_pydict(arrays)
 
     def _object(self, event: int) -> dict[str, Any]:
         try:
-            found = json.loads(self.value[event] or b"")
+            message = json.loads(self.value[event] or b"")
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            message = None
+        if not isinstance(message, dict):
             raise InputError(f"{self.named(event)}: is no JSON object")
-        return found
+        return message
 
     def _array(self, values: list[Any], name: str, wanted: pa.DataType | None) -> pa.Array:
         """A field of all messages, as type `wanted` if given. Integers among floats become floats."""
@@ -99,16 +99,16 @@ class Messages(Piece):
         kind = wanted
         for event, value in enumerate(values):
             try:
-                known = pa.array([value]).type
+                value_type = pa.array([value]).type
             except _NOT_OF_A_KIND:
                 raise InputError(f"{self.named(event)}, field {name!r}: {value!r} cannot be an attribute") from None
-            if pa.types.is_null(known) or (known, kind) == (pa.int64(), pa.float64()):
+            if pa.types.is_null(value_type) or (value_type, kind) == (pa.int64(), pa.float64()):
                 continue
-            if wanted is None and (known, kind) == (pa.float64(), pa.int64()):
-                kind = known
-            if kind not in (None, known):
+            if wanted is None and (value_type, kind) == (pa.float64(), pa.int64()):
+                kind = value_type
+            if kind not in (None, value_type):
                 raise InputError(f"{self.named(event)}, field {name!r}: {value!r} is not {kind}, as in other messages")
-            kind = known
+            kind = value_type
         # If a field has both, large integers become the nearest float, as in files.
         return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
@@ -148,10 +148,10 @@ class KafkaSource(Source):
         bounds = self.topic.bounds()
         begins = {partition: first for partition, (first, _) in bounds.items()}
         ends = limited(begins, {partition: end for partition, (_, end) in bounds.items()}, FIRST_MESSAGES)
-        found = [batch for number, end in ends.items() for batch in self.topic.read(number, begins[number], end)]
-        if not found:
+        batches = [batch for number, end in ends.items() for batch in self.topic.read(number, begins[number], end)]
+        if not batches:
             return None
-        messages = messages_of(self.topic.name, pa.Table.from_batches(found))
+        messages = messages_of(self.topic.name, pa.Table.from_batches(batches))
         return batches_layout([messages.batch(reading)], self.topic.name, reading)
 
     def stream(self, spark: SparkSession) -> DataFrame:

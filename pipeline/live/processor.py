@@ -7,7 +7,7 @@ was interrupted runs again on the same content. Nothing is undone: the second ru
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -18,9 +18,9 @@ from pyspark.sql import SparkSession
 from cepbench.algorithms.answers.builder import AnswerBuilder, Parts
 from cepbench.events.batch import EventBatch
 from cepbench.events.files import FileLayout
+from cepbench.events.schema import Schema
 from cepbench.pipeline.hashing import bucket_of
 from cepbench.pipeline.jobs import Prepared
-from cepbench.pipeline.live.intake import Intake
 from cepbench.pipeline.live.sink import Sink
 from cepbench.pipeline.live.source import Piece, no_events, read
 from cepbench.pipeline.live.state import END, Checkpoint, UnusableCheckpoint, batch_name
@@ -39,6 +39,67 @@ class Totals:
     late: int = 0
     rows: int = 0
     batches: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Intake:
+    """Turns events in the order of arrival into a stream in the order of time.
+
+    It is the state after the events so far: the strings that occurred, and the events that wait for the watermark.
+
+    The watermark is the largest time so far, less `delay`. An event that is older than the watermark was when it
+    arrived is late, and left out. All others leave in the order of time (of arrival for equal times), as soon
+    as the watermark reaches them. So the events that leave depend only on the order of arrival, not on batches.
+
+    - `waiting`: events in the order in which they leave.
+    - `largest`: the largest time, 0 before the first event.
+    - `arrived`, `late`, `left`: numbers of events.
+    """
+
+    delay: int
+    waiting: EventBatch
+    largest: int = 0
+    arrived: int = 0
+    late: int = 0
+    left: int = 0
+
+    @property
+    def schema(self) -> Schema:
+        """The schema, with all strings so far."""
+        return self.waiting.schema
+
+    @property
+    def watermark(self) -> int:
+        """The watermark, at least 0: no event that leaves later is older."""
+        return max(0, self.largest - self.delay)
+
+    def take(self, events: EventBatch) -> tuple[Intake, EventBatch, NDArray[np.int64]]:
+        """Takes events in the order of arrival; returns the new state, the leaving events, and indices of late ones."""
+        before = np.maximum.accumulate(np.append(self.largest, events.time))
+        late = events.time < before[:-1] - self.delay
+        kept = events.take(np.flatnonzero(~late)) if late.any() else events
+        pool = joined([self.waiting, kept], events.schema)
+        pool = pool.take(np.argsort(pool.time, kind="stable"))
+        largest = int(before[-1])
+        leaving = int(np.searchsorted(pool.time, largest - self.delay, side="right"))
+        after = replace(
+            self,
+            waiting=pool.slice(leaving, len(pool)),
+            largest=largest,
+            arrived=self.arrived + len(events),
+            late=self.late + int(late.sum()),
+            left=self.left + leaving,
+        )
+        return after, self._numbered(pool.slice(0, leaving, after.watermark)), np.flatnonzero(late)
+
+    def close(self) -> tuple[Intake, EventBatch]:
+        """Ends the stream: returns the new state, and the events that waited."""
+        nothing = self.waiting.slice(0, 0)
+        return replace(self, waiting=nothing, left=self.left + len(self.waiting)), self._numbered(self.waiting)
+
+    def _numbered(self, events: EventBatch) -> EventBatch:
+        """Leaving events with their positions in the stream."""
+        return replace(events, position=np.arange(self.left, self.left + len(events), dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +168,8 @@ class Processor:
     def totals(self) -> Totals:
         """The counts up to the last finished batch, or to the end of the stream."""
         if self.checkpoint.ended:
-            found: Totals = self.checkpoint.load(END, INTAKE)[1]
-            return found
+            totals: Totals = self.checkpoint.load(END, INTAKE)[1]
+            return totals
         latest = self.checkpoint.latest()
         return self._before(0 if latest is None else latest + 1)[2]
 

@@ -67,7 +67,7 @@ class _Reader(DataSourceStreamReader):
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         before = _numbered(start)
         ranges = [Messages(number, before.get(number, 0), last) for number, last in _numbered(end).items()]
-        return [one for one in ranges if one.start < one.end]
+        return [part for part in ranges if part.start < part.end]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Messages)

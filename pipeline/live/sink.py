@@ -129,8 +129,8 @@ def as_json(rows: pa.Table) -> Iterator[str]:
     JSON has no numbers that are not finite; they become texts, such as "inf".
     """
     for row in rows.to_pylist():
-        found = {name: _finite(value) for name, value in row.items() if value is not None}
-        yield json.dumps(found, default=methodcaller("isoformat"))  # timestamps
+        fields = {name: _finite(value) for name, value in row.items() if value is not None}
+        yield json.dumps(fields, default=methodcaller("isoformat"))  # timestamps
 
 
 def _finite(value: object) -> object:

@@ -127,11 +127,11 @@ def coded(blocks: Sequence[Block], layout: FileLayout, schema: Schema, name: str
 def check_times(zone: str | None, layout: FileLayout, place: str) -> None:
     """Raises `InputError` if times of `place` are timestamps and those of the stream numbers, or the reverse."""
     if (zone is None) is not (layout.zone is None):
-        here, began = ("numbers" if found is None else "timestamps" for found in (zone, layout.zone))
+        here, began = ("numbers" if place is None else "timestamps" for place in (zone, layout.zone))
         raise InputError(f"{place}: times are {here}, and {began} where the stream began")
 
 
 def _with_strings(schema: Schema, strings: Sequence[str]) -> Schema:
     """The schema with new strings after its own, whose codes do not change."""
-    more = [text for text in strings if schema.string_code(text) < 0]
-    return replace(schema, strings=(*schema.strings, *more)) if more else schema
+    new = [text for text in strings if schema.string_code(text) < 0]
+    return replace(schema, strings=(*schema.strings, *new)) if new else schema

@@ -58,13 +58,13 @@ class Checkpoint:
 
         Raises `UnusableCheckpoint`.
         """
-        found, wanted = read_description(self.path), json.loads(_json(self.description))
-        if found is None:
+        kept, wanted = read_description(self.path), json.loads(_json(self.description))
+        if kept is None:
             content = {"fingerprint": self.fingerprint, "stream": self.description}
             write(self.path / DESCRIPTION, (json.dumps(content, indent=1) + "\n").encode())
-        elif found != wanted:
-            name = next(name for name in {**found, **wanted} if found.get(name) != wanted.get(name))
-            there, here = repr(found.get(name)), repr(wanted.get(name))
+        elif kept != wanted:
+            name = next(name for name in {**kept, **wanted} if kept.get(name) != wanted.get(name))
+            there, here = repr(kept.get(name)), repr(wanted.get(name))
             difference = f"is {there}, not {here}" if len(there + here) < MOST_SHOWN else "differs"
             raise UnusableCheckpoint(
                 f"{self.path}: the checkpoint is of another stream: {name} {difference}; choose another folder"
@@ -172,10 +172,10 @@ def _check_log(folder: Path) -> None:
             continue
         if not file.exists():
             raise UnusableCheckpoint(f"{file}: is missing; the checkpoint is damaged")
-        content, found = file.read_bytes(), sums.read_bytes()
-        size = int.from_bytes(found[4:8], "big")
+        content, checksum = file.read_bytes(), sums.read_bytes()
+        size = int.from_bytes(checksum[4:8], "big")
         pieces = [content[start : start + size] for start in range(0, len(content), size)] if size else []
-        if found != b"crc\0" + found[4:8] + b"".join(zlib.crc32(piece).to_bytes(4, "big") for piece in pieces):
+        if checksum != b"crc\0" + checksum[4:8] + b"".join(zlib.crc32(piece).to_bytes(4, "big") for piece in pieces):
             raise UnusableCheckpoint(f"{file}: the checkpoint is damaged")
 
 

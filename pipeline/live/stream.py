@@ -119,7 +119,7 @@ def stream(
     >>> query = "RETURN key, COUNT(*) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 1 min"
     >>> stream(query, "cogra", "folder:in", "folder:rows", "checkpoint", "10s")  # doctest: +SKIP
     """
-    queries, made = parse_supported(workload_text, algorithm)
+    queries, system = parse_supported(workload_text, algorithm)
     cluster = master if isinstance(master, SparkCluster) else SparkCluster(master)
     origin, target = source_of(source, cluster.settings), sink_of(sink, cluster.settings)
     place, reading = Path(checkpoint).resolve(), reading_of(reading)
@@ -129,12 +129,12 @@ def stream(
     interval = None if trigger is None else delay_of(trigger, "ms", "trigger")
     store = Checkpoint(place, {})
     with store.locked():
-        found = read_description(place)
-        layout = _layout(origin, reading, until_idle) if found is None else layout_from(found, reading)
-        prepared = prepare(queries, made, schema_of(queries, layout), arithmetic, Statistics())
+        kept = read_description(place)
+        layout = _layout(origin, reading, until_idle) if kept is None else layout_from(kept, reading)
+        prepared = prepare(queries, system, schema_of(queries, layout), arithmetic, Statistics())
         check_live(prepared)
         spark = session(cluster)
-        buckets = found["buckets"] if found else max(default_buckets(spark, job.partition) for job in prepared.jobs)
+        buckets = kept["buckets"] if kept else max(default_buckets(spark, job.partition) for job in prepared.jobs)
         description = {
             "version": version("cepbench"),
             "algorithm": algorithm,
@@ -151,7 +151,7 @@ def stream(
         }
         store = Checkpoint(place, description)
         aside = Folder(Path(late) if late is not None else place / "late", "late")
-        if found is None:
+        if kept is None:
             target.check_new()
             aside.check_new()
         store.begin()
@@ -185,10 +185,10 @@ def source_of(text: str, settings: Mapping[str, str]) -> Source:
 
 def delay_of(text: str, unit: str, option: str = "watermark") -> int:
     """A length of time, such as `10s`, in `unit`. Raises `InputError`, which names the `option`."""
-    found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*([a-z]+)\s*", text)
-    if found is None or found[2] not in NANOSECONDS:
+    duration = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*([a-z]+)\s*", text)
+    if duration is None or duration[2] not in NANOSECONDS:
         raise InputError(f"{option} {text!r}: expected a length such as 10s, in {', '.join(NANOSECONDS)}")
-    delay = in_units(Fraction(found[1]), found[2], unit, option)
+    delay = in_units(Fraction(duration[1]), duration[2], unit, option)
     if delay > LONGEST:
         raise InputError(f"{option} {text!r}: at most {LONGEST} of {unit!r}")
     return delay

@@ -66,6 +66,8 @@ class Here(Clock):
 
     def stop(self) -> None: ...
 
+    def watch(self) -> None: ...
+
     def peak(self) -> int:
         return private(os.getpid())
 
@@ -225,20 +227,17 @@ def test_memory_in_a_fork_knows_nothing_of_timed_runs(store: Path) -> None:
     assert report.began <= report.ended <= report.memory.began
 
 
-def test_memory_of_short_runs_is_looked_at_again_and_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured_task, "MEMORY_SECONDS", 30.0)
+def test_memory_of_short_runs_is_looked_at_again_and_again(store: Path) -> None:
     job = MeasuredRun(store, QUERY, Counting(), repeat=30.0)
     report = measured(ready(job), memory=True)
     assert report.status is Status.OK, report.reason
     assert len(report.runs) == len(report.process_peaks) == MEMORY_RUNS
     assert {run.peak.bytes for run in report.runs} == {800}
     assert answer(ready(job), report).rows == 3  # the answer of one run
-    monkeypatch.setattr(measured_task, "MEMORY_SECONDS", 1e-9)
-    assert len(measured(ready(job), memory=True).process_peaks) == 1
+    assert len(measured(ready(replace(job, repeat=1e-9)), memory=True).process_peaks) == 1
 
 
 def test_memory_of_runs_that_differ_is_wrong(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured_task, "MEMORY_SECONDS", 30.0)
     monkeypatch.setattr(Changing, "made", 0)
     job = MeasuredRun(store, QUERY, Changing(), repeat=30.0)
     assert measured(ready(job), memory=True).status is Status.WRONG

@@ -14,9 +14,8 @@ import pytest
 from cepbench.events.errors import CepbenchError, InputError
 from cepbench.pipeline import session as session_module
 from cepbench.pipeline.cluster import TooFewExecutors
-from cepbench.pipeline.java import check_java
 from cepbench.pipeline.packages import write_packages
-from cepbench.pipeline.session import session
+from cepbench.pipeline.session import check_java, session
 from cepbench.pipeline.tasks import run_tasks
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
-from cepbench.pipeline.live.intake import Intake
+from cepbench.pipeline.live.processor import Intake
 
 SCHEMA = Schema(("A", "B"))
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from cepbench.events.errors import CepbenchError
-from cepbench.pipeline import cold
 from cepbench.pipeline.import_events import import_events
+from cepbench.pipeline.measured import compiled_anew
 from cepbench.pipeline.measured_task import MeasuredRun
 from tests.pipeline.doubles import Counting
 
@@ -24,11 +24,11 @@ def job(tmp_path: Path) -> MeasuredRun:
 
 def test_seconds_come_from_a_process_of_its_own(job: MeasuredRun) -> None:
     before = dict(os.environ)
-    assert cold.compiled_anew(job) > 0
+    assert compiled_anew(job) > 0
     assert dict(os.environ) == before
 
 
 def test_a_failure_is_one_line(job: MeasuredRun, tmp_path: Path) -> None:
     (tmp_path / "store" / "stream.json").unlink()
     with pytest.raises(CepbenchError, match=r"kernels were not compiled: InputError: .*not an event store"):
-        cold.compiled_anew(job)
+        compiled_anew(job)

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepbench.generators.registry import from_spec
+from cepbench.pipeline.creation import MOST_PARTS
 from cepbench.pipeline.generation import generate
-from cepbench.pipeline.joining import MOST_PARTS
 from cepbench.pipeline.rebucketing import rebucket
 from cepbench.pipeline.store import bucket_batches, read_stream
 
