@@ -19,7 +19,7 @@ from cepbench.algorithms.sequences.sharon.optimizer.plan_finder import find_plan
 from cepbench.algorithms.sequences.sharon.optimizer.reduction import maximal_score, reduce_graph
 from cepbench.algorithms.sequences.sharon.optimizer.sharon_graph import SharonGraph, construct
 
-GOLDEN = yaml.safe_load((Path(__file__).parents[3] / "golden" / "plans.yaml").read_text())["sharon"]
+GOLDEN = yaml.safe_load((Path(__file__).parents[3] / "golden" / "optimizers.yaml").read_text())["sharon"]
 QUERIES = list(GOLDEN["queries"])
 NAMES = list(GOLDEN["candidates"])
 UNLIMITED = Limits(math.inf)
