@@ -1,16 +1,16 @@
 """The interface between the pipeline and an algorithm (docs/architecture.md, The operator interface)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows, with_keys
+from cepbench.algorithms.rows import QueryRows, Rows, joined
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
@@ -141,15 +141,42 @@ class KeyedBatch:
         """No later event is older; None means no watermark."""
         return self.events.watermark
 
-    def pieces(self) -> Iterator[tuple[int, EventBatch]]:
+    @cached_property
+    def pieces(self) -> Sequence[tuple[int, EventBatch]]:
         """Each key with its events; each piece carries the watermark."""
         events, watermark = self.events, self.events.watermark
         if len(self.keys) == 1:
-            yield int(self.keys[0]), events
-            return
+            return [(int(self.keys[0]), events)]
         bounds = self.offsets.tolist()
-        for key, start, stop in zip(self.keys.tolist(), bounds, bounds[1:], strict=False):
-            yield key, events.slice(start, stop, watermark)
+        return [
+            (key, events.slice(start, stop, watermark))
+            for key, start, stop in zip(self.keys.tolist(), bounds, bounds[1:], strict=False)
+        ]
+
+    @cached_property
+    def without_events(self) -> EventBatch:
+        """The watermark alone, for keys that have no events in this batch."""
+        return self.events.slice(len(self.events), len(self.events), self.events.watermark)
+
+    def latest(self, now: int) -> int:
+        """The latest time after this batch, before which the latest event or watermark was at time `now`.
+
+        Raises `OutOfOrder` if an event is older than one before it of its key, or than `now`.
+        """
+        if len(self.events):
+            earliest, latest, ordered = self._times
+            if earliest < now or not ordered:
+                raise OutOfOrder(f"an event at time {earliest} came after a later one of its key")
+            now = max(now, latest)
+        return max(now, self.events.watermark or 0)
+
+    @cached_property
+    def _times(self) -> tuple[int, int, bool]:
+        """The earliest and the latest time, and whether the events of each key are in order; of a batch with events."""
+        time, begins = self.events.time, self.offsets[:-1]
+        back = np.flatnonzero(time[1:] < time[:-1]) + 1
+        ordered = not len(back) or bool(np.isin(back, begins).all())
+        return int(time[begins].min()), int(time.max()), ordered
 
 
 class Operator(ABC):
@@ -159,7 +186,7 @@ class Operator(ABC):
     """
 
     @abstractmethod
-    def process(self, batch: KeyedBatch) -> KeyedRows:
+    def process(self, batch: KeyedBatch) -> Rows:
         """Returns the rows of the windows that these events or the watermark closed, for all keys.
 
         Raises
@@ -169,7 +196,7 @@ class Operator(ABC):
         """
 
     @abstractmethod
-    def finish(self) -> KeyedRows:
+    def finish(self) -> Rows:
         """Returns the rows of all windows that are still open. The operator is not used afterwards."""
 
     @abstractmethod
@@ -192,13 +219,27 @@ class Operator(ABC):
         return Idle()
 
 
-class Idle(Operator):
+class KeyedOperator(Operator):
+    """An operator that can also end single keys: what combinators are made of (`algorithms.compose`)."""
+
+    @abstractmethod
+    def end(self, keys: NDArray[np.int64]) -> Rows:
+        """Returns the rows of the windows of some keys that are still open; later events of these keys begin anew."""
+
+    def idle(self) -> "KeyedOperator":
+        return Idle()
+
+
+class Idle(KeyedOperator):
     """Does nothing."""
 
-    def process(self, batch: KeyedBatch) -> KeyedRows:
+    def process(self, batch: KeyedBatch) -> Rows:
         return {}
 
-    def finish(self) -> KeyedRows:
+    def finish(self) -> Rows:
+        return {}
+
+    def end(self, keys: NDArray[np.int64]) -> Rows:
         return {}
 
     def state(self) -> StateSize:
@@ -210,7 +251,7 @@ class Executor(ABC):
 
     @abstractmethod
     def process(self, events: EventBatch) -> Rows:
-        """Returns the rows of the windows that these events or their watermark closed. Raises `OutOfOrder`."""
+        """Returns the rows of the windows that these events or their watermark closed."""
 
     @abstractmethod
     def finish(self) -> Rows:
@@ -229,8 +270,8 @@ class Executor(ABC):
         return
 
 
-class PerKey(Operator):
-    """Runs one executor per key. This is all that an algorithm needs which evaluates each key separately.
+class PerKey(KeyedOperator):
+    """Runs one executor per key: all that an algorithm needs which evaluates each key separately. Raises `OutOfOrder`.
 
     A key without events in a batch is only called if the watermark ends one of its windows. In the last batch, keys are
     finished one after another, so that keys whose events all lie in this batch do not need space at the same time.
@@ -252,33 +293,36 @@ class PerKey(Operator):
         self._called: set[int] = set()  # keys whose state may have changed
         self._sizes: dict[int, StateSize] = {}
         self._spent: dict[str, float] = {}  # details of finished keys
+        self._now = 0
 
-    def process(self, batch: KeyedBatch) -> KeyedRows:
-        events, watermark = batch.events, batch.watermark
+    def process(self, batch: KeyedBatch) -> Rows:
+        self._now = batch.latest(self._now)
+        watermark, parts = batch.watermark, list[Rows]()
         self._note_ends(batch)
-        found: list[tuple[int, Rows]] = []
-        for key, piece in batch.pieces():
+        for key, piece in batch.pieces:
             executor = self.executors.get(key)
             if executor is None:
                 executor = self.executors[key] = self._make()
-            found.append((key, _rows(executor.process, piece)))
+            parts.append(_rows(key, executor.process, piece))
             if batch.last:
-                found.append((key, self._end(key)))
+                parts.append(self._end(key))
         self._called.update(batch.keys.tolist())
         if watermark is not None and not batch.last:
-            nothing = events.slice(len(events), len(events), watermark)
             waiting = self._waiting(batch, watermark)
-            found += [(key, _rows(self.executors[key].process, nothing)) for key in waiting]
+            parts += [_rows(key, self.executors[key].process, batch.without_events) for key in waiting]
             self._called.update(waiting)
             self._closed = max(self._closed, watermark)
         while batch.last and self.executors:
-            key = next(reversed(self.executors))
-            found.append((key, self._end(key)))
-        return with_keys(found)
+            parts.append(self._end(next(reversed(self.executors))))
+        return joined(parts)
 
-    def finish(self) -> KeyedRows:
+    def finish(self) -> Rows:
         self._called.update(self.executors)
-        return with_keys([(key, _rows(executor.finish)) for key, executor in self.executors.items()])
+        return joined([_rows(key, executor.finish) for key, executor in self.executors.items()])
+
+    def end(self, keys: NDArray[np.int64]) -> Rows:
+        self._ends[keys] = 0
+        return joined([self._end(key) for key in keys.tolist()])
 
     def state(self) -> StateSize:
         for key in self._called & self.executors.keys():
@@ -297,7 +341,7 @@ class PerKey(Operator):
     def load(self) -> None:
         self._make().load()
 
-    def idle(self) -> Operator:
+    def idle(self) -> KeyedOperator:
         """As many calls, of executors that do nothing."""
         return PerKey(IdleExecutor, self._workload)
 
@@ -324,17 +368,17 @@ class PerKey(Operator):
         """Finishes a key, drops its executor and returns its last rows."""
         executor = self.executors.pop(key)
         self._sizes.pop(key, None)
-        rows = _rows(executor.finish)
+        rows = _rows(key, executor.finish)
         self._spent = merged([self._spent, executor.details()])
         return rows
 
 
-def _rows(call: Callable[..., Rows], *events: EventBatch) -> Rows:
-    """The rows that a call of an executor returns. Raises `WrongRows`."""
+def _rows(key: int, call: Callable[..., Rows], *events: EventBatch) -> Rows:
+    """The rows that a call of the executor of a key returns. Raises `WrongRows`."""
     rows: Any = call(*events)
     if not isinstance(rows, dict) or not all(isinstance(part, QueryRows) for part in rows.values()):
         raise WrongRows(call, rows, "rows by the index of their query (`cepbench.algorithms.rows`)")
-    return rows
+    return {query: part.of_key(key) for query, part in rows.items()}
 
 
 class IdleExecutor(Executor):

@@ -25,20 +25,26 @@ from pathlib import Path
 from types import ModuleType
 
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.engine.independent import IndependentAlgorithm
+from cepbench.algorithms.compose import IndependentAlgorithm
 from cepbench.events.errors import CepbenchError
 
 VARIABLE = "CEPBENCH_PLUGINS"
 GROUP = "cepbench.algorithms"
-RENAMED = {"pool": "operator", "load": "Executor.load"}
+RENAMED = {"pool": "operator", "load": "Executor.load", "evaluator": "part_executor", "lanes": "part_operator"}
 """Former names of attributes of algorithms, and their replacements."""
+_EXECUTORS = (
+    "`Evaluator` is `Executor` of `cepbench.algorithms.base` now, and `IndependentAlgorithm` is in "
+    "`cepbench.algorithms.compose`"
+)
 MOVED = {
-    "cepbench.algorithms.running": "cepbench.algorithms.engine",
-    "cepbench.algorithms.kernels": "cepbench.algorithms.engine.kernels",
+    "cepbench.algorithms.running": f"its modules are in `cepbench.algorithms.engine` now; {_EXECUTORS}",
+    "cepbench.algorithms.kernels": "its modules are in `cepbench.algorithms.engine.kernels` now",
+    "cepbench.algorithms.engine.evaluator": _EXECUTORS,
+    "cepbench.algorithms.engine.independent": _EXECUTORS,
 }
-"""Former packages, and those that have their modules."""
+"""Former modules and packages, and where their contents are."""
 
-_UNANSWERED = (IndependentAlgorithm.evaluator, IndependentAlgorithm.lanes)
+_UNANSWERED = (IndependentAlgorithm.part_executor, IndependentAlgorithm.part_operator)
 
 __path__: list[str] = []  # makes this module a package, whose modules are the plug-in files
 
@@ -161,7 +167,7 @@ def _moved(error: Exception) -> str:
     """Where the module is now that an import did not find."""
     missing = error.name or "" if isinstance(error, ImportError) else ""
     now = next((new for old, new in MOVED.items() if f"{missing}.".startswith(f"{old}.")), None)
-    return "" if now is None else f"; its modules are in `{now}` now"
+    return "" if now is None else f"; {now}"
 
 
 def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
@@ -177,7 +183,7 @@ def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
     if not found:
         raise WrongPlugin(f"{file}: no class of an algorithm (`cepbench.algorithms.base.Algorithm`)")
     for kind in found:
-        for part in (kind, getattr(kind, "evaluator", None)):
+        for part in (kind, getattr(kind, "part_executor", None)):
             if inspect.isclass(part) and inspect.isabstract(part):
                 missing = ", ".join(f"`{name}`" for name in sorted(getattr(part, "__abstractmethods__", ())))
                 raise WrongPlugin(f"{file}: class {part.__name__} has no {missing}")
@@ -189,8 +195,8 @@ def _algorithms(module: ModuleType, file: str) -> list[type[Algorithm]]:
                 raise WrongPlugin(f"{file}: class {kind.__name__} has `{name}`, which is `{instead}` now")
         if kind.executor is Algorithm.executor and kind.operator is Algorithm.operator:
             raise WrongPlugin(f"{file}: class {kind.__name__} has neither `executor` nor `operator`")
-        if issubclass(kind, IndependentAlgorithm) and (kind.evaluator, kind.lanes) == _UNANSWERED:
-            raise WrongPlugin(f"{file}: class {kind.__name__} has neither `evaluator` nor `lanes`")
+        if issubclass(kind, IndependentAlgorithm) and (kind.part_executor, kind.part_operator) == _UNANSWERED:
+            raise WrongPlugin(f"{file}: class {kind.__name__} has neither `part_executor` nor `part_operator`")
     return found
 
 

@@ -22,6 +22,7 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from streams import random_stream
 
 QUERY = "RETURN COMPLETE MATCHES PATTERN A+"
@@ -113,7 +114,7 @@ def start(specification: str, events: EventBatch, query: str = QUERY) -> Executo
     """An executor that counts and digests matches."""
     algorithm = make(specification)
     workload = compile_workload([parse_query(query)], events.schema, summarised=True)
-    return algorithm.executor(algorithm.plan(workload, Statistics()))
+    return OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
 
 
 def detect(specification: str, events: EventBatch) -> tuple[Executor, int, MatchDigests]:

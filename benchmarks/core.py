@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
-from cepbench.algorithms.detection.core.counting import CountEvaluator
+from cepbench.algorithms.detection.core.counting import CountExecutor
 from cepbench.algorithms.detection.core.kernels.compact_set import NEXT, STEPS
 from cepbench.algorithms.detection.core.kernels.enumeration import (
     ALL_TICKS,
@@ -109,7 +109,7 @@ def counting(size: int) -> None:
     for text in ("SEQ(A, B, C)", "SEQ(A, B+, C)"):
         for window in (100, 1_000, 10_000, 100_000):
             query = compiled(f"RETURN COUNT(*) PATTERN {text} WITHIN {window} events PER MATCH")
-            evaluator, started = CountEvaluator(query, SubsetAutomaton.of(query.parts[0])), time.process_time()
+            evaluator, started = CountExecutor(query, SubsetAutomaton.of(query.parts[0])), time.process_time()
             for start in range(0, size, BATCH):
                 evaluator.process(events.slice(start, min(start + BATCH, size)))
             spent, details = time.process_time() - started, evaluator.details()

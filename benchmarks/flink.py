@@ -16,6 +16,7 @@ from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 
 QUERY = "RETURN COUNT(*) PATTERN SEQ(A, B, C)"
 TRIES = 5
@@ -35,7 +36,7 @@ def seconds(name: str, events: EventBatch) -> tuple[float, int]:
     algorithm.load(plan)
     times = []
     for batch in (in_turn(9), *[events] * (TRIES if name == "sase" else 1)):
-        executor = algorithm.executor(plan)
+        executor = OneKey(algorithm.operator(plan))
         started = time.perf_counter()
         executor.process(batch)
         [rows] = executor.finish().values()

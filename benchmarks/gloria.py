@@ -22,6 +22,7 @@ from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 
 QUERIES, FRONT, BACK = 100, 10, 10
 CORE = ("C0", "C1", "C2", "C3")
@@ -115,7 +116,7 @@ def executor_of(name: str, workload: Workload) -> Executor:
     }
     if name not in plans:
         algorithm = make(name)
-        return algorithm.executor(algorithm.plan(workload, Statistics()))
+        return OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     members: tuple[SetMember, ...] = tuple(members_of(workload))
     template = template_of(members)
     return GloriaExecutor(GloriaPlan(workload, sets=(PlannedSet(members, plans[name](template)),)))

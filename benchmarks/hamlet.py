@@ -31,6 +31,7 @@ from cepbench.pipeline.loop import Loop, into
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.queries.records import Records
+from cepbench.verification.evaluators import OneKey
 
 QUERIES, WINDOW, BURST = 50, 10_000, 120
 SPECIFICATIONS = ("hamlet", "hamlet[sharing=static]", "hamlet[sharing=never]", "cogra")
@@ -57,7 +58,7 @@ def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple
     algorithm = make(specification.replace(name, "hamlet") if name in FORCED else specification)
     workload = compile_workload([parse_query(f"q{n}: {text}") for n, text in enumerate(queries)], events.schema)
     plan = algorithm.plan(workload, Statistics())
-    executor = algorithm.executor(plan)
+    executor = OneKey(algorithm.operator(plan))
     if name in FORCED:
         assert isinstance(plan, HamletPlan)
         executor = HamletExecutor(plan, Sharing(costs=tuple(one._replace(**FORCED[name]) for one in COSTS)))

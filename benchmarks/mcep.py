@@ -19,6 +19,7 @@ from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import statistics_of
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from streams import best_of
 
 EVENTS = 10_000
@@ -97,7 +98,7 @@ def main() -> None:
 
             def run(algorithm=algorithm, plan=plan) -> None:
                 nonlocal matches
-                executor = algorithm.executor(plan)
+                executor = OneKey(algorithm.operator(plan))
                 pieces = [events.slice(n, min(n + BATCH, len(events))) for n in range(0, len(events), BATCH)]
                 rows = [*(executor.process(piece) for piece in pieces), executor.finish()]
                 matches = sum(int(found.matches.sum()) for part in rows for found in part.values())

@@ -20,6 +20,7 @@ from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 
 TYPES = "ABCDEFGHIJ"
 QUERIES = 6
@@ -51,7 +52,7 @@ def run(name: str, queries: list[str], events: EventBatch) -> tuple[float, Execu
     workload = compile_workload([parse_query(query) for query in queries], events.schema)
     algorithm = make(name)
     plan = algorithm.plan(workload, Statistics(len(events), len(events), dict.fromkeys(TYPES, 1 / len(TYPES))))
-    executor = algorithm.executor(plan)
+    executor = OneKey(algorithm.operator(plan))
     begin = time.process_time()
     rows = [executor.process(events), executor.finish()]
     seconds = time.process_time() - begin

@@ -10,7 +10,7 @@ import numpy as np
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import KeyedBatch, Operator
-from cepbench.algorithms.rows import Group, KeyedRows
+from cepbench.algorithms.rows import Group, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.pipeline.jobs import Job
 from cepbench.pipeline.keys import RawKey, decoded, ordered, stored_keys
@@ -43,7 +43,7 @@ class Keys:
         return KeyedBatch(found, np.array(keys, np.int64), offsets, len(self), last)
 
 
-Emit = Callable[[Keys, KeyedRows], None]
+Emit = Callable[[Keys, Rows], None]
 """Takes the rows of a call, with the keys so far."""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import KeyedBatch, Operator, StateSize
-from cepbench.algorithms.rows import KeyedRows, MatchRows
+from cepbench.algorithms.rows import MatchRows, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
 from cepbench.metrics.clock import completions
@@ -73,7 +73,7 @@ def replay(
     return worker.finish()
 
 
-def timed(operator: Operator, batch: KeyedBatch | None) -> tuple[KeyedRows, int]:
+def timed(operator: Operator, batch: KeyedBatch | None) -> tuple[Rows, int]:
     """The measured call: its rows and nanoseconds. Without a batch, the stream ends."""
     began = time.perf_counter_ns()
     rows = operator.finish() if batch is None else operator.process(batch)
@@ -134,11 +134,11 @@ class _Worker:
         if rows:
             self._take_rows(self.jobs[number][0].workload, loop.keys, rows, step)
 
-    def _take_rows(self, workload: Workload, keys: Keys, rows: KeyedRows, step: Step) -> None:
+    def _take_rows(self, workload: Workload, keys: Keys, rows: Rows, step: Step) -> None:
         self.emit(keys, rows)
-        for query, found in rows.items():
-            of_keys, windows = found.key, found.rows.window
-            if isinstance(found.rows, MatchRows):
+        for query, part in rows.items():
+            of_keys, windows = part.keys, part.window
+            if isinstance(part, MatchRows):
                 of_keys, windows = np.unique(np.stack([of_keys, windows]), axis=1)
             compiled = workload[query]
             due, width = self._due_of(compiled.row_window, windows, step), len(compiled.query.group_by)

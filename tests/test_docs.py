@@ -28,7 +28,7 @@ from cepbench.metrics.figure import Panel
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.queries.workloads import parse_workload
-from cepbench.verification.evaluators import subject_of
+from cepbench.verification.evaluators import OneKey, subject_of
 from cepbench.verification.random_cases import split
 from cepbench.verification.verify import verify_subject
 from tests.contract.streams import batch
@@ -79,7 +79,7 @@ def test_documented_algorithm_reports_its_largest_state(documented: Algorithm) -
     events = batch([{"time": time, "type": "AB"[time % 2]} for time in range(40)])
     query = parse_query("RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 7 s SLIDE 2 s")
     plan = documented.plan(compile_workload([query], events.schema), Statistics())
-    whole, single = documented.executor(plan), documented.executor(plan)
+    whole, single = OneKey(documented.operator(plan)), OneKey(documented.operator(plan))
     whole.process(events)
     sizes = []
     for piece in split(events, range(1, len(events))):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Algorithm, Executor, StateSize, UnsupportedQuery
+from cepbench.algorithms.base import Algorithm, Executor, KeyedBatch, Operator, StateSize, UnsupportedQuery
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
@@ -96,13 +96,39 @@ def answer_of(
     return answer
 
 
+class OneKey(Executor):
+    """An operator on a stream of one key, whose rows have no key."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+
+    def process(self, events: EventBatch) -> Rows:
+        return _without_key(self.operator.process(KeyedBatch.of_one_key(events)))
+
+    def finish(self) -> Rows:
+        return _without_key(self.operator.finish())
+
+    def state(self) -> StateSize:
+        return self.operator.state()
+
+    def details(self) -> Mapping[str, float]:
+        return self.operator.details()
+
+    def load(self) -> None:
+        self.operator.load()
+
+
+def _without_key(rows: Rows) -> Rows:
+    return {query: part.of_only_key() for query, part in rows.items()}
+
+
 class Evaluation:
     """Queries on one key, a call at a time; `process` and `finish` return how many rows were reported."""
 
     def __init__(self, algorithm: Algorithm, queries: Query | Sequence[Query], schema: Schema) -> None:
         asked = (queries,) if isinstance(queries, Query) else tuple(queries)
         prepared = prepare(asked, algorithm, schema, "modular", Statistics())
-        self._executors: list[Executor] = [algorithm.executor(job.plan) for job in prepared.jobs]
+        self._executors: list[Executor] = [OneKey(algorithm.operator(job.plan)) for job in prepared.jobs]
         self._answer = AnswerBuilder(prepared.workload)
 
     def process(self, events: EventBatch) -> int:

@@ -16,7 +16,7 @@ from cepbench.algorithms.answers.digest import digest_lines
 from cepbench.algorithms.answers.grouped import Answered, GroupedRows
 from cepbench.algorithms.answers.matches import digested, in_order, merge_digests
 from cepbench.algorithms.answers.table import answer_table, arrow_table, overflowed, with_lists
-from cepbench.algorithms.rows import AggregateRows, Group, KeyedRows, MatchDigests, MatchRows, QueryRows
+from cepbench.algorithms.rows import AggregateRows, Group, MatchDigests, MatchRows, QueryRows, Rows
 from cepbench.queries.compile import CompiledQuery, Workload
 
 Parts = dict[int, GroupedRows]
@@ -43,16 +43,16 @@ class AnswerBuilder:
             rows = merged(Answered([], np.zeros(len(rows), np.int64), digested(rows))).rows
         found.add(number, rows)
 
-    def add_rows(self, keys: Sequence[Group], rows: KeyedRows) -> None:
+    def add_rows(self, keys: Sequence[Group], rows: Rows) -> None:
         """Adds rows of many keys; `keys` holds their decoded partition values by key number. No value is -0.0."""
         for query, part in rows.items():
             found = self._of(query)
-            occurring, place = np.unique(part.key, return_inverse=True)
+            occurring, place = np.unique(part.keys, return_inverse=True)
             width = len(self.workload[query].query.group_by)
             cut = [keys[key][:width] for key in occurring.tolist()]  # slicing a whole tuple does not copy it
-            added = Answered([], np.array([found.number(group) for group in cut], np.int64)[place], part.rows)
-            if self.workload.summarised and isinstance(part.rows, MatchRows):
-                added = merged(replace(added, rows=digested(part.rows)))
+            added = Answered([], np.array([found.number(group) for group in cut], np.int64)[place], part.of_only_key())
+            if self.workload.summarised and isinstance(part, MatchRows):
+                added = merged(replace(added, rows=digested(part)))
             found.add(added.number, added.rows)
 
     def merge(self, parts: Parts) -> None:
@@ -101,9 +101,9 @@ class AnswerBuilder:
                 total += len(rows)
             elif isinstance(rows, MatchDigests):
                 total += float(rows.matches.astype(np.float64).sum())
-            elif np.any(rows.overflow & np.uint64(1)):
-                return float("inf")
-            else:
+            elif isinstance(rows, AggregateRows):
+                if np.any(rows.overflow & np.uint64(1)):
+                    return float("inf")
                 total += float(rows.ring[:, 0].astype(np.float64).sum())
         return total
 
@@ -150,7 +150,7 @@ class AnswerBuilder:
 def merged(found: Answered) -> Answered:
     """Sums the rows of equal groups and windows; ordered by group and window."""
     rows = found.rows
-    assert not isinstance(rows, MatchRows)
+    assert isinstance(rows, AggregateRows | MatchDigests)
     order = np.lexsort((rows.window, found.number))
     window, number = rows.window[order], found.number[order]
     new = (window[1:] != window[:-1]) | (number[1:] != number[:-1])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cepbench.algorithms.answers.matches import fresh_matches, taken
+from cepbench.algorithms.answers.matches import fresh_matches
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.rows import MatchRows, QueryRows, concatenate
 from cepbench.queries.compile import CompiledQuery
@@ -65,7 +65,7 @@ def still_reached(parts: Sequence[MatchRows], now: int, reach: int) -> MatchRows
     if not parts:
         return None
     rows = MatchRows.concatenate(parts)
-    return taken(rows, np.flatnonzero(rows.window + 2 * reach >= now))
+    return rows.take(np.flatnonzero(rows.window + 2 * reach >= now))
 
 
 def load_distinct() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.grouped import Answered
-from cepbench.algorithms.answers.kernels.match_order import mark_distinct, order_matches, take_matches
+from cepbench.algorithms.answers.kernels.match_order import mark_distinct, order_matches
 from cepbench.algorithms.engine.kernels.arrays import Ints, readonly
 from cepbench.algorithms.engine.kernels.trend_hash import digest_matches
 from cepbench.algorithms.rows import MatchDigests, MatchRows
@@ -16,7 +16,7 @@ def digested(rows: MatchRows) -> MatchDigests:
     """Each match as a row with its digest."""
     digests = np.zeros(len(rows), np.uint64)
     digest_matches(readonly(np.arange(len(rows))), readonly(rows.offsets), readonly(rows.positions), digests)
-    return MatchDigests(rows.window, np.ones(len(rows), np.uint64), digests)
+    return MatchDigests(rows.window, np.ones(len(rows), np.uint64), digests, key=rows.key)
 
 
 def merge_digests(rows: MatchDigests, order: NDArray[np.int64], first: NDArray[np.int64]) -> MatchDigests:
@@ -34,7 +34,7 @@ def in_order(found: Answered) -> Answered:
         return found
     windows, rank = np.unique(_windows(found.rows), return_inverse=True)
     order = _order(found.number * len(windows) + rank, found.rows)
-    return Answered(found.groups, found.number[order], taken(found.rows, order))
+    return Answered(found.groups, found.number[order], found.rows.take(order))
 
 
 def fresh_matches(rows: MatchRows, known: int) -> MatchRows:
@@ -42,7 +42,7 @@ def fresh_matches(rows: MatchRows, known: int) -> MatchRows:
     window = _windows(rows)
     order, distinct = _order(window, rows), np.empty(len(rows), np.bool_)
     mark_distinct(readonly(window), readonly(rows.offsets), readonly(rows.positions), order, distinct)
-    return taken(rows, order[distinct & (order >= known)])
+    return rows.take(order[distinct & (order >= known)])
 
 
 def _order(first: Ints, rows: MatchRows) -> Ints:
@@ -55,11 +55,3 @@ def _order(first: Ints, rows: MatchRows) -> Ints:
 def _windows(rows: MatchRows) -> Ints:
     """Windows, by which matches are sorted first: 0 for detection queries."""
     return rows.window if rows.times is None else np.zeros(len(rows), np.int64)
-
-
-def taken(rows: MatchRows, chosen: NDArray[np.int64]) -> MatchRows:
-    """The matches at the indices `chosen`, in that order."""
-    offsets = np.empty(len(chosen) + 1, np.int64)
-    positions = np.empty(int(np.diff(rows.offsets)[chosen].sum()), np.int64)
-    take_matches(readonly(rows.offsets), readonly(rows.positions), chosen, offsets, positions)
-    return MatchRows(rows.window[chosen], offsets, positions, None if rows.times is None else rows.times[chosen])

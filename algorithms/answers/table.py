@@ -150,7 +150,8 @@ def _columns(query: CompiledQuery, found: Answered) -> dict[str, Any]:
         case MatchDigests():
             digests = np.array([f"{digest:016x}" for digest in rows.digest], object)
             return columns | {"matches": pd.array(rows.matches, dtype="UInt64"), "digest": digests}
-        case MatchRows():
+        case _:
+            assert isinstance(rows, MatchRows)
             lists = pa.LargeListArray.from_arrays(pa.array(rows.offsets), pa.array(rows.positions))
             return columns | {MATCH: pd.array(lists, dtype=_LIST)}
 

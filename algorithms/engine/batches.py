@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells, Sliding
-from cepbench.algorithms.engine.negation import Negation, with_negated
 from cepbench.algorithms.rows import AggregateRows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
@@ -20,13 +18,9 @@ from cepbench.queries.aggregates import Layout
 from cepbench.queries.columns import ColumnSet
 
 
-def kernel_events(columns: ColumnSet, events: EventBatch, negations: Sequence[Negation] = ()) -> KernelEvents:
-    """A batch as kernels read it, with what negations say of it.
-
-    It is converted once for all that read the same columns.
-    """
-    batch = events.once(columns, lambda: _converted(columns, events))
-    return with_negated(negations, batch) if negations else batch
+def kernel_events(columns: ColumnSet, events: EventBatch) -> KernelEvents:
+    """A batch as kernels read it, without negations; converted once for all readers of the same columns."""
+    return events.once(columns, lambda: _converted(columns, events))
 
 
 def _converted(columns: ColumnSet, events: EventBatch) -> KernelEvents:
@@ -61,8 +55,15 @@ def new_rows(capacity: int, layout: Layout, arithmetic: str) -> RowCells:
     return RowCells(np.empty(capacity, np.int64), empty_cells(capacity, layout, arithmetic))
 
 
-def aggregate_rows(window: NDArray[np.int64], cells: Cells, size: int) -> AggregateRows:
-    """The first `size` cells as the rows of `window`."""
+def aggregate_rows(
+    window: NDArray[np.int64], cells: Cells, size: int, key: NDArray[np.int64] | None = None
+) -> AggregateRows:
+    """The first `size` cells as the rows of windows and keys."""
     return AggregateRows(
-        window, cells.ring[:size].copy(), cells.over[:size].copy(), cells.real[:size].copy(), cells.least[:size].copy()
+        window,
+        cells.ring[:size].copy(),
+        cells.over[:size].copy(),
+        cells.real[:size].copy(),
+        cells.least[:size].copy(),
+        key=key,
     )

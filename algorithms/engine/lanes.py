@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import KeyedBatch, Operator, Plan, StateSize
-from cepbench.algorithms.engine.batches import aggregate_rows, kernel_events, new_rows, no_events
-from cepbench.algorithms.engine.evaluator import WHOLE_STREAM, Evaluator, Together
+from cepbench.algorithms.base import Executor, KeyedBatch, KeyedOperator, StateSize
+from cepbench.algorithms.engine.batches import aggregate_rows, new_rows, no_events
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.clock import HIGH, LOW, TOUCHED
 from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells
 from cepbench.algorithms.engine.kernels.lanes import NO_END, ROOM, Calls
-from cepbench.algorithms.engine.negation import Negation, largest_state, latest_starts
+from cepbench.algorithms.engine.negation import Negations
 from cepbench.algorithms.engine.peak import Sizes
-from cepbench.algorithms.engine.per_query import check_order
-from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows, RowsOfKeys, joined
+from cepbench.algorithms.rows import Rows, joined
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
 from cepbench.metrics.details import merged
 from cepbench.queries.columns import ColumnSet
-from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.compile import CompiledQuery
 
 ROOM_FOR_ROWS = 1 << 15
 """Rows of closed windows per call of a kernel, if windows overlap less than that."""
 
 
-class Lanes(ABC):
-    """Evaluates one query, or queries that share, on all keys over time windows.
+class Lanes(KeyedOperator):
+    """Evaluates one query, or queries that share, on all keys over time windows. Raises `OutOfOrder`.
 
     A subclass has a kernel `over`, its `over_keys` (`kernels.lanes`).
 
@@ -49,17 +47,21 @@ class Lanes(ABC):
         The time window.
     columns
         The attributes that the kernel reads.
+    negations
+        The negated sub-patterns of the query.
     """
 
     over: ClassVar[Callable[..., tuple[int, int, int, int]]]
 
-    def __init__(self, fixed: Any, fresh: Any, arena: Any, window: Window, columns: ColumnSet) -> None:
+    def __init__(
+        self, fixed: Any, fresh: Any, arena: Any, window: Window, columns: ColumnSet, negations: Negations | None = None
+    ) -> None:
         self.fixed, self.fresh, self.arena, self.timed, self.columns = fixed, fresh, arena, window, columns
         self.lanes = copies(fresh)
         self.ends: Ints = np.empty(0, np.int64)
         """By key: the end of the last window that holds one of its events, or `NO_END` if it is closed."""
-        self.negations: Sequence[Negation] = ()
-        """Only used if there is one key."""
+        self.negations = Negations((), columns) if negations is None else negations
+        self._now = 0
         self._closed = 0  # windows that end at or before this time are closed
         self._worked: Mapping[str, float] = {}  # details of lanes that were reset by pickling
 
@@ -94,16 +96,20 @@ class Lanes(ABC):
         """Room for rows, which evaluators may share."""
 
     @abstractmethod
-    def taken(self, rows: Any, size: int, owner: Ints) -> KeyedRows:
+    def copied(self, rows: Any, size: int, owner: Ints) -> Rows:
         """Copies of the first of `rows` (at least one), by query; `owner` are their keys."""
 
     @abstractmethod
     def live(self) -> StateSize:
         """What is live of all keys, as `Executor.state`."""
 
-    def settle(self, first: int) -> None:
-        """Gives the lanes of keys `first..` what they need in the arena; nothing by default."""
+    def allocate(self, first: int) -> None:
+        """Gives the lanes of keys `first..` space in the arena; nothing by default."""
         return
+
+    def clear(self, keys: Ints) -> None:
+        """Makes the lanes of keys whose windows are closed those of keys without an event so far."""
+        mapped(lambda array, empty: array.__setitem__(keys, empty), self.lanes, self.fresh)
 
     def grow(self, key: int) -> None:
         """More room, for which the kernel stopped at a key."""
@@ -125,54 +131,66 @@ class Lanes(ABC):
         """As `Executor.details`."""
         return merged([self._worked, self.work(self.lanes)])
 
-    def process(self, batch: KeyedBatch) -> list[KeyedRows]:
-        """Rows of the windows that these events and the watermark closed."""
+    def process(self, batch: KeyedBatch) -> Rows:
+        self._now = batch.latest(self._now)
         self.make_room(batch.known)
-        events = kernel_events(self.columns, batch.events, self.negations)
+        events = self.negations.follow(batch)
         parts = self._run(batch.keys, batch.offsets, events, -1)
         watermark = batch.watermark
         if watermark is not None and self.timed.ends_between(self._closed, watermark):
-            parts += self.advance(watermark)
+            parts += self._advance(self._live_keys, watermark)
             self._closed = watermark
-        return parts
+        return joined(parts)
 
     def follow(self, other: Lanes) -> None:
         """Takes over which keys other lanes have, and which windows they have closed, but no state."""
         self.make_room(len(other.ends))
-        self.ends[: len(other.ends)], self._closed = other.ends, other._closed
+        self.ends[: len(other.ends)], self._closed, self._now = other.ends, other._closed, other._now
 
-    def finish(self) -> list[KeyedRows]:
-        """Rows of the windows that are still open."""
+    def finish(self) -> Rows:
         return self.advance(END)
 
-    def advance(self, until: int) -> list[KeyedRows]:
-        """Rows of the windows that end by then, before which no event will come."""
-        keys = np.flatnonzero(self.ends != NO_END)
-        return self._run(keys, np.zeros(len(keys) + 1, np.int64), self._nothing(), until)
+    def advance(self, until: int) -> Rows:
+        """Returns the rows of the windows that end by then, before which no event will come."""
+        return joined(self._advance(self._live_keys, until))
+
+    def end(self, keys: Ints) -> Rows:
+        rows = joined(self._advance(keys, END))
+        before = self.work(self.lanes)
+        self.clear(keys)
+        self.negations.clear(keys)
+        after = self.work(self.lanes)
+        self._worked = merged([self._worked, {name: number - after[name] for name, number in before.items()}])
+        return rows
 
     def state(self) -> StateSize:
-        """What is live, and what the arrays take."""
-        found = self.live()
+        """Live state, and the bytes of the arrays."""
+        size = self.live()
         reserved = room_of(self.lanes) + room_of(self.arena) + self.ends.nbytes
-        size = StateSize(found.bytes, found.kinds, found.reserved + reserved)
-        return size + largest_state(self.negations) if self.negations else size
+        return StateSize(size.bytes, size.kinds, size.reserved + reserved) + self.negations.largest_state()
 
-    def _run(self, keys: Ints, offsets: Ints, events: KernelEvents, until: int) -> list[KeyedRows]:
-        parts, rows = list[KeyedRows](), self.rows
+    @property
+    def _live_keys(self) -> Ints:
+        """The keys that have an open window with an event."""
+        return np.flatnonzero(self.ends != NO_END)
+
+    def _advance(self, keys: Ints, until: int) -> list[Rows]:
+        events = no_events(*map(len, (self.columns.ints, self.columns.reals, self.columns.flags)))
+        events = events._replace(negated=self.negations.latest(keys))
+        return self._run(keys, np.zeros(len(keys) + 1, np.int64), events, until)
+
+    def _run(self, keys: Ints, offsets: Ints, events: KernelEvents, until: int) -> list[Rows]:
+        parts, rows = list[Rows](), self.rows
         owner = _owners(len(rows.window))
         calls = Calls(keys, offsets, events, until, self.ends, owner)
         at = done = 0
         while at < len(keys):
             at, done, size, why = self.over(at, done, calls, self.fixed, self.arena, self.lanes, rows)
             if size:
-                parts.append(self.taken(rows, size, owner[:size].copy()))
+                parts.append(self.copied(rows, size, owner[:size].copy()))
             if why == ROOM:
                 self.grow(int(keys[at]))
         return parts
-
-    def _nothing(self) -> KernelEvents:
-        events = no_events(*map(len, (self.columns.ints, self.columns.reals, self.columns.flags)))
-        return events._replace(negated=latest_starts(self.negations)[np.newaxis]) if self.negations else events
 
     def make_room(self, known: int) -> None:
         """Room for the keys known: for half as many more, where there were any before."""
@@ -180,7 +198,7 @@ class Lanes(ABC):
         if known > had:
             size = max(known, had * 3 // 2)
             self.lanes = copies(self.fresh, self.lanes, size)
-            self.settle(had)
+            self.allocate(had)
             ends = np.full(size, NO_END, np.int64)
             ends[:had] = self.ends
             self.ends = ends
@@ -190,17 +208,24 @@ class CellLanes(Lanes):
     """One query whose kernels write rows as cells; `sizes` says what its state is made of."""
 
     def __init__(
-        self, query: CompiledQuery, window: Window, fixed: Any, fresh: Any, sizes: Sizes, arena: Any = ()
+        self,
+        query: CompiledQuery,
+        window: Window,
+        fixed: Any,
+        fresh: Any,
+        sizes: Sizes,
+        arena: Any = (),
+        negations: Negations | None = None,
     ) -> None:
-        super().__init__(fixed, fresh, arena, window, query.columns)
+        super().__init__(fixed, fresh, arena, window, query.columns, negations)
         self.query, self.sizes = query, sizes
 
     @property
     def rows(self) -> RowCells:
         return new_rows(max(ROOM_FOR_ROWS, 2 * self.timed.overlap), self.query.layout, self.query.arithmetic)
 
-    def taken(self, rows: RowCells, size: int, owner: Ints) -> KeyedRows:
-        return {self.query.index: RowsOfKeys(owner, aggregate_rows(rows.window[:size].copy(), rows.cells, size))}
+    def copied(self, rows: RowCells, size: int, owner: Ints) -> Rows:
+        return {self.query.index: aggregate_rows(rows.window[:size].copy(), rows.cells, size, owner)}
 
     @property
     def clocks(self) -> Ints:
@@ -217,60 +242,23 @@ class CellLanes(Lanes):
         return self.sizes.largest(self.kept, self.clocks)
 
 
-class OneLane(Evaluator):
-    """The evaluator of a single key and query."""
+class OneLane(Executor):
+    """The executor of one key with lanes of its own, where the lanes of all keys cannot have the same room."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
 
-    def process(self, events: EventBatch) -> QueryRows | None:
-        return next(iter(of_one_key(self.lanes.process(KeyedBatch.of_one_key(events))).values()), None)
+    def process(self, events: EventBatch) -> Rows:
+        return self.lanes.process(KeyedBatch.of_one_key(events))
 
-    def finish(self) -> QueryRows | None:
-        return self.advance(END)
-
-    def advance(self, until: int) -> QueryRows | None:
-        """As `Lanes.advance`."""
-        return next(iter(of_one_key(self.lanes.advance(until)).values()), None)
+    def finish(self) -> Rows:
+        return self.lanes.finish()
 
     def state(self) -> StateSize:
         return self.lanes.state()
 
     def details(self) -> Mapping[str, float]:
         return self.lanes.details()
-
-
-def of_one_key(parts: list[KeyedRows]) -> Rows:
-    """The rows of the only key."""
-    return {query: found.rows for query, found in joined(parts).items()}
-
-
-class QueryLanes(Together, Operator):
-    """An operator of lanes that share nothing. Raises `OutOfOrder`."""
-
-    def __init__(self, evaluators: list[Lanes]) -> None:
-        self.parts = evaluators
-        self.now = 0
-
-    def process(self, batch: KeyedBatch) -> KeyedRows:
-        self.now = check_order(batch.events, self.now, batch.offsets[:-1])
-        return joined(rows for lanes in self.parts for rows in lanes.process(batch))
-
-    def finish(self) -> KeyedRows:
-        return joined(rows for lanes in self.parts for rows in lanes.finish())
-
-
-def lanes_of(plan: Plan, make: Callable[[CompiledQuery, Part, Window], Lanes | None]) -> QueryLanes | None:
-    """An operator with lanes for each query, or None: one has none, or a conjunction, negation or windows of events."""
-    found = [_lanes(query, make) for query in plan.workload]
-    lanes = [one for one in found if one is not None]
-    return QueryLanes(lanes) if lanes and len(lanes) == len(found) else None
-
-
-def _lanes(query: CompiledQuery, make: Callable[[CompiledQuery, Part, Window], Lanes | None]) -> Lanes | None:
-    window = query.window or WHOLE_STREAM
-    plain = not (query.analysis.conjunction or query.parts[0].negations or window.counts_events)
-    return make(query, query.parts[0], window) if plain else None
 
 
 def mapped(function: Callable[..., Any], *states: Any) -> Any:

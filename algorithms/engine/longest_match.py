@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
-from cepbench.algorithms.engine.batches import kernel_events
-from cepbench.algorithms.engine.flattening import is_kleene
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.longest import PARTIAL, Lengths, longest_match
 from cepbench.algorithms.engine.negation import negations_of
@@ -48,7 +44,7 @@ class LongestMatch:
         """The length of the longest match that ends in a batch, or 0."""
         points = self.points.of(events)
         first, last = self.points.first_windows(points), self.points.last_windows(points)
-        batch = kernel_events(self.query.columns, events, self.negations)
+        batch = self.negations.follow_one_key(events)
         return int(longest_match(batch, readonly(first), readonly(last), self.tables, self.lengths))
 
     def check(self, events: EventBatch) -> None:
@@ -58,12 +54,3 @@ class LongestMatch:
             raise LongerMatch(
                 f"query {self.query.query.name}: a match has {longest} events, more than max_length={self.max_length}"
             )
-
-
-def longest_matches(queries: Iterable[CompiledQuery], window: Window, max_length: int | None) -> list[LongestMatch]:
-    """A check for each query with a Kleene pattern that is not a conjunction."""
-    return [
-        LongestMatch(query, query.parts[0], window, max_length)
-        for query in queries
-        if is_kleene(query.parts[0].automaton)
-    ]

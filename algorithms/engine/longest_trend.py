@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from cepbench.algorithms.engine.kernels.longest_trend import longest_trend
 from cepbench.algorithms.engine.kernels.stacks import EVENTS
 from cepbench.algorithms.engine.longest_match import LongerMatch
-from cepbench.algorithms.engine.window_stacks import StackEvaluator
+from cepbench.algorithms.engine.window_stacks import StackExecutor
 from cepbench.algorithms.rows import QueryRows
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 
 
-class LongestTrend(StackEvaluator):
+class LongestTrend(StackExecutor):
     """Finds the length of the longest match of each window, without constructing any.
 
     O(V + E) time for V events and E pairs that follow one another. It protects the answer of a flattened pattern and
-    returns no rows. `pointers` as in `StackEvaluator`.
+    returns no rows. `pointers` as in `StackExecutor`.
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int, max_length: int) -> None:

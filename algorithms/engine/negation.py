@@ -1,16 +1,18 @@
-"""Negated sub-patterns of a query on one key, for the evaluators of all systems."""
+"""Negated sub-patterns of a query on all keys, for all systems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.base import KeyedBatch, StateSize
+from cepbench.algorithms.engine.batches import kernel_events
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.growth import wider
-from cepbench.algorithms.engine.kernels.negation import NEVER, starts_by_event, starts_by_type
+from cepbench.algorithms.engine.kernels.negation import NEVER, KeptEvents, starts_by_event, starts_by_type
+from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part
@@ -19,97 +21,148 @@ EVENT_BYTES = 24
 """A vertex: time, position and greatest start."""
 
 
-class Negation:
-    """Follows one negated sub-pattern, and those nested in it, on one key.
+class Negations:
+    """Follows negated sub-patterns, and those nested in them, on all keys.
 
-    `horizon`: the window length, after which events are dropped, or None.
+    `negated`: sub-patterns with their windows; events are dropped when they have left all windows. O(1) per event and
+    position of a sub-pattern without nested negation and predicates between events, otherwise as GRETA
+    (`kernels.negation`).
     """
 
-    def __init__(self, part: Part, horizon: int | None, ints: int, reals: int) -> None:
-        self.tables = part.tables
-        self.nested = [Negation(negation, horizon, ints, reals) for negation in part.negations]
-        self.horizon = horizon
-        self.by_type = not self.nested and len(self.tables.adjacent.one) == 0
-        positions = len(self.tables.start)
-        self.best = np.full((2, positions), NEVER, np.int64)  # committed, and of the current time stamp
-        self.clock = np.array([NEVER, NEVER, NEVER], np.int64)  # current time, latest start before it, and at it
-        self.live = self.most = 0
-        self.vertex = np.empty((3, 0), np.int64)  # time, position, greatest start
-        self.ints = np.empty((ints, 0), np.int64)
-        self.reals = np.empty((reals, 0), np.float64)
+    def __init__(self, negated: Iterable[tuple[Part, Window]], columns: ColumnSet) -> None:
+        self.columns = columns
+        self.patterns = [_Pattern(part, window, columns) for part, window in negated]
+
+    def __len__(self) -> int:
+        return len(self.patterns)
+
+    def follow(self, batch: KeyedBatch) -> KernelEvents:
+        """The events of a batch as kernels read them, with the results for each negation (`KernelEvents.negated`)."""
+        return self._follow(kernel_events(self.columns, batch.events), batch.keys, batch.offsets, batch.known)
+
+    def follow_one_key(self, events: EventBatch) -> KernelEvents:
+        """The same for the events of the only key."""
+        return self.with_negated(kernel_events(self.columns, events))
+
+    def with_negated(self, events: KernelEvents) -> KernelEvents:
+        """The same for events of the only key as kernels read them."""
+        return self._follow(events, np.zeros(1, np.int64), np.array([0, len(events.time)]), 1)
+
+    def latest(self, keys: Ints) -> Ints:
+        """int64[m, J], read-only: the greatest START among the matches of each negation so far, by key, or `NEVER`."""
+        latest = np.full((len(keys), len(self.patterns)), NEVER, np.int64)
+        for j, pattern in enumerate(self.patterns):
+            known = keys < len(pattern.clock)
+            latest[known, j] = pattern.clock[keys[known], 1:].max(axis=1)
+        latest.flags.writeable = False  # as `KernelEvents.negated` is: one kernel serves both
+        return latest
 
     @property
-    def latest(self) -> int:
-        """The greatest start among all matches so far, or NEVER."""
-        return int(max(self.clock[1], self.clock[2]))
+    def latest_of_one_key(self) -> Ints:
+        """int64[J], read-only: the same for the only key."""
+        latest: Ints = self.latest(np.zeros(1, np.int64))[0]
+        return latest
+
+    def clear(self, keys: Ints) -> None:
+        """Forgets all events of some keys."""
+        for pattern in self.patterns:
+            pattern.clear(keys)
+
+    def largest_state(self) -> StateSize:
+        """Peak state since the last call; a whole batch is followed before its rows are made."""
+        if not self.patterns:
+            return StateSize()
+        events = sum(pattern.take_most() for pattern in self.patterns)
+        return StateSize(EVENT_BYTES * events, {"events": events})
+
+    def _follow(self, events: KernelEvents, keys: Ints, offsets: Ints, known: int) -> KernelEvents:
+        if not self.patterns:
+            return events
+        negated = np.empty((len(events.time) + len(keys), len(self.patterns)), np.int64)
+        for j, pattern in enumerate(self.patterns):
+            negated[:, j] = pattern.follow(events, keys, offsets, known)
+        negated.flags.writeable = False
+        return events._replace(negated=negated)
+
+
+class _Pattern:
+    """Follows one negated sub-pattern on all keys."""
+
+    def __init__(self, part: Part, window: Window, columns: ColumnSet) -> None:
+        self.tables = part.tables
+        self.horizon = NEVER if window.within >= FOREVER else window.within
+        self.nested = negations_of(part.negations, window, columns)
+        self.by_type = not len(self.nested) and len(self.tables.adjacent.one) == 0
+        self.best = np.empty((0, 2, len(self.tables.start)), np.int64)  # by key: committed, and of the current time
+        self.clock = np.empty((0, 3), np.int64)  # by key: current time, latest start before it, and at it
+        self.kept = KeptEvents(
+            np.zeros((0, 2), np.int64),
+            np.zeros((2, 0), np.int64),
+            np.empty((3, 0), np.int64),
+            np.empty((len(columns.ints), 0), np.int64),
+            np.empty((len(columns.reals), 0), np.float64),
+        )
+        self.bindings = int(np.diff(self.tables.binding_ptr).max(initial=0))
+        self.used = 0  # space of kept events that keys have or had
+
+    def follow(self, events: KernelEvents, keys: Ints, offsets: Ints, known: int) -> Ints:
+        """int64[n + m]: per event, the greatest start among the matches that ended before its time, or `NEVER`; and
+        behind the events of each key, the greatest start so far.
+        """
+        self._make_lanes(known)
+        starts = np.empty(len(events.time) + len(keys), np.int64)
+        if self.by_type:
+            starts_by_type(events, keys, offsets, self.tables, self.best, self.clock, starts)
+            return starts
+        events = self.nested._follow(events, keys, offsets, known)
+        self._reserve(keys, np.diff(offsets) * self.bindings)
+        starts_by_event(events, keys, offsets, self.horizon, self.tables, self.kept, self.clock, starts)
+        return starts
+
+    def clear(self, keys: Ints) -> None:
+        """Forgets all events of some keys, which keep their space."""
+        keys = keys[keys < len(self.clock)]
+        self.best[keys], self.clock[keys] = NEVER, NEVER
+        self.kept.live[0, keys] = 0
+        self.nested.clear(keys)
 
     def take_most(self) -> int:
-        """Peak number of kept events since the last call, including nested sub-patterns."""
-        found, self.most = self.most, self.live
-        return found + sum(nested.take_most() for nested in self.nested)
+        """Peak number of kept events of all keys since the last call, including nested sub-patterns."""
+        live, most = self.kept.live
+        events = int(np.maximum(live, most).sum())
+        most[:] = live
+        return events + sum(pattern.take_most() for pattern in self.nested.patterns)
 
-    def follow(self, events: KernelEvents) -> Ints:
-        """int64[n]: for each event, the greatest start among the matches that ended before its time, or NEVER.
+    def _make_lanes(self, known: int) -> None:
+        more = max(known, len(self.clock) * 3 // 2) - len(self.clock) if known > len(self.clock) else 0
+        if more:
+            self.best = np.append(self.best, np.full((more, *self.best.shape[1:]), NEVER, np.int64), axis=0)
+            self.clock = np.append(self.clock, np.full((more, 3), NEVER, np.int64), axis=0)
+            space = np.append(self.kept.space, np.zeros((more, 2), np.int64), axis=0)
+            self.kept = self.kept._replace(space=space, live=wider(self.kept.live, more))
 
-        `events.negated` is not read.
-        """
-        seen = np.empty(len(events.time), np.int64)
-        if self.by_type:
-            starts_by_type(events, self.tables, self.best, self.clock, seen)
-            return seen
-        events = with_negated(self.nested, events)
-        self._reserve(events)
-        self.live = starts_by_event(
-            events, self.tables, self.vertex, self.ints, self.reals, self.live, self.clock, seen
-        )
-        self.most = max(self.most, self.live)
-        if self.horizon is not None and self.live and len(events.time):
-            self._forget(int(events.time[-1]) - self.horizon)
-        return seen
-
-    def _reserve(self, events: KernelEvents) -> None:
-        """Room for the vertices that a batch may add."""
-        most = int(np.diff(self.tables.binding_ptr).max(initial=0))
-        needed = self.live + len(events.time) * most
-        if needed > self.vertex.shape[1]:
-            more = max(needed, 2 * self.vertex.shape[1]) - self.vertex.shape[1]
-            self.vertex = wider(self.vertex, more)
-            self.ints, self.reals = wider(self.ints, more), wider(self.reals, more)
-
-    def _forget(self, before: int) -> None:
-        """Drops vertices older than every window that is still open."""
-        first = int(np.searchsorted(self.vertex[0, : self.live], before, side="left"))
-        if first > self.live // 2:
-            rest = slice(first, self.live)
-            self.live -= first
-            for array in (self.vertex, self.ints, self.reals):
-                array[:, : self.live] = array[:, rest].copy()
+    def _reserve(self, keys: Ints, fresh: Ints) -> None:
+        """Space for the kept events of some keys and `fresh` more of each; keys that lack it move to the end."""
+        kept = self.kept
+        needed = kept.live[0, keys] + fresh
+        lacks = needed > kept.space[keys, 1]
+        if not lacks.any():
+            return
+        keys, sizes = keys[lacks], 2 * needed[lacks]
+        begins = self.used + np.cumsum(sizes) - sizes
+        self.used += int(sizes.sum())
+        if self.used > kept.vertex.shape[1]:
+            more = max(self.used, 2 * kept.vertex.shape[1]) - kept.vertex.shape[1]
+            columns = {name: wider(getattr(kept, name), more) for name in ("vertex", "ints", "reals")}
+            kept = self.kept = kept._replace(**columns)
+        live = kept.live[0, keys]
+        within = np.arange(int(live.sum())) - np.repeat(np.cumsum(live) - live, live)
+        old, new = (np.repeat(begin, live) + within for begin in (kept.space[keys, 0], begins))
+        for array in (kept.vertex, kept.ints, kept.reals):
+            array[:, new] = array[:, old]
+        kept.space[keys, 0], kept.space[keys, 1] = begins, sizes
 
 
-def with_negated(negations: Sequence[Negation], events: KernelEvents) -> KernelEvents:
-    """`events` with the results of `follow` for each negation, and a last row for later events."""
-    negated = np.empty((len(events.time) + 1, len(negations)), np.int64)
-    for j, negation in enumerate(negations):
-        negated[:-1, j] = negation.follow(events)
-    negated[-1] = latest_starts(negations)
-    negated.flags.writeable = False
-    return events._replace(negated=negated)
-
-
-def negations_of(negated: Iterable[Part], window: Window, columns: ColumnSet) -> list[Negation]:
-    """A `Negation` per negated sub-pattern; events are dropped once they have left all windows."""
-    horizon = None if window.within >= FOREVER else window.within
-    return [Negation(part, horizon, len(columns.ints), len(columns.reals)) for part in negated]
-
-
-def largest_state(negations: Sequence[Negation]) -> StateSize:
-    """Peak state of the negations since the last call; they process a whole batch before its rows are made."""
-    events = sum(negation.take_most() for negation in negations)
-    return StateSize(EVENT_BYTES * events, {"events": events})
-
-
-def latest_starts(negations: Sequence[Negation]) -> Ints:
-    """int64[J]: the greatest start so far of each negation."""
-    latest = np.array([negation.latest for negation in negations], np.int64)
-    latest.flags.writeable = False  # as rows of `KernelEvents.negated` are: one kernel serves both
-    return latest
+def negations_of(parts: Iterable[Part], window: Window, columns: ColumnSet) -> Negations:
+    """The negated sub-patterns of one automaton."""
+    return Negations([(part, window) for part in parts], columns)

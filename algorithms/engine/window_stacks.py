@@ -1,4 +1,4 @@
-"""Evaluators whose events lie in stacks until their windows close."""
+"""Executors whose events lie in stacks until their windows close."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.engine.batches import kernel_events
+from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.engine.complete_matches import stand_ins
-from cepbench.algorithms.engine.evaluator import Evaluator
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.growth import widened
 from cepbench.algorithms.engine.kernels.stacks import (
@@ -23,9 +21,9 @@ from cepbench.algorithms.engine.kernels.stacks import (
     drop_before,
     push_events,
 )
-from cepbench.algorithms.engine.negation import largest_state, latest_starts, negations_of
+from cepbench.algorithms.engine.negation import negations_of
 from cepbench.algorithms.engine.peak import Peak
-from cepbench.algorithms.rows import QueryRows, concatenate
+from cepbench.algorithms.rows import QueryRows, Rows, rows_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
 from cepbench.queries.compile import CompiledQuery, Part
@@ -34,7 +32,7 @@ from cepbench.queries.tables import Tables, csr
 FIRST_EVENTS = 256
 
 
-class StackEvaluator(Evaluator):
+class StackExecutor(Executor):
     """Stacks of one automaton, shared by overlapping windows; what a window yields is constructed when it closes.
 
     `pointers`: which ones events get (`kernels.stacks`: ANY, NEXT, CONTIGUOUS or COMPLETE).
@@ -51,9 +49,8 @@ class StackEvaluator(Evaluator):
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Rows of window k, which is the lowest; `latest` holds the START of the latest match of each negation."""
 
-    def process(self, events: EventBatch) -> QueryRows | None:
-        """Rows of the windows that these events closed."""
-        batch = kernel_events(self.query.columns, events, self.negations)
+    def process(self, events: EventBatch) -> Rows:
+        batch = self.negations.follow_one_key(events)
         place, time = readonly(events.position), batch.time
         parts: list[QueryRows] = []
         done = 0
@@ -67,13 +64,12 @@ class StackEvaluator(Evaluator):
                 if done < last:
                     self.grow()
         if events.watermark is not None:
-            parts += self._close(events.watermark, latest_starts(self.negations))
-        return concatenate(parts) if parts else None
+            parts += self._close(events.watermark, self.negations.latest_of_one_key)
+        return rows_of(self.query.index, parts)
 
-    def finish(self) -> QueryRows | None:
-        """Rows of the windows that are still open."""
-        parts = self._close(END, latest_starts(self.negations))
-        return concatenate(parts) if parts else None
+    def finish(self) -> Rows:
+        parts = self._close(END, self.negations.latest_of_one_key)
+        return rows_of(self.query.index, parts)
 
     def grow(self) -> None:
         """Makes room for more events or pointers."""
@@ -81,7 +77,7 @@ class StackEvaluator(Evaluator):
 
     def state(self) -> StateSize:
         """What is `held`, and events kept for negated sub-patterns; the largest since the last call."""
-        return self.peak.report(self.held()) + largest_state(self.negations)
+        return self.peak.report(self.held()) + self.negations.largest_state()
 
     def held(self) -> StateSize:
         """Events in stacks, and pointers between them."""
@@ -151,7 +147,7 @@ def _new_stacks(query: CompiledQuery, part: Part, pointers: int) -> Stacks:
 
 @lru_cache(maxsize=64)
 def _alike(part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The positions that stand in for each position of a part; evaluators of all keys have the same."""
+    """The positions that stand in for each position of a part; executors of all keys have the same."""
     return csr(stand_ins(part.automaton))
 
 

@@ -14,7 +14,7 @@ from cepbench.algorithms.engine.event_sequence import Sequence
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.lanes import ROOM_FOR_ROWS, Lanes, mapped
-from cepbench.algorithms.rows import AggregateRows, KeyedRows, RowsOfKeys
+from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import FAMILIES, Member
 from cepbench.algorithms.sequences.kernels import counters
@@ -26,6 +26,7 @@ from cepbench.algorithms.sequences.segments import cut
 from cepbench.algorithms.sequences.state import enlarge, largest_sizes, new_lane, new_values
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
+from cepbench.queries.aggregates import NO_VALUE
 
 
 class SequenceCounter(Lanes):
@@ -62,7 +63,7 @@ class SequenceCounter(Lanes):
     def rows(self) -> SequenceRows:
         return _new_rows(max(ROOM_FOR_ROWS, len(self.queries)), self.widths, self.program.unit.dtype.char)
 
-    def settle(self, first: int) -> None:
+    def allocate(self, first: int) -> None:
         size = self.fresh.size
         count = len(self.lanes.begin) - first
         self.lanes.begin[first:] = self.used + np.arange(count)[:, np.newaxis] * size
@@ -84,14 +85,17 @@ class SequenceCounter(Lanes):
         """The state of a key as views of the arrays."""
         return in_python(counters.state_of)(self.arena, mapped(lambda array: array[key], self.lanes))
 
-    def taken(self, rows: SequenceRows, size: int, owner: Ints) -> KeyedRows:
-        found = rows_by_query(rows, size, self.program.chains)
-        owner = owner[np.argsort(rows.query[:size], kind="stable")]
-        first = np.cumsum([0, *map(len, found.values())])
-        return {
-            self.queries[query]: RowsOfKeys(owner[begin : begin + len(some)], some)
-            for begin, (query, some) in zip(first.tolist(), found.items(), strict=False)
-        }
+    def copied(self, rows: SequenceRows, size: int, owner: Ints) -> Rows:
+        by_query = rows_by_query(rows, size, self.program.chains, owner)
+        return {self.queries[member]: part for member, part in by_query.items()}
+
+    def clear(self, keys: Ints) -> None:
+        """As `Lanes.clear`; the keys keep their ranges of the values."""
+        begin, size = self.lanes.begin[keys], self.lanes.size[keys]
+        super().clear(keys)
+        self.lanes.begin[keys], self.lanes.size[keys] = begin, size
+        for array, place, empty in zip(self.arena, self._stretches(keys), (0, False, 0.0, NO_VALUE), strict=True):
+            array[place] = empty
 
     def live(self) -> StateSize:
         return largest_sizes(self.lanes, self.program)
@@ -148,25 +152,24 @@ def _new_rows(room: int, widths: tuple[int, ...], dtype: str) -> SequenceRows:
     )
 
 
-def rows_by_query(rows: SequenceRows, size: int, chains: Chains) -> dict[int, AggregateRows]:
-    """Copies of the first `size` rows, by query index.
+def rows_by_query(rows: SequenceRows, size: int, chains: Chains, owner: Ints) -> dict[int, AggregateRows]:
+    """Copies of the first `size` rows, whose keys are `owner`, by query index.
 
     Rows are sorted together and then cut: with many queries, separate numpy calls took more time than counting.
     """
     order = np.argsort(rows.query[:size], kind="stable")
-    query, window = rows.query[order], rows.window[order]
+    query, window, key = rows.query[order], rows.window[order], owner[order]
     ring, real, least = rows.ring[order], rows.real[order], rows.least[order]
     bits = np.uint64(1) << np.arange(ring.shape[1], dtype=np.uint64)
     own = np.arange(ring.shape[1]) < chains.query["width"]["ring"][query][:, np.newaxis]
     over = ((rows.over[order] & own) * bits).sum(axis=1, dtype=np.uint64)
     first = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]])).tolist()
     numbers, ends = query[first].tolist(), [*first[1:], size]
-    found: dict[int, AggregateRows] = {}
-    if (chains.query["width"] == chains.query["width"][0]).all():  # all rows have the same channels
-        for q, a, b in zip(numbers, first, ends, strict=True):
-            found[q] = AggregateRows(window[a:b], ring[a:b], over[a:b], real[a:b], least[a:b])
-        return found
-    widths = chains.query["width"][numbers].tolist()
-    for q, a, b, (rings, reals, leasts) in zip(numbers, first, ends, widths, strict=True):
-        found[q] = AggregateRows(window[a:b], ring[a:b, :rings], over[a:b], real[a:b, :reals], least[a:b, :leasts])
-    return found
+    return {
+        q: AggregateRows(
+            window[a:b], ring[a:b, :rings], over[a:b], real[a:b, :reals], least[a:b, :leasts], key=key[a:b]
+        )
+        for q, a, b, (rings, reals, leasts) in zip(
+            numbers, first, ends, chains.query["width"][numbers].tolist(), strict=True
+        )
+    }

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from cepbench.algorithms.base import Executor, KeyedBatch, StateSize
-from cepbench.algorithms.engine.evaluator import MakeEvaluator
-from cepbench.algorithms.engine.flattening import is_kleene
-from cepbench.algorithms.engine.lanes import QueryLanes, of_one_key
-from cepbench.algorithms.engine.longest_match import longest_matches
-from cepbench.algorithms.engine.per_query import IndependentQueries
-from cepbench.algorithms.engine.per_window import PerWindow, by_window
+from cepbench.algorithms.base import KeyedOperator, Operator, PerKey, Plan
+from cepbench.algorithms.compose import MakePart, Several, by_window, query_operator
+from cepbench.algorithms.engine.flattening import is_kleene, sequences_of_part
+from cepbench.algorithms.engine.lanes import OneLane
+from cepbench.algorithms.engine.longest_match import LongestMatch
 from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.channels import Member
 from cepbench.algorithms.sequences.counter import SequenceCounter
-from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
 from cepbench.algorithms.sequences.plan import SharingPlan
 from cepbench.events.batch import EventBatch
+from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
-from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.compile import CompiledQuery, Part
 
 
-class SequenceExecutor(PerWindow):
-    """Counts the sequences of all queries of a workload on one key, each shared pattern once.
+def sequence_operator(plan: Plan, alone: MakePart | None = None) -> Several:
+    """Counts the sequences of all queries of a workload, each shared pattern once.
 
     For n live START events of a segment and k places that an event matches: O(k n) time per event; for each START event
     of a shared segment that continues a sequence, also O(w m) for m START events of the previous segment in each of w
@@ -36,46 +34,25 @@ class SequenceExecutor(PerWindow):
     before the first shared segment that continues a sequence.
 
     Queries share within a window specification. Queries with count windows, conjunctions, and Kleene patterns without a
-    `max_length` are counted separately, by evaluators that `alone` makes. Raises `LongerMatch` for a match longer than
+    `max_length` are counted separately, by operators that `alone` makes. Raises `LongerMatch` for a match longer than
     `max_length`.
     """
-
-    def __init__(self, plan: SharingPlan, alone: MakeEvaluator | None = None) -> None:
-        workload, max_length = plan.workload, plan.max_length
-        rest = replace(workload, queries=tuple(query for query in workload if counted_alone(query, max_length)))
-        sharing = by_window(query for query in workload if not counted_alone(query, max_length))
-        super().__init__(
-            [
-                IndependentQueries(rest, alone or partial(SequenceEvaluator, workload.schema, max_length)),
-                *(WindowSequences(plan, window, queries) for window, queries in sharing.items()),
-            ]
-        )
+    assert isinstance(plan, SharingPlan)
+    return Several(_parts(plan, alone or partial(counted_apart, plan)))
 
 
-class WindowSequences(Executor):
-    """The sequences of queries that share their window, for one key.
-
-    Raises `LongerMatch` for a match beyond the plan's `max_length`.
-    """
-
-    def __init__(self, plan: SharingPlan, window: Window, queries: list[CompiledQuery]) -> None:
-        self.lengths = longest_matches(queries, window, plan.max_length)
-        self.counter = shared_counter(plan, window, queries)
-
-    def process(self, events: EventBatch) -> Rows:
-        for lengths in self.lengths:
-            lengths.check(events)
-        return of_one_key(self.counter.process(KeyedBatch.of_one_key(events)))
-
-    def finish(self) -> Rows:
-        return of_one_key(self.counter.finish())
-
-    def state(self) -> StateSize:
-        return self.counter.state()
-
-    def details(self) -> Mapping[str, float]:
-        """Counted `updates` of counters and `combinations` (products of a snapshot and a counter)."""
-        return self.counter.details()
+def _parts(plan: SharingPlan, alone: MakePart) -> Iterator[Operator]:
+    workload, max_length = plan.workload, plan.max_length
+    for query in workload:
+        if counted_alone(query, max_length):
+            yield query_operator(query, alone)
+    sharing = (query for query in workload if not counted_alone(query, max_length))
+    for window, queries in by_window(sharing).items():
+        if any(is_kleene(query.parts[0].automaton) for query in queries):
+            make = partial(_checked, plan, window, queries)
+            yield PerKey(make, replace(workload, queries=tuple(queries)))
+        else:
+            yield shared_counter(plan, window, queries)
 
 
 def shared_counter(plan: SharingPlan, window: Window, queries: list[CompiledQuery]) -> SequenceCounter:
@@ -93,12 +70,47 @@ def shared_counter(plan: SharingPlan, window: Window, queries: list[CompiledQuer
     return SequenceCounter(plan.workload.schema, members, sequences, shared, window)
 
 
-def sequence_lanes(plan: SharingPlan) -> QueryLanes | None:
-    """Lanes for a plan; None if a query is counted separately, or if the length of Kleene matches has to be checked."""
-    queries = list(plan.workload)
-    if any(counted_alone(query, plan.max_length) or is_kleene(query.parts[0].automaton) for query in queries):
-        return None
-    return QueryLanes([shared_counter(plan, window, found) for window, found in by_window(queries).items()])
+class CheckedSequences(OneLane):
+    """The sequences of Kleene patterns of one key. Raises `LongerMatch` for a match beyond their `max_length`."""
+
+    def __init__(self, counter: SequenceCounter, checks: list[LongestMatch]) -> None:
+        super().__init__(counter)
+        self.checks = checks
+
+    def process(self, events: EventBatch) -> Rows:
+        for check in self.checks:
+            check.check(events)
+        return super().process(events)
+
+
+def _checked(plan: SharingPlan, window: Window, queries: list[CompiledQuery]) -> CheckedSequences:
+    kleene = [query for query in queries if is_kleene(query.parts[0].automaton)]
+    checks = [LongestMatch(query, query.parts[0], window, plan.max_length) for query in kleene]
+    return CheckedSequences(shared_counter(plan, window, queries), checks)
+
+
+def counted_apart(plan: SharingPlan, query: CompiledQuery, part: Part, window: Window) -> KeyedOperator:
+    """Counts the sequences of one automaton without sharing, for count windows and conjunctions."""
+    schema, max_length = plan.workload.schema, plan.max_length
+    if not is_kleene(part.automaton):
+        return counter_of_part(schema, query, part, window, max_length)
+    make = partial(_checked_part, schema, query, part, window, max_length)
+    return PerKey(make, replace(plan.workload, queries=(query,)))
+
+
+def _checked_part(
+    schema: Schema, query: CompiledQuery, part: Part, window: Window, max_length: int | None
+) -> CheckedSequences:
+    counter = counter_of_part(schema, query, part, window, max_length)
+    return CheckedSequences(counter, [LongestMatch(query, part, window, max_length)])
+
+
+def counter_of_part(
+    schema: Schema, query: CompiledQuery, part: Part, window: Window, max_length: int | None
+) -> SequenceCounter:
+    """A counter of the sequences of one automaton, up to a length."""
+    sequences = [replace(sequence, query=0) for sequence in sequences_of_part(query, part, max_length)]
+    return SequenceCounter(schema, [Member(query, part)], sequences, (), window)
 
 
 def counted_alone(query: CompiledQuery, max_length: int | None) -> bool:

@@ -71,8 +71,8 @@ def operator() -> PerKey:
 def test_each_key_gets_its_events_in_their_order(operator: PerKey) -> None:
     rows = operator.process(keyed(0, 5))
     assert calls(operator) == {0: [(3, None)], 1: [(2, None)]}
-    assert rows[0].key.tolist() == [0, 1]
-    found = rows[0].rows
+    assert rows[0].keys.tolist() == [0, 1]
+    found = rows[0]
     assert isinstance(found, AggregateRows)
     assert found.ring[:, 0].tolist() == [3, 2]
 
@@ -100,7 +100,7 @@ def test_keys_of_the_last_batch_end_one_after_another(operator: PerKey) -> None:
     operator.process(keyed(0, 5))
     rows = operator.process(keyed(5, 9, last=True))
     assert not operator.executors
-    assert rows[0].key.tolist() == [1, 1, 2, 2, 0]
+    assert rows[0].keys.tolist() == [1, 1, 2, 2, 0]
     assert not operator.finish()
     assert operator.details() == {"calls": 2 + 3 + 2, "calls_peak": 3}
     assert operator.state() == StateSize()

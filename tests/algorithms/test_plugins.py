@@ -157,8 +157,8 @@ def test_an_installed_package_has_algorithms(own: Path) -> None:
     assert ended.stdout.splitlines()[1].split(",")[3] == "3"
 
 
-NAMED = 'name, paper, evaluator = "counting", "Poppe 2018 (dissertation), Section 15.1", staticmethod(Counters)'
-UNNAMED = 'paper, evaluator = "Poppe 2018", staticmethod(Counters)'
+NAMED = 'name, paper, part_executor = "counting", "Poppe 2018 (dissertation), Section 15.1", staticmethod(Counters)'
+UNNAMED = 'paper, part_executor = "Poppe 2018", staticmethod(Counters)'
 WITHOUT = 'name, paper = "counting", "Poppe 2018"'
 
 
@@ -195,7 +195,9 @@ WITHOUT = 'name, paper = "counting", "Poppe 2018"'
             f"{COUNTING}\n    pool = None\n", "class Counting has `pool`, which is `operator` now", id="renamed"
         ),
         pytest.param(
-            COUNTING.replace(NAMED, WITHOUT), "class Counting has neither `evaluator` nor `lanes`", id="no evaluator"
+            COUNTING.replace(NAMED, WITHOUT),
+            "class Counting has neither `part_executor` nor `part_operator`",
+            id="no evaluator",
         ),
         pytest.param(
             "from cepbench.algorithms.base import Algorithm\n\n\nclass Idle(Algorithm):\n"
@@ -256,12 +258,12 @@ def test_errors_of_an_algorithm_have_their_place(own: Path, content: str, error:
 
 @pytest.mark.parametrize(
     ("value", "called"),
-    [("{}", "a value of type dict"), ("1", "a value of type int"), ("[None]", "a value of type list")],
+    [("{0: 1}", "a value of type dict"), ("1", "a value of type int"), ("[None]", "a value of type list")],
 )
-def test_an_evaluator_returns_rows(own: Path, value: str, called: str) -> None:
+def test_an_executor_of_a_part_returns_rows(own: Path, value: str, called: str) -> None:
     own.write_text(COUNTING.replace(PROCESS, f"        return {value}\n"))
     use([own])
-    message = f"own_counting.py, line 15: `Counters.process` returned {called} instead of AggregateRows, "
+    message = f"own_counting.py, line 15: `Counters.process` returned {called} instead of rows by "
     with pytest.raises(WrongRows, match=re.escape(message)):
         evaluate("RETURN COUNT(*) PATTERN SEQ(A+, B)", EVENTS, "counting")
 
@@ -282,7 +284,12 @@ class Silent(Executor):
     def state(self):
         return StateSize()
 """
-    own.write_text(COUNTING.replace("import StateSize", "import Executor, StateSize") + executor)
+    own.write_text(
+        COUNTING.replace(NAMED, WITHOUT)
+        .replace("(IndependentAlgorithm)", "(Algorithm)")
+        .replace("import Executor", "import Algorithm, Executor")
+        + executor
+    )
     use([own])
     message = r"own_counting.py, line \d+: `Silent.process` returned None instead of rows by the index of their query"
     with pytest.raises(WrongRows, match=message):

@@ -20,9 +20,9 @@ def test_unknown_algorithm_is_refused_before_anything_runs(cepbench):
 
 
 def test_failure_is_status_1(cepbench, monkeypatch):
-    from cepbench.algorithms.engine.per_query import IndependentQueries
+    from cepbench.algorithms.compose import Several
 
-    monkeypatch.setattr(IndependentQueries, "finish", lambda self: {})
+    monkeypatch.setattr(Several, "finish", lambda self: {})
     ended = cepbench("verify", "-a", "greta", "--cases", "200")
     assert ended.status == 1
     assert "wrong answer" in ended.out

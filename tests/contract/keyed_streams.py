@@ -12,7 +12,7 @@ from random import Random
 import numpy as np
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Algorithm, Operator, PerKey, StateSize
+from cepbench.algorithms.base import Algorithm, Operator, PerKey, Plan, StateSize
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
@@ -21,6 +21,7 @@ from cepbench.pipeline.loop import Loop, into
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.errors import QueryError
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 
 SCHEMA = Schema(
     ("A", "B", "C", "D"),
@@ -97,8 +98,13 @@ def jobs_of(algorithm: Algorithm, texts: Sequence[str], arithmetic: str = "modul
 
 def by_executors(algorithm: Algorithm, job: Job, pieces: Sequence[EventBatch]) -> AnswerBuilder:
     """The answer of an executor per key."""
-    found, _ = by_operator(PerKey(partial(algorithm.executor, job.plan), job.workload), job, pieces)
-    return found
+    answer, _ = by_operator(PerKey(partial(one_key, algorithm, job.plan), job.workload), job, pieces)
+    return answer
+
+
+def one_key(algorithm: Algorithm, plan: Plan) -> OneKey:
+    """Executes a plan on one key."""
+    return OneKey(algorithm.operator(plan))
 
 
 def by_operator(

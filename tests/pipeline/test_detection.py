@@ -18,6 +18,7 @@ from cepbench.pipeline.loop import Loop, into
 from cepbench.pipeline.measured_task import burst_of
 from cepbench.pipeline.replay import replay
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -43,7 +44,7 @@ def calls(text: str, events: EventBatch) -> dict[str, int]:
         """The executor of the next sub-stream, whose calls are counted."""
 
         def __init__(self) -> None:
-            self.name, self.inner = names[len(made)], make("sase").executor(job.plan)
+            self.name, self.inner = names[len(made)], OneKey(make("sase").operator(job.plan))
             made.append(self.name)
 
         def process(self, events: EventBatch) -> Rows:

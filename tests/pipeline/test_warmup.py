@@ -1,12 +1,11 @@
 """What is run before the clock starts."""
 
-from functools import partial
 from itertools import count
 
 import pytest
 
-from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
-from cepbench.algorithms.engine.per_query import IndependentQueries
+from cepbench.algorithms.base import Operator, Plan
+from cepbench.algorithms.compose import Several
 from cepbench.algorithms.trends.greta.algorithm import Greta
 from cepbench.pipeline import warmup
 from cepbench.pipeline.warmup import warm_up
@@ -23,13 +22,18 @@ class GretaThatLoads(Greta):
         self.asked: list[list[int]] = []
 
     def operator(self, plan: Plan) -> Operator:
-        return Algorithm.operator(self, plan)
+        return Loading(self, plan)
 
-    def executor(self, plan: Plan) -> Executor:
-        return IndependentQueries(plan.workload, self.evaluator, load=partial(self.ask, plan))
 
-    def ask(self, plan: Plan) -> None:
-        self.asked.append([query.index for query in plan.workload])
+class Loading(Several):
+    """Notes that it is asked to load."""
+
+    def __init__(self, algorithm: GretaThatLoads, plan: Plan) -> None:
+        super().__init__([Greta().operator(plan)])
+        self.algorithm, self.indices = algorithm, [query.index for query in plan.workload]
+
+    def load(self) -> None:
+        self.algorithm.asked.append(self.indices)
 
 
 def asked() -> list[list[int]]:

@@ -50,15 +50,3 @@ def _before(a: int, b: int, window: Ints, offsets: Ints, positions: Ints) -> boo
         if positions[first + k] != positions[second + k]:
             return positions[first + k] < positions[second + k]
     return offsets[a + 1] - first < offsets[b + 1] - second
-
-
-@kernel
-def take_matches(offsets: Ints, positions: Ints, order: Ints, new_offsets: Ints, new_positions: Ints) -> None:
-    """Copies matches in the given order to `new_offsets[n + 1]` and `new_positions` (their total length)."""
-    at = 0
-    new_offsets[0] = 0
-    for i in range(len(order)):
-        for k in range(offsets[order[i]], offsets[order[i] + 1]):
-            new_positions[at] = positions[k]
-            at += 1
-        new_offsets[i + 1] = at

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.construction.cet.detector import MemoryLimit
-from cepbench.algorithms.construction.cet.evaluator import LimitedEvaluator
+from cepbench.algorithms.construction.cet.executor import LimitedExecutor
 from cepbench.algorithms.construction.cet.graph import trend_graph
 from cepbench.algorithms.construction.cet.kernels.aggregate_stitching import (
     Segments,
@@ -56,7 +56,7 @@ def unsupported_aggregation(query: Query, detect: str) -> str | None:
     return None
 
 
-class TwoStepEvaluator(LimitedEvaluator):
+class TwoStepExecutor(LimitedExecutor):
     """Constructs all trends of a window, not only the complete ones, and then aggregates them.
 
     When a window closes, a graph of its V live vertices and all E edges between them is built. `detect` selects how the

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
-from cepbench.algorithms.construction.cet.aggregation import TwoStepEvaluator, unsupported_aggregation
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
+from cepbench.algorithms.compose import per_key
+from cepbench.algorithms.construction.cet.aggregation import TwoStepExecutor, unsupported_aggregation
 from cepbench.algorithms.construction.cet.baseline import Baseline
 from cepbench.algorithms.construction.cet.detector import Detector, MemoryLimit
-from cepbench.algorithms.construction.cet.evaluator import CetEvaluator
+from cepbench.algorithms.construction.cet.executor import CetExecutor
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.memory_optimized import MemoryOptimized
 from cepbench.algorithms.construction.cet.partitioning import (
@@ -25,8 +26,6 @@ from cepbench.algorithms.construction.cet.partitioning import (
 from cepbench.algorithms.construction.cet.plans_only import PlansOnly
 from cepbench.algorithms.construction.cet.stored import Partition, Stored
 from cepbench.algorithms.engine.complete_matches import unsupported_complete
-from cepbench.algorithms.engine.evaluator import Evaluator
-from cepbench.algorithms.engine.per_query import IndependentQueries
 from cepbench.algorithms.options import Option, WrongOption
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
@@ -121,20 +120,19 @@ class Cet(Algorithm):
         unanswered = self.detect == "plan"
         return Plan(workload, notices=(notice,) if unanswered else (), unanswered=unanswered)
 
-    def executor(self, plan: Plan) -> Executor:
-        """A graph and a detector per query, each with its share of the memory."""
-        make = partial(self._evaluator, self.memory // max(1, len(plan.workload)))
-        searches = self.detect in ("hybrid", "plan") and self.graphlets is None and self.intervals is None
-        return IndependentQueries(plan.workload, make, load=partial(load, self.partition) if searches else None)
+    def operator(self, plan: Plan) -> Operator:
+        """A graph and a detector per query and key, each with its share of the memory."""
+        return per_key(plan.workload, partial(self._executor, self.memory // max(1, len(plan.workload))))
 
-    def _evaluator(self, memory: int, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+    def _executor(self, memory: int, query: CompiledQuery, part: Part, window: Window) -> Executor:
         if query.window is not None and query.window.counts_events:
             memory //= query.window.overlap
         if isinstance(query.query.returns, Aggregates):
-            return TwoStepEvaluator(query, part, window, detect=self.detect, limit=memory)
+            return TwoStepExecutor(query, part, window, detect=self.detect, limit=memory)
         types = [position.type for position in part.automaton.positions]
         detector = self._detector(MemoryLimit(memory), query.summarised, window, repeats=len(set(types)) < len(types))
-        return CetEvaluator(query, part, window, detector)
+        searches = self.detect in ("hybrid", "plan") and self.graphlets is None and self.intervals is None
+        return CetExecutor(query, part, window, detector, partial(load, self.partition) if searches else None)
 
     def _detector(self, limit: MemoryLimit, summarised: bool, window: Window, *, repeats: bool) -> Detector:
         match self.detect:

@@ -10,10 +10,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.answers.matches import digested, taken
-from cepbench.algorithms.base import Algorithm, Executor, Plan, StateSize
-from cepbench.algorithms.construction.sase.detection import SpanEvaluator
-from cepbench.algorithms.construction.sase.flattened import FlattenedEvaluator, FlattenedPlan
+from cepbench.algorithms.answers.matches import digested
+from cepbench.algorithms.base import Algorithm, Operator, Plan, StateSize
+from cepbench.algorithms.compose import MakeExecutor, per_key
+from cepbench.algorithms.construction.sase.detection import SpanExecutor
+from cepbench.algorithms.construction.sase.flattened import FlattenedExecutor, FlattenedPlan
 from cepbench.algorithms.construction.sase.kernels.construction import (
     DEPTH,
     LONGEST,
@@ -34,8 +35,7 @@ from cepbench.algorithms.engine.kernels.cells import cell_bytes, empty_cells
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.kernels.stacks import ANY, COMPLETE, CONTIGUOUS, EVENTS, NEXT
 from cepbench.algorithms.engine.longest_trend import LongestTrend
-from cepbench.algorithms.engine.per_query import IndependentQueries
-from cepbench.algorithms.engine.window_stacks import StackEvaluator
+from cepbench.algorithms.engine.window_stacks import StackExecutor
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
@@ -94,19 +94,15 @@ class Sase(Algorithm):
             workload, {query.index: flattened(query, workload.schema, self.max_length) for query in workload}
         )
 
-    def executor(self, plan: Plan) -> Executor:
-        """Stacks per query, or per sequence of a flattened query."""
+    def operator(self, plan: Plan) -> Operator:
+        """Stacks per query and key, or per sequence of a flattened query."""
+        make: MakeExecutor = SaseExecutor
         if isinstance(plan, FlattenedPlan):
-            return IndependentQueries(plan.workload, partial(_flattened, plan, self.max_length))
-        return IndependentQueries(plan.workload, SaseEvaluator, SpanEvaluator, partial(_load, plan.workload))
+            make = partial(_flattened, plan, self.max_length)
+        return per_key(plan.workload, make, SpanExecutor)
 
 
-def _load(workload: Workload) -> None:
-    for query in [query for query in workload if query.detects][:1]:  # all use the same kernels
-        SpanEvaluator(query).load()
-
-
-class SaseEvaluator(StackEvaluator):
+class SaseExecutor(StackExecutor):
     """Constructs every trend of a window and keeps nothing of it for the next window."""
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
@@ -158,7 +154,7 @@ class SaseEvaluator(StackEvaluator):
         """The complete matches among all of a window."""
         rows = MatchRows.concatenate([part for part in parts if isinstance(part, MatchRows)])
         self.compared = StateSize(rows.offsets.nbytes + rows.positions.nbytes, {"trends": len(rows)})
-        complete = taken(rows, np.array(_longest(rows), np.int64))
+        complete = rows.take(np.array(_longest(rows), np.int64))
         return [digested(complete) if self.query.summarised else complete]
 
     def _new_found(self, room: int) -> FoundMatches:
@@ -188,11 +184,11 @@ def _longest(rows: MatchRows) -> list[int]:
 
 def _flattened(
     plan: FlattenedPlan, max_length: int | None, query: CompiledQuery, part: Part, window: Window
-) -> FlattenedEvaluator:
+) -> FlattenedExecutor:
     guard = None
     if max_length is not None and is_kleene(part.automaton):
         guard = LongestTrend(query, part, window, SEMANTICS[query.query.semantics], max_length)
-    return FlattenedEvaluator([SaseEvaluator(query, one, window) for one in plan.parts[query.index]], guard)
+    return FlattenedExecutor([SaseExecutor(query, one, window) for one in plan.parts[query.index]], guard)
 
 
 def _new_search(room: int) -> Search:

@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_distinct
-from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.construction.sase.span_runs import SpanRuns
 from cepbench.algorithms.construction.sase.span_tables import tables_of_and, tables_of_automaton
 from cepbench.algorithms.engine.batches import kernel_events
-from cepbench.algorithms.engine.evaluator import Evaluator
-from cepbench.algorithms.rows import QueryRows
+from cepbench.algorithms.rows import QueryRows, Rows, rows_of
 from cepbench.events.batch import EventBatch
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import CompiledQuery
 
 
-class SpanEvaluator(Evaluator):
+class SpanExecutor(Executor):
     """Evaluates a detection query on one key: one part per AND alternative, and the automaton of all others."""
 
     def __init__(self, query: CompiledQuery) -> None:
@@ -30,25 +29,25 @@ class SpanEvaluator(Evaluator):
         self.parts += [SpanRuns(query, tables_of_automaton(one), True, self.distinct.digests) for one in query.parts]
         self.now = 0
 
-    def process(self, events: EventBatch) -> QueryRows | None:
+    def process(self, events: EventBatch) -> Rows:
         batch = kernel_events(self.query.columns, events)
-        found: list[QueryRows] = []
+        rows: list[QueryRows] = []
         for part in self.parts:
-            found += part.process(batch, events.position, events.watermark)
+            rows += part.process(batch, events.position, events.watermark)
         self.now = max(part.now for part in self.parts)
-        return self._reported(found)
+        return self._reported(rows)
 
-    def finish(self) -> QueryRows | None:
+    def finish(self) -> Rows:
         rows = self._reported([rows for part in self.parts for rows in part.finish()])
-        return rows if self.count is None else self.count.row()
+        return rows if self.count is None else rows_of(self.query.index, [self.count.row()])
 
-    def _reported(self, parts: Sequence[QueryRows]) -> QueryRows | None:
-        """The matches without duplicates; None if they are only counted."""
-        found = self.distinct.once(parts, self.now)
+    def _reported(self, parts: Sequence[QueryRows]) -> Rows:
+        """The matches without duplicates; none if they are only counted."""
+        rows = self.distinct.once(parts, self.now)
         if self.count is None:
-            return found
-        self.count.add(found)
-        return None
+            return rows_of(self.query.index, [rows])
+        self.count.add(rows)
+        return {}
 
     def load(self) -> None:
         """Calls the kernels that a few events may not reach."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cepbench.algorithms.base import Plan, StateSize
-from cepbench.algorithms.engine.evaluator import Evaluator
+from cepbench.algorithms.base import Executor, Plan, StateSize
 from cepbench.algorithms.engine.longest_trend import LongestTrend
-from cepbench.algorithms.rows import QueryRows, concatenate
+from cepbench.algorithms.rows import Rows, joined
 from cepbench.events.batch import EventBatch
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import Part
@@ -21,27 +20,27 @@ class FlattenedPlan(Plan):
     parts: Mapping[int, tuple[Part, ...]]
 
 
-class FlattenedEvaluator(Evaluator):
-    """One evaluator per sequence of a query, without sharing, and an optional `guard` of the match length.
+class FlattenedExecutor(Executor):
+    """One executor per sequence of a query, without sharing, and an optional `guard` of the match length.
 
     The guard checks the longest match before any is constructed. Its stacks do not count as state, since they are not
     part of the approach.
     """
 
-    def __init__(self, sequences: list[Evaluator], guard: LongestTrend | None) -> None:
+    def __init__(self, sequences: list[Executor], guard: LongestTrend | None) -> None:
         self.sequences, self.guard = sequences, guard
 
-    def process(self, events: EventBatch) -> QueryRows | None:
+    def process(self, events: EventBatch) -> Rows:
         """Rows of closed windows. Raises `LongerMatch`."""
         if self.guard is not None:
             self.guard.process(events)
-        return _together([sequence.process(events) for sequence in self.sequences])
+        return joined([sequence.process(events) for sequence in self.sequences])
 
-    def finish(self) -> QueryRows | None:
+    def finish(self) -> Rows:
         """Rows of open windows. Raises `LongerMatch`."""
         if self.guard is not None:
             self.guard.finish()
-        return _together([sequence.finish() for sequence in self.sequences])
+        return joined([sequence.finish() for sequence in self.sequences])
 
     def state(self) -> StateSize:
         """Sum over all sequences; of each its peak since the last call."""
@@ -53,8 +52,3 @@ class FlattenedEvaluator(Evaluator):
             **merged(sequence.details() for sequence in self.sequences),
             "sequences_peak": float(len(self.sequences)),
         }
-
-
-def _together(rows: list[QueryRows | None]) -> QueryRows | None:
-    found = [part for part in rows if part is not None and len(part)]
-    return concatenate(found) if found else None

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan, UnsupportedQuery
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
+from cepbench.algorithms.compose import detecting_per_key
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
-from cepbench.algorithms.detection.core.counting import CountEvaluator
-from cepbench.algorithms.detection.core.evaluator import CoreEvaluator
-from cepbench.algorithms.engine.evaluator import Evaluator
-from cepbench.algorithms.engine.per_query import IndependentQueries
+from cepbench.algorithms.detection.core.counting import CountExecutor
+from cepbench.algorithms.detection.core.executor import CoreExecutor
 from cepbench.algorithms.options import Option
 from cepbench.events.statistics import Statistics
-from cepbench.events.windows import Window
-from cepbench.queries.compile import CompiledQuery, Part, Workload
+from cepbench.queries.compile import CompiledQuery, Workload
 from cepbench.queries.detection_rules import alternatives
 from cepbench.queries.model import Aggregates, And, Comparison, Not, Query, Seq
 
@@ -82,17 +80,13 @@ class Core(Algorithm):
         notice = f"limit={self.limit} reports at most {self.limit} matches per last event: answers are cut off"
         return CorePlan(workload, automata, notices=(notice,), cut_off=True)
 
-    def executor(self, plan: Plan) -> Executor:
-        """The runs of each query on one key."""
+    def operator(self, plan: Plan) -> Operator:
+        """The runs of each query on each key."""
         assert isinstance(plan, CorePlan)
-        return IndependentQueries(plan.workload, _no_windows, partial(self._evaluator, plan))
+        return detecting_per_key(plan.workload, partial(self._executor, plan))
 
-    def _evaluator(self, plan: CorePlan, query: CompiledQuery) -> Evaluator:
+    def _executor(self, plan: CorePlan, query: CompiledQuery) -> Executor:
         automaton = plan.automata[query.index]
         if isinstance(query.query.returns, Aggregates) and self.count == "products":
-            return CountEvaluator(query, automaton)
-        return CoreEvaluator(query, automaton, self.limit)
-
-
-def _no_windows(query: CompiledQuery, part: Part, window: Window) -> Evaluator:
-    raise UnsupportedQuery(f"query {query.query.name}: CORE detects matches within a span of their own")
+            return CountExecutor(query, automaton)
+        return CoreExecutor(query, automaton, self.limit)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
 from cepbench.algorithms.detection.core.kernels.automaton import START
 from cepbench.algorithms.detection.core.kernels.counting import (
@@ -32,9 +32,8 @@ from cepbench.algorithms.detection.core.kernels.counting import (
 )
 from cepbench.algorithms.detection.core.kernels.update import OF_DECISIONS
 from cepbench.algorithms.engine.batches import kernel_events
-from cepbench.algorithms.engine.evaluator import Evaluator
 from cepbench.algorithms.engine.kernels.growth import widened
-from cepbench.algorithms.rows import AggregateRows, QueryRows
+from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import CompiledQuery
 from cepbench.queries.records import Records, records_of
@@ -45,7 +44,7 @@ FIRST_STATES = 4
 MATRICES = ("back", "fresh", "front", "gain")
 
 
-class CountEvaluator(Evaluator):
+class CountExecutor(Executor):
     """Counts the matches of one query and key; returns one row at the end."""
 
     def __init__(self, query: CompiledQuery, automaton: SubsetAutomaton) -> None:
@@ -60,7 +59,7 @@ class CountEvaluator(Evaluator):
         self._take_tables()
         self.seconds = 0.0
 
-    def process(self, events: EventBatch) -> QueryRows | None:
+    def process(self, events: EventBatch) -> Rows:
         batch, done, lack = kernel_events(self.query.columns, events), 0, 1
         while lack:
             started = perf_counter()
@@ -68,16 +67,13 @@ class CountEvaluator(Evaluator):
             self.seconds += perf_counter() - started
             if lack:
                 self._make_room(lack)
-        return None
+        return {}
 
-    def finish(self) -> QueryRows | None:
+    def finish(self) -> Rows:
         total, over = self.products.total
         if not (total[0] or over[0]):
-            return None
-        nothing = np.zeros((1, 0))
-        return AggregateRows(
-            np.zeros(1, np.int64), total.reshape(1, 1).copy(), over.astype(np.uint64), nothing, nothing.astype(np.int64)
-        )
+            return {}
+        return {self.query.index: AggregateRows.counting(np.zeros(1, np.int64), total[:1].copy(), over[:1] != 0)}
 
     def state(self) -> StateSize:
         """The events of the span, and counts: per event that can begin a match, and between states."""

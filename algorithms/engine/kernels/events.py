@@ -12,8 +12,9 @@ from cepbench.algorithms.engine.kernels.compilation import inlined
 class KernelEvents(NamedTuple):
     """A batch: `time` int64[n], `kind` int32[n] type codes, `ints` int64[I, n], `reals` float64[F, n], read-only.
 
-    `flags` bool[C, n] has, per condition on single events, the events that pass it. `negated` int64[n + 1, J] holds,
-    per event and for what comes behind them, the latest START among the matches of each negation that ended earlier.
+    `flags` bool[C, n] has, per condition on single events, the events that pass it. `negated` int64[n + m, J] holds the
+    latest START among the matches of each negation that ended before an event, and before what follows the events of
+    each of m keys. Row i + j is that of event i if it has the j-th key; a kernel of one key sees rows j and later.
     """
 
     time: Ints

@@ -87,7 +87,8 @@ def over_keys(
     keys, offsets, events, until, ends = calls.keys, calls.offsets, calls.events, calls.until, calls.ends
     for j in range(at, len(keys)):
         key, begin, stop, before = keys[j], offsets[j], offsets[j + 1], written
-        part = KernelEvents(events.time[:stop], events.kind, events.ints, events.reals, events.flags, events.negated)
+        time, negated = events.time[:stop], events.negated[j:]
+        part = KernelEvents(time, events.kind, events.ints, events.reals, events.flags, negated)
         done, written, why = advance(done, until, part, fixed, arena, lane(lanes, key), rows, written)
         for row in range(before, written):
             calls.owner[row] = key

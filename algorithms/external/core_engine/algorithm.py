@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan, UnsupportedQuery
-from cepbench.algorithms.engine.evaluator import Evaluator
-from cepbench.algorithms.engine.per_query import IndependentQueries
-from cepbench.algorithms.external.core_engine.engine import current, missing
-from cepbench.algorithms.external.core_engine.evaluator import EngineEvaluator
+from cepbench.algorithms.base import Algorithm, Operator, Plan
+from cepbench.algorithms.compose import detecting_per_key
+from cepbench.algorithms.external.core_engine.engine import missing
+from cepbench.algorithms.external.core_engine.executor import EngineExecutor
 from cepbench.algorithms.external.core_engine.translation import unsupported
-from cepbench.events.windows import Window
-from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Query
 
 
@@ -43,10 +40,6 @@ class CoreEngine(Algorithm):
         """What CEQL cannot express; every query if the engine is not installed."""
         return unsupported(query) or missing()
 
-    def executor(self, plan: Plan) -> Executor:
-        """Collects the events of each query."""
-        return IndependentQueries(plan.workload, _no_windows, EngineEvaluator, load=current)
-
-
-def _no_windows(query: CompiledQuery, part: Part, window: Window) -> Evaluator:
-    raise UnsupportedQuery(f"query {query.query.name}: CORE's engine detects matches within a span of their own")
+    def operator(self, plan: Plan) -> Operator:
+        """Collects the events of each query and key."""
+        return detecting_per_key(plan.workload, EngineExecutor)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.base import Algorithm, Operator, Plan
+from cepbench.algorithms.compose import per_key
 from cepbench.algorithms.engine.flattened import flattened, kleene_options, unsupported_flattened
 from cepbench.algorithms.engine.flattening import TooManySequences, is_kleene
 from cepbench.algorithms.engine.kernels.stacks import ANY, CONTIGUOUS
 from cepbench.algorithms.engine.longest_trend import LongestTrend
-from cepbench.algorithms.engine.per_query import IndependentQueries
-from cepbench.algorithms.external.flink.engine import current
-from cepbench.algorithms.external.flink.evaluator import DetectionOnFlink, FlinkEvaluator
+from cepbench.algorithms.external.flink.executor import DetectionOnFlink, FlinkExecutor
 from cepbench.algorithms.external.flink.installation import classes, missing
 from cepbench.algorithms.external.flink.orders import MAX_FLOWS
 from cepbench.algorithms.external.flink.specification import specification, unsupported_by_flink
@@ -83,12 +82,12 @@ class Flink(Algorithm):
                 )
         return FlinkPlan(workload, parts)
 
-    def executor(self, plan: Plan) -> Executor:
-        """One session of a job per query."""
+    def operator(self, plan: Plan) -> Operator:
+        """One session of a job per query and key."""
         assert isinstance(plan, FlinkPlan)
-        return IndependentQueries(plan.workload, partial(self._evaluator, plan), DetectionOnFlink, load=current)
+        return per_key(plan.workload, partial(self._executor, plan), DetectionOnFlink)
 
-    def _evaluator(self, plan: FlinkPlan, query: CompiledQuery, part: Part, window: Window) -> FlinkEvaluator:
+    def _executor(self, plan: FlinkPlan, query: CompiledQuery, part: Part, window: Window) -> FlinkExecutor:
         parts = plan.parts[query.index]
         contiguous = query.query.semantics is Semantics.CONTIGUOUS
         exact = specification(query, parts, window, False)
@@ -96,4 +95,4 @@ class Flink(Algorithm):
         guard = None
         if self.flatten and self.max_length is not None and is_kleene(part.automaton):
             guard = LongestTrend(query, part, window, CONTIGUOUS if contiguous else ANY, self.max_length)
-        return FlinkEvaluator(query, window, (simple, exact), len(parts), guard)
+        return FlinkExecutor(query, window, (simple, exact), len(parts), guard)

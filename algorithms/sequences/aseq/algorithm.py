@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
+from cepbench.algorithms.base import Algorithm, KeyedOperator, Operator, PerKey, Plan
 from cepbench.algorithms.engine.flattening import is_kleene, sequences_of, unsupported_as_sequences
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.aseq.growth import GrowingSequences
-from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
-from cepbench.algorithms.sequences.executor import SequenceExecutor, sequence_lanes
+from cepbench.algorithms.sequences.executor import counted_apart, sequence_operator
 from cepbench.algorithms.sequences.plan import SharingPlan
-from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part, Workload
@@ -51,15 +50,10 @@ class ASeq(Algorithm):
         sequences = tuple(sequence for query in flat for sequence in sequences_of(query, self.max_length))
         return SharingPlan(workload, sequences, (), max_length=self.max_length)
 
-    def executor(self, plan: Plan) -> Executor:
-        """One executor for all queries."""
-        assert isinstance(plan, SharingPlan)
-        return SequenceExecutor(plan, partial(_evaluator, plan.workload.schema, self.max_length))
-
     def operator(self, plan: Plan) -> Operator:
-        """One operator with lanes of counters if no pattern has a Kleene closure; otherwise an executor per key."""
+        """Lanes of counters; an executor per key for Kleene patterns, whose sequences grow with a key's matches."""
         assert isinstance(plan, SharingPlan)
-        return sequence_lanes(plan) or super().operator(plan)
+        return sequence_operator(plan, partial(_apart, plan))
 
     def _grows(self, query: CompiledQuery) -> bool:
         """Whether sequences are added during the run, or counted separately for the sides of AND."""
@@ -67,10 +61,9 @@ class ASeq(Algorithm):
         return query.analysis.conjunction or (kleene and self.max_length is None)
 
 
-def _evaluator(
-    schema: Schema, max_length: int | None, query: CompiledQuery, part: Part, window: Window
-) -> SequenceEvaluator:
-    """Evaluator of a query that is counted separately."""
-    if max_length is None and is_kleene(part.automaton):
-        return GrowingSequences(schema, query, part, window)
-    return SequenceEvaluator(schema, max_length, query, part, window)
+def _apart(plan: SharingPlan, query: CompiledQuery, part: Part, window: Window) -> KeyedOperator:
+    """Counts the sequences of an automaton separately."""
+    if plan.max_length is None and is_kleene(part.automaton):
+        make = partial(GrowingSequences, plan.workload.schema, query, part, window)
+        return PerKey(make, replace(plan.workload, queries=(query,)))
+    return counted_apart(plan, query, part, window)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from cepbench.algorithms.engine.flattening import NO_PATH, steps_to_end
 from cepbench.algorithms.engine.lanes import OneLane, mapped
-from cepbench.algorithms.rows import QueryRows
+from cepbench.algorithms.engine.longest_match import LongestMatch
+from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.sequences.channels import FAMILIES
 from cepbench.algorithms.sequences.counter import SequenceCounter
-from cepbench.algorithms.sequences.evaluator import SequenceEvaluator
+from cepbench.algorithms.sequences.executor import counter_of_part
 from cepbench.algorithms.sequences.kernels.counters import CounterState
 from cepbench.algorithms.sequences.kernels.program import Chains, Program
 from cepbench.algorithms.sequences.state import FAMILY_OF, lay_out
@@ -21,28 +23,31 @@ from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 
 
-class GrowingSequences(SequenceEvaluator):
-    """A Kleene pattern that is flattened up to the length that the longest match so far needs.
+class GrowingSequences(OneLane):
+    """A Kleene pattern of one key that is flattened up to the length that the longest match so far needs.
 
     This length is one event beyond the longest partial match plus the shortest path to an END position. So everything
     that the next event extends is a prefix of some sequence, whose counters all longer sequences inherit.
     """
 
+    lanes: SequenceCounter
+
     def __init__(self, schema: Schema, query: CompiledQuery, part: Part, window: Window) -> None:
         self.beyond = 1 + max((steps for steps in steps_to_end(part.automaton) if steps < NO_PATH), default=0)
-        super().__init__(schema, self.beyond, query, part, window)
+        self.counter_of = partial(counter_of_part, schema, query, part, window)
+        self.longest = LongestMatch(query, part, window, None)
+        super().__init__(self.counter_of(self.beyond))
         self.bound = self.beyond
 
-    def process(self, events: EventBatch) -> QueryRows | None:
-        assert self.longest is not None
-        known = self.longest.partial
+    def process(self, events: EventBatch) -> Rows:
+        partial_match = self.longest.partial
         self.longest.follow(events)
         if self.longest.partial + self.beyond > self.bound:
             self.bound = self.longest.partial + self.beyond
             longer = self.counter_of(self.bound)
-            inherit(longer, self.lanes, known)
+            inherit(longer, self.lanes, partial_match)
             self.lanes = longer
-        return OneLane.process(self, events)
+        return super().process(events)
 
 
 def inherit(longer: SequenceCounter, shorter: SequenceCounter, known: int) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Sequence as Many
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
+from cepbench.algorithms.base import Algorithm, Operator, Plan
 from cepbench.algorithms.engine.event_sequence import Sequence
 from cepbench.algorithms.engine.flattening import sequences_of, unsupported_as_sequences
 from cepbench.algorithms.options import Option
-from cepbench.algorithms.sequences.executor import SequenceExecutor, sequence_lanes
+from cepbench.algorithms.sequences.executor import sequence_operator
 from cepbench.algorithms.sequences.plan import SharingPlan
 from cepbench.algorithms.sequences.sharon.optimizer import OPTIMIZERS, BenefitModel, ExecutorBenefit, optimize
 from cepbench.algorithms.sequences.sharon.optimizer.limits import Limits
@@ -93,15 +93,9 @@ class Sharon(Algorithm):
             notices=(FELL_BACK,) if decision.details["fell_back"] else (),
         )
 
-    def executor(self, plan: Plan) -> Executor:
-        """Executes the plan."""
-        assert isinstance(plan, SharingPlan)
-        return SequenceExecutor(plan)
-
     def operator(self, plan: Plan) -> Operator:
-        """One operator with lanes of counters if no pattern has a Kleene closure; otherwise an executor per key."""
-        assert isinstance(plan, SharingPlan)
-        return sequence_lanes(plan) or super().operator(plan)
+        """Executes the plan: lanes of counters, and an executor per key for queries with Kleene patterns."""
+        return sequence_operator(plan)
 
     def _model(self, queries: Many[CompiledQuery], sequences: Many[Sequence], statistics: Statistics) -> BenefitModel:
         windows = [_window(query, statistics) for query in queries]

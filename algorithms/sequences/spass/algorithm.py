@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.base import Algorithm, Operator, PerKey, Plan
+from cepbench.algorithms.compose import Several, by_window
 from cepbench.algorithms.engine.flattening import sequences_of, unsupported_as_sequences
-from cepbench.algorithms.engine.per_window import PerWindow, by_window
 from cepbench.algorithms.options import Option
 from cepbench.algorithms.sequences.spass.construction import SharedConstruction
 from cepbench.algorithms.sequences.spass.plan import SpassPlan, plan_sharing
@@ -51,8 +53,10 @@ class Spass(Algorithm):
         sequences = tuple(s for query in workload for s in sequences_of(query, self.max_length))
         return plan_sharing(workload, sequences, statistics, self.max_length)
 
-    def executor(self, plan: Plan) -> Executor:
-        """Executes the queries of each window separately."""
+    def operator(self, plan: Plan) -> Operator:
+        """Executes the queries of each window separately, on each key."""
         assert isinstance(plan, SpassPlan)
-        windows = by_window(plan.workload).items()
-        return PerWindow([SharedConstruction(plan, window, queries) for window, queries in windows])
+        return Several(
+            PerKey(partial(SharedConstruction, plan, window, queries), replace(plan.workload, queries=tuple(queries)))
+            for window, queries in by_window(plan.workload).items()
+        )

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.engine.batches import aggregate_rows, kernel_events
+from cepbench.algorithms.engine.flattening import is_kleene
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.cells import Cells, cell_bytes, empty_cells
 from cepbench.algorithms.engine.kernels.events import RowCells
-from cepbench.algorithms.engine.longest_match import longest_matches
+from cepbench.algorithms.engine.longest_match import LongestMatch
 from cepbench.algorithms.engine.peak import Peak
 from cepbench.algorithms.engine.points import Points
 from cepbench.algorithms.rows import AggregateRows, Rows
-from cepbench.algorithms.rows import join as join_rows
+from cepbench.algorithms.rows import joined as joined_rows
 from cepbench.algorithms.sequences.spass.kernels.arrival import STORED, Arriving, arrive, close_windows, expire
 from cepbench.algorithms.sequences.spass.kernels.construction import Parts, Walk, construct, count_instances, join
 from cepbench.algorithms.sequences.spass.plan import SpassPlan
@@ -54,7 +55,8 @@ class SharedConstruction(Executor):
         }
         self.shared = [(shared, _walk(shared.parts)) for shared in self.tables.shared]
         self.joined = [(joined, _walk(joined.parts)) for joined in self.tables.joined]
-        self.lengths = longest_matches(queries, window, plan.max_length)
+        kleene = [query for query in queries if is_kleene(query.parts[0].automaton)]
+        self.lengths = [LongestMatch(query, query.parts[0], window, plan.max_length) for query in kleene]
         self.counted = {"constructed": 0, "joined": 0}
         self.low = 0
         self.peak = Peak()
@@ -74,7 +76,7 @@ class SharedConstruction(Executor):
         reached = self.points.reached(events)
         if reached is not None:
             parts.append(self._advance(reached))
-        return join_rows(parts)
+        return joined_rows(parts)
 
     def finish(self) -> Rows:
         return self._advance(END)

@@ -10,8 +10,8 @@ from functools import cached_property
 from math import exp, inf, log
 
 from cepbench.algorithms.base import Plan
+from cepbench.algorithms.compose import by_window, window_of
 from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
-from cepbench.algorithms.engine.per_window import by_window, window_of
 from cepbench.algorithms.sequences.candidates import Candidate, sharing_candidates
 from cepbench.algorithms.sequences.spass.tables import SetTables, tables_of
 from cepbench.events.statistics import Statistics

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from cepbench.algorithms.base import KeyedBatch, Operator, PerKey, Plan
-from cepbench.algorithms.engine.chosen import ChosenByCost
-from cepbench.algorithms.engine.independent import IndependentAlgorithm
-from cepbench.algorithms.engine.lanes import Lanes
+from cepbench.algorithms.base import KeyedBatch, KeyedOperator, Operator, Plan
+from cepbench.algorithms.compose import Chosen, IndependentAlgorithm
+from cepbench.algorithms.engine.lanes import OneLane
 from cepbench.algorithms.options import Option, WrongOption
 from cepbench.algorithms.slices import Slicing
 from cepbench.algorithms.trends.cogra.capabilities import not_linear, unsupported_negation
@@ -95,23 +94,26 @@ class Cogra(IndependentAlgorithm):
         return TimeSlices(self.slices) if self.by_time else None
 
     def operator(self, plan: Plan) -> Operator:
-        """With `windows=auto`, of each window or of panes; by panes an executor per key; otherwise lanes, if possible.
-
-        All lanes have the same room, and a key may have hundreds of panes where others have one.
-        """
+        """With `windows=auto`, of each window or of panes, by the first events."""
         if self.windows == "auto":
             each, panes = (Cogra(windows).operator(plan) for windows in ("each", "panes"))
             prefers = partial(prefers_panes, plan.workload)
-            return ChosenByCost(plan.workload.schema, each, panes, prefers, "by_panes")
-        if self.windows == "panes":
-            return PerKey(partial(self.executor, plan), plan.workload)
+            return Chosen(plan.workload.schema, each, panes, prefers, "by_panes")
         return super().operator(plan)
 
-    def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes:
-        """By panes where they are asked for and can evaluate the query; otherwise at the coarsest granularity."""
+    def part_operator(self, plan: Plan, query: CompiledQuery, part: Part, window: Window) -> KeyedOperator:
+        """By panes where they are asked for and can evaluate the query; otherwise at the coarsest granularity.
+
+        By panes there is an executor per key: all lanes have the same room, and a key may have hundreds of panes where
+        others have one.
+        """
         if self.windows == "panes" and not_linear(part.automaton, query.query.semantics) is None:
-            return PaneGrained(query, part, window)
+            return super().part_operator(plan, query, part, window)
         return trend_lanes(query, part, window)
+
+    def part_executor(self, query: CompiledQuery, part: Part, window: Window) -> OneLane:
+        """By panes."""
+        return OneLane(PaneGrained(query, part, window))
 
 
 def prefers_panes(workload: Workload, batch: KeyedBatch) -> bool:

@@ -11,7 +11,7 @@ from cepbench.algorithms.engine.kernels.clock import NOW, OCCUPIED
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.kernels.growth import widened
 from cepbench.algorithms.engine.lanes import CellLanes, mapped
-from cepbench.algorithms.engine.negation import latest_starts, negations_of
+from cepbench.algorithms.engine.negation import negations_of
 from cepbench.algorithms.engine.peak import Sizes
 from cepbench.algorithms.trends.cogra.kernels import panes as loop
 from cepbench.algorithms.trends.cogra.kernels.pane_tables import BACK, PaneCells, Panes, new_pane_cells, pane_tables_of
@@ -43,10 +43,9 @@ class PaneGrained(CellLanes):
         shape = shape_of(ANY, query.layout, part.tables, query.arithmetic)
         self.maps, sizes = tables.maps, Sizes(cell_bytes(part.tables), 0)
         negations = negations_of(part.negations, window, query.columns)
-        fixed = Panes(tables, shape, (True,) * bool(negations), window.overlap, sliding(window))
+        fixed = Panes(tables, shape, (True,) * (len(negations) > 0), window.overlap, sliding(window))
         fresh = new_pane_cells(tables.maps, FIRST_PANES, query.layout, query.arithmetic, sizes.clock(), len(negations))
-        super().__init__(query, window, fixed, fresh, sizes)
-        self.negations = negations
+        super().__init__(query, window, fixed, fresh, sizes, negations=negations)
 
     def grow(self, key: int) -> None:
         """Doubles the space for panes."""
@@ -70,7 +69,7 @@ class PaneGrained(CellLanes):
         self.make_room(1)
         if self.lanes.counters[0, BACK] == self.lanes.back.shape[1]:
             self.grow(0)
-        end_pane(latest_starts(self.negations), self.maps, self.lanes)
+        end_pane(self.negations.latest_of_one_key, self.maps, self.lanes)
         copy: PaneCells = mapped(np.copy, self.lanes)
         copy.clock[:, OCCUPIED + 1 :] = self.fresh.clock[OCCUPIED + 1 :]
         return copy

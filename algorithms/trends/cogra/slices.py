@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from cepbench.algorithms.base import Plan, StateSize
-from cepbench.algorithms.engine.conjunction import Conjunction, pairs
-from cepbench.algorithms.engine.evaluator import WHOLE_STREAM, Evaluator
-from cepbench.algorithms.engine.lanes import OneLane, copies, mapped, of_one_key
-from cepbench.algorithms.engine.per_query import IndependentQueries
-from cepbench.algorithms.rows import KeyedRows, QueryRows, Rows
+from cepbench.algorithms.base import KeyedBatch, Plan, StateSize
+from cepbench.algorithms.compose import pairs, window_of
+from cepbench.algorithms.engine.lanes import copies, mapped
+from cepbench.algorithms.rows import QueryRows, Rows, rows_of
+from cepbench.algorithms.rows import joined as joined_rows
 from cepbench.algorithms.slices import SliceExecutor, Slicing
 from cepbench.algorithms.trends.cogra.kernels.pane_tables import BACK, PaneCells
 from cepbench.algorithms.trends.cogra.kernels.panes import join_panes_keys
@@ -51,49 +49,65 @@ class TimeSlices(Slicing):
         return SlicedQueries(plan, part)
 
     def join(self, plan: Plan, crossings: Sequence[CrossingParts]) -> Rows:
-        found = {}
-        for query in plan.workload:
-            rows = [
-                joined(query, part, query.window or WHOLE_STREAM, [slices[query.index][number] for slices in crossings])
-                for number, part in enumerate(query.parts)
-            ]
-            answer = pairs(rows, query.arithmetic) if query.analysis.conjunction else rows[0]
-            if answer is not None and len(answer):
-                found[query.index] = answer
-        return dict(found)
+        return joined_rows(
+            rows_of_sides(
+                query,
+                [
+                    joined(query, part, window_of(query), [parts[query.index][side] for parts in crossings])
+                    for side, part in enumerate(query.parts)
+                ],
+            )
+            for query in plan.workload
+        )
 
 
-class SlicedQueries(IndependentQueries, SliceExecutor):
-    """One evaluator per query, all on the same slice."""
+def rows_of_sides(query: CompiledQuery, sides: Sequence[QueryRows | None]) -> Rows:
+    """The rows of a query, from those of its automata."""
+    return rows_of(query.index, [pairs(sides, query.arithmetic) if query.analysis.conjunction else sides[0]])
+
+
+class SlicedQueries(SliceExecutor):
+    """The automata of all queries on one key in the same slice, by panes."""
 
     def __init__(self, plan: Plan, part: TimeSlice) -> None:
-        super().__init__(plan.workload, partial(SliceGrained, time_slice=part))
-
-    def crossing(self) -> CrossingParts:
-        return {
-            index: [side.crossing() for side in _sides(evaluator) if isinstance(side, SliceGrained)]
-            for index, evaluator in self.evaluators.items()
+        self.sides = {
+            query.index: (
+                query,
+                [SliceGrained(query, side, window_of(query), part) for side in query.parts],
+            )
+            for query in plan.workload
         }
 
+    def process(self, events: EventBatch) -> Rows:
+        return joined_rows(
+            rows_of_sides(query, [side.process(events) for side in sides]) for query, sides in self.sides.values()
+        )
 
-def _sides(evaluator: Evaluator) -> Sequence[Evaluator]:
-    return evaluator.sides if isinstance(evaluator, Conjunction) else (evaluator,)
+    def finish(self) -> Rows:
+        return joined_rows(
+            rows_of_sides(query, [side.finish() for side in sides]) for query, sides in self.sides.values()
+        )
+
+    def state(self) -> StateSize:
+        return sum((side.state() for _, sides in self.sides.values() for side in sides), StateSize())
+
+    def crossing(self) -> CrossingParts:
+        return {index: [side.crossing() for side in sides] for index, (_, sides) in self.sides.items()}
 
 
-class SliceGrained(Evaluator):
-    """The events of one key in a slice of time, by panes.
+class SliceGrained:
+    """An automaton on the events of one key in a slice of time, by panes.
 
     Windows that lie in the slice are evaluated as usual. Until the last window ends that began before it, all panes are
     at the back, and a copy of them is kept; those of the windows that it does not end are there at its end.
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, time_slice: TimeSlice) -> None:
-        self.slice = time_slice
+        self.slice, self.query = time_slice, query
         begun = -(-time_slice.begin // window.slide)  # the first window that begins in the slice
         last_end = window.end(begun - 1) if begun else 0
         self.cut = min(max(time_slice.begin, last_end), time_slice.end)
         self.panes = PaneGrained(query, part, window)
-        self.lane = OneLane(self.panes)
         self.head: PaneCells | None = None
         self.tail: PaneCells | None = None
 
@@ -103,23 +117,23 @@ class SliceGrained(Evaluator):
         if self.head is None:
             start = int(np.searchsorted(events.time, self.cut))
             if start == len(events) and (watermark is None or watermark < self.cut):
-                self.lane.process(events)
+                self._rows(events)
                 return None
-            self.lane.process(events.slice(0, start))
+            self._rows(events.slice(0, start))
             self._end_head()
         until = None if watermark is None else min(watermark, self.slice.end)
         if start or until != watermark:
             events = events.slice(start, len(events), until)
-        return self.lane.process(events)
+        return self._rows(events)
 
     def finish(self) -> QueryRows | None:
         """Rows of the windows of the slice that are still open; those that end later stay so."""
         if self.head is None:
             self._end_head()
-        found = self.lane.advance(self.slice.end)
+        rows = self.panes.advance(self.slice.end).get(self.query.index)
         if self.cut < self.slice.end:
             self.tail = self.panes.ended()
-        return found
+        return rows
 
     def state(self) -> StateSize:
         """That of the panes, and the copy of those at the beginning."""
@@ -136,7 +150,10 @@ class SliceGrained(Evaluator):
     def _end_head(self) -> None:
         """Keeps the panes so far, and closes the windows that began before the slice, which have no rows here."""
         self.head = self.panes.ended()
-        self.lane.advance(self.cut)
+        self.panes.advance(self.cut)
+
+    def _rows(self, events: EventBatch) -> QueryRows | None:
+        return self.panes.process(KeyedBatch.of_one_key(events)).get(self.query.index)
 
 
 class JoinedPanes(PaneGrained):
@@ -153,12 +170,12 @@ def joined(query: CompiledQuery, part: Part, window: Window, crossings: Sequence
     panes = JoinedPanes(query, part, window)
     panes.make_room(1)
     panes.ends[0] = END
-    found: list[KeyedRows] = []
+    parts: list[Rows] = []
     for crossing in crossings:
         panes.arena = crossing.head
-        found += panes.advance(crossing.cut)
+        parts.append(panes.advance(crossing.cut))
         if crossing.tail is not None:  # has the windows that began in the slice
             panes.lanes = mapped(np.copy, crossing.tail)
     panes.arena = copies(panes.fresh, size=1)
-    found += panes.advance(END)
-    return of_one_key(found).get(query.index)
+    parts.append(panes.advance(END))
+    return joined_rows(parts).get(query.index)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, PlanningTooLong
+from cepbench.algorithms.base import Algorithm, Operator, Plan, PlanningTooLong
 from cepbench.algorithms.options import Option
-from cepbench.algorithms.trends.gloria.executor import GloriaExecutor
+from cepbench.algorithms.trends.gloria.executor import gloria_sets
 from cepbench.algorithms.trends.gloria.optimizer.costs import COSTS, ExecutorCosts, PaperCosts
 from cepbench.algorithms.trends.gloria.optimizer.elimination import SearchLimitReached, SearchLimits
 from cepbench.algorithms.trends.gloria.optimizer.optimizer import OPTIMIZERS, optimize
@@ -19,8 +19,8 @@ from cepbench.algorithms.trends.gloria.plan import GloriaPlan, PlannedSet, Separ
 from cepbench.algorithms.trends.gloria.template import template_of
 from cepbench.algorithms.trends.online.granularity import COARSEST, GRANULARITIES, kept_positions
 from cepbench.algorithms.trends.online.trends import unsupported_under_any
-from cepbench.algorithms.trends.snapshots.keys import operator_of_sets
 from cepbench.algorithms.trends.snapshots.members import SetMember, members_of
+from cepbench.algorithms.trends.snapshots.sets import operator_of_sets
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
@@ -111,21 +111,10 @@ class Gloria(Algorithm):
         return GloriaPlan(workload, tuple(sets), tuple(alone), self.granularity, details=details, notices=notices)
 
     def operator(self, plan: Plan) -> Operator:
-        """With lanes if no queries share, or if keys have few events and no paper's plan was asked for; else by key."""
+        """Carries the plan out; with few events per key perhaps without sharing, unless a paper's plan is asked for."""
         assert isinstance(plan, GloriaPlan)
-        ours = self.costs == "executor" and self.granularity == COARSEST
-        return operator_of_sets(
-            plan,
-            super().operator(plan),
-            self.granularity,
-            shares=bool(plan.sets),
-            weighs_keys=ours and self.optimizer == LIGHTEST,
-        )
-
-    def executor(self, plan: Plan) -> Executor:
-        """Carries the plan out."""
-        assert isinstance(plan, GloriaPlan)
-        return GloriaExecutor(plan)
+        weighs_keys = self.costs == "executor" and self.granularity == COARSEST and self.optimizer == LIGHTEST
+        return operator_of_sets(plan, gloria_sets(plan), plan.alone, self.granularity, weighs_keys=weighs_keys)
 
     def _planned(
         self, members: Sequence[SetMember], statistics: Statistics, limits: SearchLimits

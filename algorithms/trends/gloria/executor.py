@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.kernels.events import KernelEvents
+from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.gloria.compilation import CompiledPlan, compile_sets
 from cepbench.algorithms.trends.gloria.kernels.state import (
     Expressions,
@@ -24,7 +26,8 @@ from cepbench.algorithms.trends.online.kernels.records import PendingRecord
 from cepbench.algorithms.trends.online.template import offsets
 from cepbench.algorithms.trends.snapshots.growth import SetState
 from cepbench.algorithms.trends.snapshots.kernels.vertices import VertexRecord
-from cepbench.algorithms.trends.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
+from cepbench.algorithms.trends.snapshots.members import SetMember
+from cepbench.algorithms.trends.snapshots.sets import SetExecutor
 from cepbench.queries.records import records_of
 
 DETAILS = {
@@ -41,43 +44,6 @@ FIRST_ROOM = 8
 
 _KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
 """Compiled sets by granularity, since the executors of all keys run the same plan."""
-
-
-class GloriaExecutor(SetsExecutor):
-    """Runs each sharable set by its plan, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`.
-
-    An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. It is a
-    new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; otherwise it is
-    what reaches it. Queries that do not continue with the Q-set evaluate the expression that reaches the event.
-    Example 3.2: q1 = SEQ(C, (SEQ(A, B))+, D) and q2, the same without D, share (1, 2)^C; s is the snapshot of c0:
-
-        event         c0   a1   b2   a3   b4   d5
-        expression    s    s    s    2s   3s
-        q2 ends                 s         3s          4s = 4 when its window closes
-        q1 ends                                4s     4
-
-    Departures from Section 3.2; the first, and the first half of the second, at the coarsest granularity only:
-
-    - Per transition and Q-set the sum of what the events before have is kept, so that an event does not visit them,
-      unless predicates on adjacent events select some: then it does, as GRETA's and all events of the paper do.
-    - Consecutive events that the same events precede have one snapshot, and so have those that start trends between two
-      times at which windows open.
-    - Trends that end are summed as expressions, and evaluated when a window closes.
-    - An event that some queries of a Q-set match, or let follow other events than the others do, has a snapshot of its
-      own where it is shared (Hamlet's snapshots at event level).
-
-    For s snapshots that are live, and u queries times windows of a Q-set, an event costs O(s) per transition that it is
-    shared on, O(u) per snapshot that is made of sums, O(u s) per expression that is evaluated, and O(u) unshared; n
-    times as much for n events that are visited. Space: O(s u) for the values of snapshots, O(s) for each sum, and
-    O(n s) or O(n u) for events that are visited.
-    """
-
-    def __init__(self, plan: GloriaPlan) -> None:
-        workload = plan.workload
-        sets = [
-            PlanExecutor(compiled, workload.arithmetic) for planned in plan.sets for compiled in _once(planned, plan)
-        ]
-        super().__init__(workload, sets, plan.alone, plan.granularity)
 
 
 def _once(planned: PlannedSet, plan: GloriaPlan) -> tuple[CompiledPlan, ...]:
@@ -146,16 +112,50 @@ class PlanState(SetState):
         note_state(self.compiled.program.tables, self.totals, self.shared.group, self.graph.counters)
 
 
-class PlanExecutor(SetRunner):
-    """Executes the plan of one sharable set on one key."""
+class GloriaExecutor(SetExecutor):
+    """Executes the plan of one sharable set on one key.
+
+    An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. It is a
+    new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; otherwise it is
+    what reaches it. Queries that do not continue with the Q-set evaluate the expression that reaches the event.
+    Example 3.2: q1 = SEQ(C, (SEQ(A, B))+, D) and q2, the same without D, share (1, 2)^C; s is the snapshot of c0:
+
+        event         c0   a1   b2   a3   b4   d5
+        expression    s    s    s    2s   3s
+        q2 ends                 s         3s          4s = 4 when its window closes
+        q1 ends                                4s     4
+
+    Departures from Section 3.2; the first, and the first half of the second, at the coarsest granularity only:
+
+    - Per transition and Q-set the sum of what the events before have is kept, so that an event does not visit them,
+      unless predicates on adjacent events select some: then it does, as GRETA's and all events of the paper do.
+    - Consecutive events that the same events precede have one snapshot, and so have those that start trends between two
+      times at which windows open.
+    - Trends that end are summed as expressions, and evaluated when a window closes.
+    - An event that some queries of a Q-set match, or let follow other events than the others do, has a snapshot of its
+      own where it is shared (Hamlet's snapshots at event level).
+
+    For s snapshots that are live, and u queries times windows of a Q-set, an event costs O(s) per transition that it is
+    shared on, O(u) per snapshot that is made of sums, O(u s) per expression that is evaluated, and O(u) unshared; n
+    times as much for n events that are visited. Space: O(s u) for the values of snapshots, O(s) for each sum, and
+    O(n s) or O(n u) for events that are visited.
+    """
 
     def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
         super().__init__(compiled, arithmetic, int(compiled.program.tables.whole["open"][0]))
-        self.program, self.state = compiled.program, PlanState(compiled, arithmetic)
+        self.program, self.set_state = compiled.program, PlanState(compiled, arithmetic)
 
     def details(self) -> Mapping[str, float]:
-        """As `Executor.details`."""
-        return {name: float(self.state.counts[field]) for name, field in DETAILS.items()}
+        return {name: float(self.set_state.counts[field]) for name, field in DETAILS.items()}
 
-    def run(self, events: KernelEvents, now: int) -> MemberAnswers:
+    def run(self, events: KernelEvents, now: int) -> Rows:
         return self.call(run_events, now, events, self.program)
+
+
+def gloria_sets(plan: GloriaPlan) -> list[tuple[Sequence[SetMember], Callable[[], GloriaExecutor]]]:
+    """The members of each sharable set, and what makes its executor of a key."""
+    return [
+        (compiled.members, partial(GloriaExecutor, compiled, plan.workload.arithmetic))
+        for planned in plan.sets
+        for compiled in _once(planned, plan)
+    ]

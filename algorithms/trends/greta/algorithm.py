@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from cepbench.algorithms.engine.independent import IndependentAlgorithm
+from cepbench.algorithms.base import Plan
+from cepbench.algorithms.compose import IndependentAlgorithm
 from cepbench.algorithms.engine.lanes import Lanes
 from cepbench.algorithms.trends.online.granularity import EVENT
 from cepbench.algorithms.trends.online.trends import trend_lanes, unsupported_under_any
@@ -36,6 +37,6 @@ class Greta(IndependentAlgorithm):
         """Match queries, pairwise predicates, semantics other than skip-till-any-match (Table 19.1)."""
         return unsupported_under_any("GRETA", query, " (Table 19.1)")
 
-    def lanes(self, query: CompiledQuery, part: Part, window: Window) -> Lanes:
+    def part_operator(self, plan: Plan, query: CompiledQuery, part: Part, window: Window) -> Lanes:
         """A graph with vertices for all positions."""
         return trend_lanes(query, part, window, EVENT)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
+from cepbench.algorithms.base import Algorithm, Operator, Plan
 from cepbench.algorithms.options import Option
-from cepbench.algorithms.trends.hamlet.executor import HamletExecutor
+from cepbench.algorithms.trends.hamlet.executor import hamlet_sets
 from cepbench.algorithms.trends.hamlet.plan import HamletPlan, plan_of
 from cepbench.algorithms.trends.hamlet.sharing import Sharing
 from cepbench.algorithms.trends.online.granularity import COARSEST, GRANULARITIES
 from cepbench.algorithms.trends.online.trends import unsupported_under_any
-from cepbench.algorithms.trends.snapshots.keys import operator_of_sets
+from cepbench.algorithms.trends.snapshots.sets import operator_of_sets
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
@@ -67,18 +67,9 @@ class Hamlet(Algorithm):
         return plan_of(workload, self.granularity, shares=self.sharing != "never")
 
     def operator(self, plan: Plan) -> Operator:
-        """With lanes if no queries share, or if keys have few events and `sharing` may decide so; else key by key."""
+        """Decides burst by burst which queries of a set share it; with few events per key perhaps without sharing."""
         assert isinstance(plan, HamletPlan)
         ours = self.benefit == "executor" and self.granularity == COARSEST and not self.trace
-        return operator_of_sets(
-            plan,
-            super().operator(plan),
-            self.granularity,
-            shares=bool(plan.sets),
-            weighs_keys=ours and self.sharing == "dynamic",
-        )
-
-    def executor(self, plan: Plan) -> Executor:
-        """Decides burst by burst which queries share it."""
-        assert isinstance(plan, HamletPlan)
-        return HamletExecutor(plan, Sharing(self.sharing, self.benefit == "paper", traced=self.trace))
+        sets = hamlet_sets(plan, Sharing(self.sharing, self.benefit == "paper", traced=self.trace))
+        weighs_keys = ours and self.sharing == "dynamic"
+        return operator_of_sets(plan, sets, plan.alone, self.granularity, weighs_keys=weighs_keys)

@@ -1,9 +1,10 @@
-"""Evaluates a workload on one key: sharable sets, and what shares nothing beside them."""
+"""Evaluates a sharable set of a workload on one key."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.cells import Cells
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.growth import wider
+from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.hamlet.compilation import CompiledSet
 from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord, ClassRecord, find_bursts, scan_bursts
 from cepbench.algorithms.trends.hamlet.kernels.state import (
@@ -30,8 +32,9 @@ from cepbench.algorithms.trends.hamlet.kernels.windows import note_state
 from cepbench.algorithms.trends.hamlet.plan import HamletPlan
 from cepbench.algorithms.trends.hamlet.sharing import DecisionTrace, Sharing
 from cepbench.algorithms.trends.snapshots.growth import SetState, free_room
-from cepbench.algorithms.trends.snapshots.sets import MemberAnswers, SetRunner, SetsExecutor
-from cepbench.queries.records import Records, records_of
+from cepbench.algorithms.trends.snapshots.members import SetMember
+from cepbench.algorithms.trends.snapshots.sets import SetExecutor
+from cepbench.queries.records import records_of
 
 ALIKE = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
 DETAILS = {name: (name,) for name in ALIKE} | {
@@ -88,28 +91,33 @@ class HamletSetState(SetState):
         note_state(buffered, self.compiled.program.template, self.totals, self.graph.counters)
 
 
-class SetExecutor(SetRunner):
-    """Buffers the last, incomplete burst of a sharable type, and hands complete ones to the kernels.
+class HamletExecutor(SetExecutor):
+    """Runs a sharable set: buffers the last, incomplete burst of a sharable type, and hands complete ones to kernels.
 
     Events of a batch are read where they lie, unless a burst was buffered before it: then they are copied once.
+
+    Details: `event_visits` (events times the graphlets that they are put into), `edges` (events before that were
+    visited one by one), `bursts` of sharable types and the `shared_bursts` of them, their `graphlets` (one that is
+    shared, one for each query that does not share), `snapshots` and those of either level, `splits` and `merges`;
+    `deciding_seconds`; and, if decisions are traced, their sums by size of burst (`DecisionTrace.details`).
     """
 
-    state: HamletSetState
+    set_state: HamletSetState
 
     def __init__(self, compiled: CompiledSet, arithmetic: str, sharing: Sharing) -> None:
         super().__init__(compiled, arithmetic, int(compiled.program.template.whole["open"][0]))
         self.compiled, self.sharing = compiled, sharing
-        self.state = HamletSetState(compiled, arithmetic)
+        self.set_state = HamletSetState(compiled, arithmetic)
         self.deciding = 0.0
         self.trace = DecisionTrace(sharing.traced)
 
     def details(self) -> Mapping[str, float]:
         """Counted work, the seconds to find bursts and scan them for decisions, and the numbers of the trace."""
-        counts = self.state.counts
+        counts = self.set_state.counts
         found = {name: float(sum(counts[part] for part in parts)) for name, parts in DETAILS.items()}
         return {**found, "deciding_seconds": self.deciding, **self.trace.details()}
 
-    def run(self, events: KernelEvents, now: int) -> MemberAnswers:
+    def run(self, events: KernelEvents, now: int) -> Rows:
         """Processes the complete bursts of some events, keeps the rest, and closes windows that end by `now`."""
         if self.buffered is not None:
             parts = zip(self.buffered, events, (0, 0, 1, 1, 1, 0), strict=True)
@@ -129,7 +137,7 @@ class SetExecutor(SetRunner):
         template = self.compiled.program.template
         bursts = np.empty(len(events.time), records_of(BurstRecord))
         started = time.perf_counter()
-        last = int(self.state.counts["last"])
+        last = int(self.set_state.counts["last"])
         count, rest = find_bursts(events.time, events.kind, last, now, template.kind, template.window, bursts)
         bursts, number = bursts[:count], len(template.alike)
         classes = np.zeros((count, number), records_of(ClassRecord))
@@ -145,27 +153,10 @@ class SetExecutor(SetRunner):
         self.buffered = _readonly(events.time[kept], events.kind[kept], *columns, events.negated[kept])
 
 
-class HamletExecutor(SetsExecutor):
-    """Runs each sharable set, and members that share nothing as COGRA, or GRETA, does. Raises `OutOfOrder`.
-
-    Details: `event_visits` (events times the graphlets that they are put into), `edges` (events before that were
-    visited one by one), `bursts` of sharable types and the `shared_bursts` of them, their `graphlets` (one that is
-    shared, one for each query that does not share), `snapshots` and those of either level, `splits` and `merges`;
-    `deciding_seconds`; and, if decisions are traced, their sums by size of burst (`DecisionTrace.details`).
-    """
-
-    sets: tuple[SetExecutor, ...]
-
-    def __init__(self, plan: HamletPlan, sharing: Sharing) -> None:
-        sets = [SetExecutor(compiled, plan.workload.arithmetic, sharing) for compiled in plan.sets]
-        super().__init__(plan.workload, sets, plan.alone, plan.granularity)
-
-    def trace(self) -> Records:
-        """The newest decisions of each sharable set on windows of time, set by set, as `BurstRecord`s.
-
-        None unless decisions are traced.
-        """
-        return np.concatenate([DecisionTrace(0).newest, *(one.trace.newest for one in self.sets)])
+def hamlet_sets(plan: HamletPlan, sharing: Sharing) -> list[tuple[Sequence[SetMember], Callable[[], HamletExecutor]]]:
+    """The members of each sharable set, and what makes its executor of a key."""
+    arithmetic = plan.workload.arithmetic
+    return [(compiled.members, partial(HamletExecutor, compiled, arithmetic, sharing)) for compiled in plan.sets]
 
 
 def _readonly(*arrays: NDArray[Any]) -> KernelEvents:

@@ -16,7 +16,7 @@ from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.cells import Weighing, cell_bytes
 from cepbench.algorithms.engine.lanes import ROOM_FOR_ROWS, Lanes
 from cepbench.algorithms.engine.negation import negations_of
-from cepbench.algorithms.rows import KeyedRows, RowsOfKeys
+from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.online.blocks import BlockShape, empty_positions, event_bytes
 from cepbench.algorithms.trends.online.granularity import SEMANTICS
 from cepbench.algorithms.trends.online.kernels.reach.visits import GraphProgram, propagate_keys
@@ -52,18 +52,22 @@ class GraphGrained(Lanes):
         program, position = _program(part, query.columns, window, semantics, kept.tobytes())
         totals = empty_totals(program.template, query.layout, query.arithmetic, ProgressRecord)
         own = KeyGraph(position, np.zeros(2, np.int64), totals)
-        small = bool(query.partition) or semantics != ANY
+        counts_events = query.window is not None and query.window.counts_events
+        small = bool(query.partition) or counts_events or semantics != ANY
         self.shape = BlockShape(query.columns, window.overlap, query.layout, query.arithmetic, small)
-        super().__init__(program, own, self.shape.empty(FIRST_BLOCKS + 2 * len(position)), window, query.columns)
-        self.negations = negations_of(part.negations, window, query.columns)
+        arena, negations = (
+            self.shape.empty(FIRST_BLOCKS + 2 * len(position)),
+            negations_of(part.negations, window, query.columns),
+        )
+        super().__init__(program, own, arena, window, query.columns, negations)
 
     @property
     def rows(self) -> MemberRows:
         room = max(ROOM_FOR_ROWS, 2 * self.timed.overlap)
         return MemberRows(_members(room), *new_rows(room, self.query.layout, self.query.arithmetic))
 
-    def taken(self, rows: MemberRows, size: int, owner: Ints) -> KeyedRows:
-        return {self.query.index: RowsOfKeys(owner, aggregate_rows(rows.window[:size].copy(), rows.cells, size))}
+    def copied(self, rows: MemberRows, size: int, owner: Ints) -> Rows:
+        return {self.query.index: aggregate_rows(rows.window[:size].copy(), rows.cells, size, owner)}
 
     def live(self) -> StateSize:
         """As `Lanes.live`: vertices, and cells of them and of the open windows, with those of trends that may wait."""

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from cepbench.algorithms.engine.batches import sliding
-from cepbench.algorithms.engine.evaluator import Evaluator
 from cepbench.algorithms.engine.kernels.cells import cell_bytes
-from cepbench.algorithms.engine.lanes import CellLanes, Lanes, OneLane
+from cepbench.algorithms.engine.lanes import CellLanes, Lanes
 from cepbench.algorithms.engine.peak import Sizes
 from cepbench.algorithms.trends.online.granularity import COARSEST, SEMANTICS, kept_positions
 from cepbench.algorithms.trends.online.graph import GraphGrained
@@ -57,11 +56,6 @@ def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: s
     if kept.any() or part.negations:
         return GraphGrained(query, part, window, kept)
     return TypeGrained(query, part, window)
-
-
-def trend_evaluator(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Evaluator:
-    """The same for one key."""
-    return OneLane(trend_lanes(query, part, window, granularity))
 
 
 def unsupported_under_any(system: str, query: Query, cited: str = "") -> str | None:

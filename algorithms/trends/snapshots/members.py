@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from cepbench.algorithms.engine.per_window import window_of
+from cepbench.algorithms.compose import window_of
 from cepbench.events.windows import Window
 from cepbench.queries.aggregates import COUNT_ALL, MOST_RING
 from cepbench.queries.automaton import Automaton

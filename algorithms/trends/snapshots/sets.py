@@ -1,98 +1,93 @@
-"""Evaluates a workload set by set: sharable sets of members, and what shares nothing beside them."""
+"""Evaluates a workload set by set: sharable sets of members, and members that share nothing beside them."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.base import Executor, StateSize
-from cepbench.algorithms.engine.batches import kernel_events, no_events
-from cepbench.algorithms.engine.conjunction import pairs
-from cepbench.algorithms.engine.evaluator import Evaluator
+from cepbench.algorithms.base import Executor, KeyedBatch, Operator, PerKey, Plan, StateSize
+from cepbench.algorithms.compose import Chosen, Several, pairs, processed, query_operator
+from cepbench.algorithms.engine.batches import no_events
 from cepbench.algorithms.engine.kernels.cells import empty_cells
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS
-from cepbench.algorithms.engine.lanes import mapped
-from cepbench.algorithms.engine.negation import largest_state, latest_starts, negations_of, with_negated
-from cepbench.algorithms.engine.per_query import check_order, present, query_evaluator
-from cepbench.algorithms.engine.per_window import window_of
-from cepbench.algorithms.rows import AggregateRows, QueryRows, Rows
+from cepbench.algorithms.engine.lanes import Lanes, mapped
+from cepbench.algorithms.engine.negation import Negations
+from cepbench.algorithms.rows import QueryRows, Rows, joined, rows_of
 from cepbench.algorithms.trends.online.kernels.template import MemberRows
-from cepbench.algorithms.trends.online.trends import trend_evaluator
+from cepbench.algorithms.trends.online.trends import trend_lanes
 from cepbench.algorithms.trends.snapshots.compilation import CompiledMembers
 from cepbench.algorithms.trends.snapshots.growth import SetState
 from cepbench.algorithms.trends.snapshots.members import SetMember
 from cepbench.events.batch import EventBatch
-from cepbench.events.windows import END
+from cepbench.events.windows import END, Window
 from cepbench.metrics.details import merged
-from cepbench.queries.compile import CompiledQuery, Workload
+from cepbench.queries.compile import CompiledQuery, Part, Workload
 
 ROWS_AT_LEAST = 1024
 
-MemberAnswers = dict[int, AggregateRows]
-"""Rows by the number of a member in its set."""
+PER_KEY = 50_000
+"""Events times queries of a key in a batch with which sharing makes up for the fixed cost of an executor for the key
+(measured: `benchmarks/hamlet.py keys`)."""
 
 
-class SetRunner(ABC):
+class SetExecutor(Executor):
     """Evaluates one sharable set on one key: passes batches to kernels, and takes the rows of windows that they close.
+
+    Rows are by the number of a member in its set.
 
     There is room for two rows of each of the `most` windows that may be open, at least. `buffered` are events that wait
     for the next batch.
     """
 
-    state: SetState
+    set_state: SetState
     buffered: KernelEvents | None = None
 
     def __init__(self, compiled: CompiledMembers[Any], arithmetic: str, most: int) -> None:
         self.members, self.columns, self.channels = compiled.members, compiled.columns, compiled.channels
-        self.negations = [
-            negation
-            for part, window in compiled.negations
-            for negation in negations_of([part], window, compiled.columns)
-        ]
+        self.negations = Negations(compiled.negations, compiled.columns)
         room = max(ROWS_AT_LEAST, 2 * most)
         cells = empty_cells(room, self.channels.layout, arithmetic)
         self.rows = MemberRows(np.empty(room, np.int64), np.empty(room, np.int64), cells)
 
-    def process(self, events: EventBatch) -> MemberAnswers:
+    def process(self, events: EventBatch) -> Rows:
         """Rows of the windows that these events and their watermark closed."""
         now = max(int(events.time[-1]) if len(events) else -1, -1 if events.watermark is None else events.watermark)
-        return self.run(kernel_events(self.columns, events, self.negations), now)
+        return self.run(self.negations.follow_one_key(events), now)
 
-    def finish(self) -> MemberAnswers:
+    def finish(self) -> Rows:
         """Rows of the windows that are still open."""
-        events = with_negated(
-            self.negations, no_events(*map(len, (self.columns.ints, self.columns.reals, self.columns.flags)))
-        )
-        return self.run(events, END)
+        events = no_events(*map(len, (self.columns.ints, self.columns.reals, self.columns.flags)))
+        return self.run(self.negations.with_negated(events), END)
 
     @abstractmethod
-    def run(self, events: KernelEvents, now: int) -> MemberAnswers:
+    def run(self, events: KernelEvents, now: int) -> Rows:
         """Processes some events, and closes windows that end by `now`."""
 
-    def call(self, kernel: Callable[..., tuple[int, int, int]], now: int, *read: Any) -> MemberAnswers:
+    def call(self, kernel: Callable[..., tuple[int, int, int]], now: int, *read: Any) -> Rows:
         """The rows of a kernel that processes what it reads, and stops where it needs room.
 
         It takes (first, now, negated, *read, state, rows), and returns (next, number of rows, why it stopped).
         """
-        done, stopped, negated, found = 0, ROWS, latest_starts(self.negations), list[MemberRows]()
+        done, stopped, negated, parts = 0, ROWS, self.negations.latest_of_one_key, list[MemberRows]()
         while stopped != DONE:
-            done, size, stopped = kernel(done, now, negated, *read, self.state.arrays, self.rows)
+            done, size, stopped = kernel(done, now, negated, *read, self.set_state.arrays, self.rows)
             if size > 0:
-                found.append(mapped(lambda array, size=size: array[:size].copy(), self.rows))
+                parts.append(mapped(lambda array, size=size: array[:size].copy(), self.rows))
             if stopped == ROOM:
-                self.state.make_room()
-        return self._by_member(found)
+                self.set_state.make_room()
+        return self._by_member(parts)
 
-    def _by_member(self, found: Sequence[MemberRows]) -> MemberAnswers:
+    def _by_member(self, parts: Sequence[MemberRows]) -> Rows:
         """Rows are divided among members once, of which there may be as many as rows."""
-        if not found:
+        if not parts:
             return {}
-        member, window, cells = mapped(lambda *arrays: np.concatenate(arrays), *found)
+        member, window, cells = mapped(lambda *arrays: np.concatenate(arrays), *parts)
         order = np.argsort(member, kind="stable")
         numbers, first = np.unique(member[order], return_index=True)
         return {
@@ -100,58 +95,106 @@ class SetRunner(ABC):
             for m, chosen in zip(numbers.tolist(), np.split(order, first[1:]), strict=True)
         }
 
-    def size(self) -> StateSize:
-        """As `Executor.state`."""
+    def state(self) -> StateSize:
         waiting = 0 if self.buffered is None else len(self.buffered.time)
-        return self.state.largest(waiting) + largest_state(self.negations)
-
-    @abstractmethod
-    def details(self) -> Mapping[str, float]:
-        """As `Executor.details`."""
+        return self.set_state.largest(waiting) + self.negations.largest_state()
 
 
-class SetsExecutor(Executor):
-    """Runs sharable sets, and beside them the members that are `alone`, at a granularity. Raises `OutOfOrder`.
+class Sets(Operator):
+    """Runs sharable sets with an executor per key each, and lanes of the members that are `alone`, at a granularity.
 
-    Queries with count windows share nothing (`members_of`).
+    `queries` have all their members among these; a conjunction's may be in different sets.
     """
 
     def __init__(
-        self, workload: Workload, sets: Sequence[SetRunner], alone: Sequence[SetMember], granularity: str
+        self,
+        workload: Workload,
+        queries: Sequence[CompiledQuery],
+        sets: Sequence[tuple[Sequence[SetMember], Callable[[], SetExecutor]]],
+        alone: Sequence[SetMember],
+        granularity: str,
     ) -> None:
-        make = partial(trend_evaluator, granularity=granularity)
-        self.sets = tuple(sets)
-        self.alone = {member.place: make(member.query, member.part, member.window) for member in alone}
-        counting = [query for query in workload if window_of(query).counts_events]
-        self.counting = {query.index: query_evaluator(query, make) for query in counting}
-        self.by_time = [query for query in workload if query not in counting]
-        self.now = 0
+        self.queries, sharing = tuple(queries), replace(workload, queries=tuple(queries))
+        self.sets = [([member.place for member in members], PerKey(make, sharing)) for members, make in sets]
+        self.alone = {member.place: lanes_of_member(granularity, member) for member in alone}
+        self._finished = False
 
-    def process(self, events: EventBatch) -> Rows:
-        self.now = check_order(events, self.now)
-        return self._rows(lambda one: one.process(events))
+    def process(self, batch: KeyedBatch) -> Rows:
+        self._finished = batch.last
+        return self._rows(lambda part: processed(part, batch))
 
     def finish(self) -> Rows:
-        return self._rows(lambda one: one.finish())
+        return {} if self._finished else self._rows(lambda part: part.finish())
 
     def state(self) -> StateSize:
-        return sum((*(one.size() for one in self.sets), *(one.state() for one in self._evaluators)), StateSize())
+        return sum((part.state() for part in self._parts), StateSize())
 
     def details(self) -> Mapping[str, float]:
-        return merged([*(one.details() for one in self.sets), *(one.details() for one in self._evaluators)])
+        return merged(part.details() for part in self._parts)
+
+    def load(self) -> None:
+        for part in self._parts:
+            part.load()
+
+    def idle(self) -> Operator:
+        return Several([part.idle() for part in self._parts])
 
     @property
-    def _evaluators(self) -> tuple[Evaluator, ...]:
-        return (*self.alone.values(), *self.counting.values())
+    def _parts(self) -> list[Operator]:
+        return [*(operator for _, operator in self.sets), *self.alone.values()]
 
-    def _rows(self, of: Callable[[Any], Any]) -> Rows:
-        """The rows of queries, from what a function makes of each set and each evaluator."""
-        found = {one.members[m].place: rows for one in self.sets for m, rows in of(one).items()}
-        found |= {place: of(evaluator) for place, evaluator in self.alone.items()}
-        rows: dict[int, QueryRows | None] = {query.index: _of_query(query, found) for query in self.by_time}
-        return present(rows | {index: of(evaluator) for index, evaluator in self.counting.items()})
+    def _rows(self, call: Callable[[Operator], Rows]) -> Rows:
+        """The rows of queries, from those that a call of each operator returns."""
+        by_member: dict[tuple[int, int], QueryRows] = {
+            places[number]: rows for places, operator in self.sets for number, rows in call(operator).items()
+        }
+        by_member |= {place: rows for place, lanes in self.alone.items() for rows in call(lanes).values()}
+        return joined(_of_query(query, by_member) for query in self.queries)
 
 
-def _of_query(query: CompiledQuery, found: Mapping[tuple[int, int], QueryRows | None]) -> QueryRows | None:
-    sides = [found.get((query.index, side)) for side in range(len(query.parts))]
-    return pairs(sides, query.arithmetic) if query.analysis.conjunction else sides[0]
+def lanes_of_member(granularity: str, member: SetMember) -> Lanes:
+    """Lanes of a member that shares nothing."""
+    return trend_lanes(member.query, member.part, member.window, granularity)
+
+
+def _of_query(query: CompiledQuery, by_member: Mapping[tuple[int, int], QueryRows]) -> Rows:
+    sides = [by_member.get((query.index, side)) for side in range(len(query.parts))]
+    return rows_of(query.index, [pairs(sides, query.arithmetic) if query.analysis.conjunction else sides[0]])
+
+
+def operator_of_sets(
+    plan: Plan,
+    sets: Sequence[tuple[Sequence[SetMember], Callable[[], SetExecutor]]],
+    alone: Sequence[SetMember],
+    granularity: str,
+    *,
+    weighs_keys: bool,
+) -> Operator:
+    """An operator of queries with members in sharable sets, and lanes of all other queries.
+
+    If it `weighs_keys`, the first events decide whether the sets share at all: with few events of each of many keys,
+    lanes for each query are faster.
+    """
+    workload = plan.workload
+    make = partial(_part_lanes, granularity)
+    shared = {member.query.index for members, _ in sets for member in members}
+    queries = [query for query in workload if query.index in shared]
+    parts: list[Operator] = [query_operator(query, make) for query in workload if query.index not in shared]
+    if queries:
+        beside = [member for member in alone if member.query.index in shared]
+        sharing: Operator = Sets(workload, queries, sets, beside, granularity)
+        if weighs_keys:
+            apart = Several([query_operator(query, make) for query in queries])
+            sharing = Chosen(workload.schema, sharing, apart, partial(few_events, len(queries)), "without_sharing")
+        parts.append(sharing)
+    return Several(parts)
+
+
+def _part_lanes(granularity: str, query: CompiledQuery, part: Part, window: Window) -> Lanes:
+    return trend_lanes(query, part, window, granularity)
+
+
+def few_events(queries: int, batch: KeyedBatch) -> bool:
+    """Whether the first events have several keys, and too few of each for sharing to pay off."""
+    keys = len(batch.keys)
+    return keys > 1 and len(batch.events) * queries < PER_KEY * keys

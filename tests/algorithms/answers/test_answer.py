@@ -9,7 +9,7 @@ import pytest
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.answers.matches import digested
-from cepbench.algorithms.rows import AggregateRows, MatchDigests, MatchRows, RowsOfKeys
+from cepbench.algorithms.rows import AggregateRows, MatchDigests, MatchRows
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.workloads import parse_workload
 from cepbench.verification.agreement import rows_of
@@ -270,8 +270,8 @@ def test_rows_of_many_substreams_reach_their_groups_in_order() -> None:
     pooled, other = builder(), builder()
     keys = [(7,), (-2,), (5,)]
     found = rows([1, 0, 0, 1], [10, 20, 30, 40], [1.0, 2.0, 3.0, 4.0])
-    pooled.add_rows(keys, {0: RowsOfKeys(np.array([2, 0, 1, 2]), found)})
-    other.add_rows([(3,), (5,)], {0: RowsOfKeys(np.array([1, 0]), rows([1, 0], [100, 200], [0.5, 0.5]))})
+    pooled.add_rows(keys, {0: replace(found, key=np.array([2, 0, 1, 2]))})
+    other.add_rows([(3,), (5,)], {0: replace(rows([1, 0], [100, 200], [0.5, 0.5]), key=np.array([1, 0]))})
     other.add(0, (5,), rows([0], [1], [1.0]))
     pooled.merge(other.parts)
     frame = pooled.frame()
@@ -292,7 +292,7 @@ def test_rows_of_many_substreams_reach_their_groups_in_order() -> None:
 
 def test_an_answer_that_was_packed_for_a_journey_is_the_same() -> None:
     whole, arrived = builder(), builder()
-    whole.add_rows([(3,), (5,)], {0: RowsOfKeys(np.array([1, 0]), rows([1, 0], [100, 200], [0.5, 0.5]))})
+    whole.add_rows([(3,), (5,)], {0: replace(rows([1, 0], [100, 200], [0.5, 0.5]), key=np.array([1, 0]))})
     whole.add(0, (-2,), rows([0], [1], [1.0]))
     whole.add(0, (5,), rows([1, 2], [7, 8], [2.0, 3.0]))
     assert len(whole.parts[0].parts) == 3
@@ -317,7 +317,7 @@ def test_single_matches_stay_by_group_when_packed() -> None:
 def test_matches_of_many_keys_are_kept_by_group() -> None:
     whole, alone = matching(summarised=False), matching(summarised=False)
     found = matches((0, [1, 2]), (0, [3]), (1, [4]), (0, [5, 6]))
-    whole.add_rows([(2, "u"), (1, "u")], {0: RowsOfKeys(np.array([0, 0, 1, 0]), found)})
+    whole.add_rows([(2, "u"), (1, "u")], {0: replace(found, key=np.array([0, 0, 1, 0]))})
     alone.add(0, (2, "u"), matches((0, [1, 2]), (0, [3]), (0, [5, 6])))
     alone.add(0, (1, "u"), matches((1, [4])))
     assert whole.frame().equals(alone.frame())
@@ -326,8 +326,8 @@ def test_matches_of_many_keys_are_kept_by_group() -> None:
 
 def test_groups_of_strings_are_in_the_order_of_their_characters() -> None:
     answer = builder()
-    answer.add_rows([("v",), ("u",), ("é",), ("Z",)], {1: RowsOfKeys(np.arange(4), AggregateRows(
+    answer.add_rows([("v",), ("u",), ("é",), ("Z",)], {1: AggregateRows(
         np.zeros(4, np.int64), np.ones((4, 1), np.uint64), np.zeros(4, np.uint64), np.empty((4, 0)),
-        np.arange(4).reshape(4, 1),
-    ))})  # fmt: skip
+        np.arange(4).reshape(4, 1), key=np.arange(4),
+    )})  # fmt: skip
     assert answer.frame()["s"].tolist() == ["Z", "u", "v", "é"]

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from cepbench.algorithms.engine.evaluator import WHOLE_STREAM
+from cepbench.algorithms.compose import WHOLE_STREAM
 from cepbench.algorithms.engine.longest_match import LongerMatch, LongestMatch
 from cepbench.algorithms.oracle import TooManyMatches, answer
 from cepbench.algorithms.registry import make

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 
 from cepbench.algorithms.base import KeyedBatch, StateSize
-from cepbench.algorithms.engine.lanes import QueryLanes
+from cepbench.algorithms.compose import Several
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.sequences.counter import SequenceCounter
 from cepbench.events.batch import EventBatch
 from cepbench.pipeline.jobs import Job
+from cepbench.verification.evaluators import OneKey
 from tests.contract.keyed_streams import SCHEMA, by_executors, by_operator, jobs_of
 
 ASEQ = make("aseq")
@@ -32,10 +33,10 @@ def batch(times: Sequence[int], groups: Sequence[int], kinds: Sequence[int]) -> 
     )
 
 
-def lanes_of(job: Job) -> tuple[QueryLanes, SequenceCounter]:
+def lanes_of(job: Job) -> tuple[Several, SequenceCounter]:
     """Lanes, and their only evaluator."""
     lanes = ASEQ.operator(job.plan)
-    assert isinstance(lanes, QueryLanes)
+    assert isinstance(lanes, Several)
     [evaluator] = lanes.parts
     assert isinstance(evaluator, SequenceCounter)
     return lanes, evaluator
@@ -56,7 +57,7 @@ def test_a_crowded_key_moves_to_more_room() -> None:
     pd.testing.assert_frame_equal(found.frame(), by_executors(ASEQ, job, pieces).frame())
 
     lanes, evaluator = lanes_of(job)
-    executors = [ASEQ.executor(job.plan) for _ in range(3)]
+    executors = [OneKey(ASEQ.operator(job.plan)) for _ in range(3)]
     whole = events.slice(0, 300)
     order = np.argsort(whole.columns["g"], kind="stable")
     begin = np.searchsorted(whole.columns["g"][order], np.arange(4))

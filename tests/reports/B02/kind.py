@@ -2,15 +2,14 @@
 
 from itertools import groupby
 
-from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.engine.evaluator import Evaluator
-from cepbench.algorithms.engine.independent import IndependentAlgorithm
+from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.compose import IndependentAlgorithm
+from cepbench.algorithms.rows import AggregateRows, rows_of
 
 
-class Buffer(Evaluator):
+class Buffer(Executor):
     def __init__(self, query, part, window):
-        self.arithmetic, self.automaton, self.window = query.arithmetic, part.automaton, window
+        self.index, self.arithmetic, self.automaton, self.window = query.index, query.arithmetic, part.automaton, window
         self.events = []  # (time, type)
         self.closed = -1  # the latest window that has closed
 
@@ -51,7 +50,7 @@ class Buffer(Evaluator):
 
 
 class Recount(IndependentAlgorithm):
-    name, paper, evaluator = "kind", "this tutorial", staticmethod(Buffer)
+    name, paper, part_executor = "kind", "this tutorial", staticmethod(Buffer)
 
     def unsupported(self, query):
         items = [str(item) for item in getattr(query.returns, "items", ())]

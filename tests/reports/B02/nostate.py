@@ -2,15 +2,14 @@
 
 from itertools import groupby
 
-from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.engine.evaluator import Evaluator
-from cepbench.algorithms.engine.independent import IndependentAlgorithm
+from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.compose import IndependentAlgorithm
+from cepbench.algorithms.rows import AggregateRows, rows_of
 
 
-class Buffer(Evaluator):
+class Buffer(Executor):
     def __init__(self, query, part, window):
-        self.arithmetic, self.automaton, self.window = query.arithmetic, part.automaton, window
+        self.index, self.arithmetic, self.automaton, self.window = query.index, query.arithmetic, part.automaton, window
         self.events = []  # (time, type)
         self.closed = -1  # the latest window that has closed
 
@@ -30,7 +29,7 @@ class Buffer(Evaluator):
         counts = {k: self.count(k) for k in closing}
         self.closed = max([self.closed, *closing])
         self.events = [event for event in self.events if window.last_at(event[0]) > self.closed]
-        return AggregateRows.of_counts(counts, self.arithmetic)
+        return rows_of(self.index, [AggregateRows.of_counts(counts, self.arithmetic)])
 
     def count(self, k):
         """The number of trends in window k: for each position, of those that end there."""
@@ -48,7 +47,7 @@ class Buffer(Evaluator):
 
 
 class Recount(IndependentAlgorithm):
-    name, paper, evaluator = "nostate", "this tutorial", staticmethod(Buffer)
+    name, paper, part_executor = "nostate", "this tutorial", staticmethod(Buffer)
 
     def unsupported(self, query):
         items = [str(item) for item in getattr(query.returns, "items", ())]

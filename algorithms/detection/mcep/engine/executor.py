@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_distinct
-from cepbench.algorithms.answers.matches import taken
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.detection.mcep.aggregation import WindowCounts
 from cepbench.algorithms.detection.mcep.engine.room import more_entries, more_slab, new_output, new_state
@@ -45,7 +44,6 @@ from cepbench.algorithms.engine.batches import kernel_events
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.kernels.growth import widened
-from cepbench.algorithms.engine.per_query import check_order
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, concatenate
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
@@ -79,7 +77,7 @@ class DetectionExecutor(Executor):
         """Of waiting patterns."""
 
     def process(self, events: EventBatch) -> Rows:
-        self.now = check_order(events, self.now)
+        self.now = max(self.now, int(events.time[-1]) if len(events) else 0, events.watermark or 0)
         self.feed(events)
         self.state_arrays.counters[NOW] = self.now
         self._take()
@@ -196,8 +194,8 @@ class DetectionExecutor(Executor):
         rows = _match_rows(waiting, output.waiting_positions)
         late, left = np.flatnonzero(settled & waiting["alive"]), np.flatnonzero(~settled)
         if len(late):
-            self._late.append((waiting["pattern"][late], taken(rows, late)))
-        kept = taken(rows, left)
+            self._late.append((waiting["pattern"][late], rows.take(late)))
+        kept = rows.take(left)
         waiting[: len(left)] = waiting[left]
         waiting["stop"][: len(left)] = kept.offsets[1:]
         output.waiting_positions[: len(kept.positions)] = kept.positions
@@ -211,7 +209,7 @@ class DetectionExecutor(Executor):
                 query = self.tables.queries[np.concatenate([pattern for pattern, _ in kind])]
                 rows, order = concatenate([one for _, one in kind]), np.argsort(query, kind="stable")
                 for begin, end in pairwise([0, *(np.flatnonzero(np.diff(query[order])) + 1).tolist(), len(order)]):
-                    parts[int(query[order[begin]])].append(_chosen(rows, order[begin:end]))
+                    parts[int(query[order[begin]])].append(rows.take(order[begin:end]))
                 kind.clear()
         return parts
 
@@ -233,13 +231,6 @@ class DetectionExecutor(Executor):
             if closed is not None:
                 result[query] = closed
         return result
-
-
-def _chosen(rows: QueryRows, some: NDArray[np.int64]) -> QueryRows:
-    if isinstance(rows, MatchRows):
-        return taken(rows, some)
-    assert isinstance(rows, MatchDigests)
-    return MatchDigests(rows.window[some], rows.matches[some], rows.digest[some])
 
 
 def _match_rows(found: NDArray[np.void], positions: NDArray[np.int64]) -> MatchRows:

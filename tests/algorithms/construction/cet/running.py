@@ -6,17 +6,18 @@ from typing import Any
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Algorithm, StateSize
+from cepbench.algorithms.compose import WHOLE_STREAM
 from cepbench.algorithms.construction.cet.detector import MemoryLimit
-from cepbench.algorithms.construction.cet.evaluator import CetEvaluator
+from cepbench.algorithms.construction.cet.executor import CetExecutor
 from cepbench.algorithms.construction.cet.graph import CetGraph
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.memory_optimized import MemoryOptimized
-from cepbench.algorithms.engine.evaluator import WHOLE_STREAM
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import rows_of
+from cepbench.verification.evaluators import OneKey
 from cepbench.verification.random_cases import split
 from tests.contract.streams import batch
 
@@ -47,7 +48,7 @@ def watch(algorithm: Algorithm, text: str, events: Events, cuts: Sequence[int] =
     """Runs a query on the events of one key."""
     given = batch(events)
     workload = compile_workload([parse_query(text)], given.schema)
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     answer, states = AnswerBuilder(workload), []
     for piece in (*split(given, cuts), None):
         rows = executor.finish() if piece is None else executor.process(piece)
@@ -74,11 +75,11 @@ def graph_of(text: str, events: EventBatch) -> tuple[CetGraph, WindowGraph]:
     return graph, graph.live()
 
 
-def evaluator_of(text: str, events: EventBatch) -> CetEvaluator:
+def evaluator_of(text: str, events: EventBatch) -> CetExecutor:
     """M-CET after all events, before any window closes."""
     [query] = compile_workload([parse_query(text)], events.schema)
     detector = MemoryOptimized(MemoryLimit(2**62), summarised=True)
-    evaluator = CetEvaluator(query, query.parts[0], WHOLE_STREAM, detector)
+    evaluator = CetExecutor(query, query.parts[0], WHOLE_STREAM, detector)
     evaluator.process(events)
     return evaluator
 

@@ -9,16 +9,16 @@ import pytest
 from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Algorithm, Executor, NotEnoughMemory, Plan, StateSize
-from cepbench.algorithms.construction.cet.aggregation import TwoStepEvaluator, unsupported_aggregation
+from cepbench.algorithms.base import Algorithm, NotEnoughMemory, Operator, Plan, StateSize
+from cepbench.algorithms.compose import per_key
+from cepbench.algorithms.construction.cet.aggregation import TwoStepExecutor, unsupported_aggregation
 from cepbench.algorithms.construction.cet.kernels.graph import TrendGraph
-from cepbench.algorithms.engine.per_query import IndependentQueries
 from cepbench.algorithms.oracle import answer
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Aggregates, Query
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference, rows_of
-from cepbench.verification.evaluators import run, subject_of
+from cepbench.verification.evaluators import OneKey, run, subject_of
 from cepbench.verification.random_cases import split
 from cepbench.verification.verify import verify_subject
 from tests.algorithms.construction.cet.running import groups
@@ -44,11 +44,11 @@ class TwoStep(Algorithm):
             return "no aggregation"
         return unsupported_aggregation(query, self.detect)
 
-    def executor(self, plan: Plan) -> Executor:
-        return IndependentQueries(plan.workload, partial(TwoStepEvaluator, detect=self.detect, limit=self.limit))
+    def operator(self, plan: Plan) -> Operator:
+        return per_key(plan.workload, partial(TwoStepExecutor, detect=self.detect, limit=self.limit))
 
 
-class Scattered(TwoStepEvaluator):
+class Scattered(TwoStepExecutor):
     """Cuts graphs anywhere."""
 
     def graphlets(self, graph: TrendGraph) -> NDArray[np.int64]:
@@ -61,8 +61,8 @@ class Scattered(TwoStepEvaluator):
 class InPieces(TwoStep):
     """Hybrid with graphlets that no cost model would choose."""
 
-    def executor(self, plan: Plan) -> Executor:
-        return IndependentQueries(plan.workload, partial(Scattered, detect="hybrid", limit=PLENTY))
+    def operator(self, plan: Plan) -> Operator:
+        return per_key(plan.workload, partial(Scattered, detect="hybrid", limit=PLENTY))
 
 
 @pytest.mark.sampled(3)
@@ -82,22 +82,21 @@ def test_graphlets_may_be_cut_anywhere(seed: int) -> None:
     assert report.compared >= 60
 
 
-class Apart(TwoStepEvaluator):
+class Apart(TwoStepExecutor):
     """A graphlet per event."""
 
     def graphlets(self, graph: TrendGraph) -> NDArray[np.int64]:
         return np.arange(len(graph.event) + 1)
 
 
-@pytest.mark.parametrize("kind", [TwoStepEvaluator, Apart])
+@pytest.mark.parametrize("kind", [TwoStepExecutor, Apart])
 @pytest.mark.parametrize("arithmetic", ["modular", pytest.param("float", marks=pytest.mark.full)])
-def test_sums_of_one_trend_beyond_the_range_are_flagged(kind: type[TwoStepEvaluator], arithmetic: str) -> None:
+def test_sums_of_one_trend_beyond_the_range_are_flagged(kind: type[TwoStepExecutor], arithmetic: str) -> None:
     """Four times 2^62 is 0 modulo 2^64."""
     query = parse_query("RETURN COUNT(*), SUM(A.x), MIN(A.x) PATTERN SEQ(A, A, A, A, B)")
     given = batch([{"time": time, "type": "AAAAB"[time], "x": 2**62} for time in range(5)])
-    executor = IndependentQueries(
-        workload := compile_workload([query], given.schema, arithmetic), partial(kind, detect="hybrid", limit=PLENTY)
-    )
+    workload = compile_workload([query], given.schema, arithmetic)
+    executor = OneKey(per_key(workload, partial(kind, detect="hybrid", limit=PLENTY)))
     builder = AnswerBuilder(workload)
     for rows in (executor.process(given), executor.finish()):
         for index, found in rows.items():
@@ -108,7 +107,7 @@ def test_sums_of_one_trend_beyond_the_range_are_flagged(kind: type[TwoStepEvalua
     assert row["overflow"] is (arithmetic == "modular")
 
 
-class FirstApart(TwoStepEvaluator):
+class FirstApart(TwoStepExecutor):
     """A graphlet of the first event, and one of all others."""
 
     def graphlets(self, graph: TrendGraph) -> NDArray[np.int64]:
@@ -120,7 +119,7 @@ def test_a_sum_that_wraps_inside_a_graphlet_stays_flagged() -> None:
     query = parse_query("RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A, A, A, A, A, B)")
     given = batch([{"time": time, "type": "AAAAAB"[time], "x": 2**62} for time in range(6)])
     workload = compile_workload([query], given.schema)
-    executor = IndependentQueries(workload, partial(FirstApart, detect="hybrid", limit=PLENTY))
+    executor = OneKey(per_key(workload, partial(FirstApart, detect="hybrid", limit=PLENTY)))
     builder = AnswerBuilder(workload)
     for rows in (executor.process(given), executor.finish()):
         for index, found in rows.items():
@@ -137,7 +136,7 @@ def run_with(detect: str, limit: int, text: str = QUERY) -> tuple[list[object], 
     """The rows, the largest state and the details of a run."""
     events = batch(EVENTS)
     workload = compile_workload([parse_query(text)], events.schema)
-    executor = TwoStep(detect, limit).executor(Plan(workload))
+    executor = OneKey(TwoStep(detect, limit).operator(Plan(workload)))
     answer = AnswerBuilder(workload)
     largest = StateSize()
     for rows in (*map(executor.process, split(events, (7, 16))), executor.finish()):
@@ -181,7 +180,7 @@ def test_the_state_is_the_graph_of_the_window_and_what_is_stored(detect: str) ->
     """Four events in a row have six edges and 15 trends of 32 events; a cell takes 16 bytes."""
     given = batch(stream("A1 A2 A3 A4"))
     workload = compile_workload([parse_query("RETURN COUNT(*) PATTERN A+")], given.schema)
-    executor = TwoStep(detect).executor(Plan(workload))
+    executor = OneKey(TwoStep(detect).operator(Plan(workload)))
     executor.process(given)
     stacks = executor.state()
     executor.finish()
@@ -195,7 +194,7 @@ def test_details_are_those_of_all_windows(detect: str) -> None:
     """Five, three and one trends."""
     given = batch(stream("A1 A1 A2 A3 A4 A6"))
     workload = compile_workload([parse_query("RETURN COUNT(*) PATTERN A+ WITHIN 3 s")], given.schema)
-    executor = TwoStep(detect).executor(Plan(workload))
+    executor = OneKey(TwoStep(detect).operator(Plan(workload)))
     executor.process(given)
     executor.finish()
     stored, graphlets = (0, 0) if detect == "memory" else (9, 3)

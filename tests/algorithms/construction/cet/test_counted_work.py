@@ -10,23 +10,23 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pytest
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan
+from cepbench.algorithms.compose import per_key
 from cepbench.algorithms.construction.cet.algorithm import Cet
 from cepbench.algorithms.construction.cet.detector import MemoryLimit
-from cepbench.algorithms.construction.cet.evaluator import CetEvaluator
+from cepbench.algorithms.construction.cet.executor import CetExecutor
 from cepbench.algorithms.construction.cet.graph import window_bytes
 from cepbench.algorithms.construction.cet.kernels.breadth_first import CHUNK
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.partitioning import PartitionPlan
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
 from cepbench.algorithms.construction.cet.stored import PER_VERTEX, Stored
-from cepbench.algorithms.engine.evaluator import Evaluator
 from cepbench.algorithms.engine.kernels.arrays import Ints
-from cepbench.algorithms.engine.per_query import IndependentQueries
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part, compile_workload
 from cepbench.queries.model import Query
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from tests.algorithms.construction.cet.partitioning.graphs import (
     Trend,
     all_plans,
@@ -55,12 +55,12 @@ class Cut(Algorithm):
     def unsupported(self, query: Query) -> str | None:
         return None
 
-    def executor(self, plan: Plan) -> Executor:
-        return IndependentQueries(plan.workload, self._evaluator)
+    def operator(self, plan: Plan) -> Operator:
+        return per_key(plan.workload, self._executor)
 
-    def _evaluator(self, query: CompiledQuery, part: Part, window: Window) -> Evaluator:
+    def _executor(self, query: CompiledQuery, part: Part, window: Window) -> Executor:
         limit, plan = MemoryLimit(1 << 30), partial(prescribed, bounds=self.bounds)
-        return CetEvaluator(query, part, window, Stored(limit, plan, shares=False, summarised=query.summarised))
+        return CetExecutor(query, part, window, Stored(limit, plan, shares=False, summarised=query.summarised))
 
 
 def prescribed(graph: WindowGraph, /, *, limit: int, bounds: Ints) -> PartitionPlan:
@@ -157,7 +157,7 @@ def test_what_the_state_tells_is_allocated_and_no_more(bounds: list[int]) -> Non
     workload = compile_workload([parse_query(ALL)], given.schema, summarised=True)
 
     def traced() -> tuple[int, int]:
-        executor = Cut(bounds).executor(Plan(workload))
+        executor = OneKey(Cut(bounds).operator(Plan(workload)))
         executor.process(given)
         before = executor.state().bytes
         tracemalloc.start()
@@ -175,7 +175,7 @@ def test_what_the_state_tells_is_allocated_and_no_more(bounds: list[int]) -> Non
 def test_a_window_as_large_as_the_one_before_takes_its_memory_over() -> None:
     given = batch(groups(18, 3))
     workload = compile_workload([parse_query(f"{ALL} WITHIN 9 s")], given.schema, summarised=True)
-    executor = Cet("time").executor(Plan(workload))
+    executor = OneKey(Cet("time").operator(Plan(workload)))
     executor.process(given)
     stored = executor.state().bytes
     tracemalloc.start()
@@ -207,7 +207,7 @@ def test_updates_of_t_cet_are_linear_in_the_trends_where_each_event_has_several_
 def test_what_is_counted_does_not_depend_on_the_output(graphlets: str) -> None:
     given = batch(groups(6, 3))
     workload = compile_workload([parse_query(ALL)], given.schema, summarised=True)
-    executor = Cet(graphlets=graphlets).executor(Plan(workload))
+    executor = OneKey(Cet(graphlets=graphlets).operator(Plan(workload)))
     executor.process(given)
     executor.finish()
     assert executor.details() == watch(Cet(graphlets=graphlets), ALL, groups(6, 3)).details

@@ -17,7 +17,7 @@ from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference
-from cepbench.verification.evaluators import answer_of, subject_of
+from cepbench.verification.evaluators import OneKey, answer_of, subject_of
 from cepbench.verification.random_cases import split
 from tests.algorithms.complete_cases import (
     REPEATED,
@@ -101,7 +101,8 @@ def test_digests_equal_those_of_the_rows() -> None:
             continue  # slow on so many trends, and covered by random streams
         algorithm = Cet(**options)
         workload = compile_workload([query], given.schema, summarised=summarised)
-        [rows] = algorithm.executor(algorithm.plan(workload, Statistics())).process(given.slice(0, 27, 99)).values()
+        executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
+        [rows] = executor.process(given.slice(0, 27, 99)).values()
         if summarised:
             assert isinstance(rows, MatchDigests)
             assert rows.matches.tolist() == [3**6, 3**6, 3**3]
@@ -128,7 +129,7 @@ def test_a_pickled_executor_has_what_it_needs(options: dict[str, str]) -> None:
     given = batch(events)
     workload = compile_workload([parse_query(text)], given.schema, summarised=True)
     algorithm = Cet(**options)
-    plain, copied = (algorithm.executor(algorithm.plan(workload, Statistics())) for _ in range(2))
+    plain, copied = (OneKey(algorithm.operator(algorithm.plan(workload, Statistics()))) for _ in range(2))
     for piece in split(given, range(3, len(events), 3)):
         one, other = plain.process(piece), copied.process(piece)
         copied = pickle.loads(pickle.dumps(copied))

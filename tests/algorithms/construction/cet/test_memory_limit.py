@@ -13,6 +13,7 @@ from cepbench.algorithms.construction.cet.detector import MemoryLimit
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from tests.algorithms.construction.cet.running import DETECTORS, PARTITIONERS, groups, watch
 from tests.contract.streams import batch
 
@@ -116,7 +117,7 @@ def test_each_query_has_its_share(detect: str) -> None:
 
     def run(memory: int) -> float:
         algorithm = Cet(detect, memory=str(memory))
-        executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+        executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
         executor.process(given)
         executor.finish()
         return executor.details().get("graphlets_built", 1.0)
@@ -137,12 +138,12 @@ def test_queries_and_counted_windows_share_the_limit() -> None:
     )
     workload = compile_workload([parse_query(text) for text in texts], given.schema, summarised=True)
     algorithm = Cet("memory", memory="9KiB")
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     executor.process(given)
     assert executor.state().bytes <= 9 * 2**10
     executor.finish()
     alone = compile_workload([parse_query(texts[1])], given.schema)
-    limited = Cet("memory", memory="1536").executor(algorithm.plan(alone, Statistics()))
+    limited = OneKey(Cet("memory", memory="1536").operator(algorithm.plan(alone, Statistics())))
     with pytest.raises(NotEnoughMemory, match="memory limit is 512 bytes"):
         limited.process(given)
 

@@ -17,7 +17,7 @@ from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference
-from cepbench.verification.evaluators import answer_of, run
+from cepbench.verification.evaluators import OneKey, answer_of, run
 from cepbench.verification.random_cases import split
 from tests.contract.streams import batch
 from tests.streams import stream
@@ -26,7 +26,7 @@ from tests.streams import stream
 def executor(text: str, events: EventBatch, summarised: bool = False) -> Executor:
     workload = compile_workload([parse_query(f"PATTERN {text} PER MATCH")], events.schema, summarised=summarised)
     algorithm = Sase()
-    return algorithm.executor(algorithm.plan(workload, Statistics()))
+    return OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
 
 
 def matches(rows: Rows) -> list[list[int]]:

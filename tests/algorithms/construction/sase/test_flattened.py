@@ -10,7 +10,7 @@ from cepbench.algorithms.registry import make
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import run, subject_of
+from cepbench.verification.evaluators import OneKey, run, subject_of
 from cepbench.verification.verify import verify_subject
 from tests.contract.streams import batch
 from tests.streams import stream
@@ -34,7 +34,7 @@ def test_a_sequence_per_length() -> None:
     assert isinstance(plan, FlattenedPlan)
     assert [len(part.automaton.positions) for part in plan.parts[0]] == [2, 3, 4]
     assert all(len(part.automaton.transitions) == len(part.automaton.positions) - 1 for part in plan.parts[0])
-    executor = flat(4).executor(plan)
+    executor = OneKey(flat(4).operator(plan))
     executor.process(events)
     assert executor.details()["sequences_peak"] == 3
 
@@ -44,7 +44,7 @@ def test_each_length_has_stacks_of_its_own() -> None:
     kept = []
     for algorithm in (Sase(), flat(3)):
         workload = compile_workload([parse_query("RETURN COUNT(*) PATTERN A+")], events.schema)
-        executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+        executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
         executor.process(events)
         kept.append(executor.state().kinds["events"])
     assert kept == [3, 3 + (3 + 2) + (3 + 2 + 1)]

@@ -10,7 +10,7 @@ from cepbench.algorithms.engine.window_stacks import FIRST_EVENTS
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import answer_of, run
+from cepbench.verification.evaluators import OneKey, answer_of, run
 from tests.algorithms.cases import agree
 from tests.algorithms.complete_cases import NO_PATHS, REPEATED, SEEDS, check_complete_matches
 from tests.contract.streams import batch
@@ -24,7 +24,7 @@ def state(text: str, events: str) -> StateSize:
     given = batch(stream(events))
     workload = compile_workload([parse_query(text)], given.schema)
     algorithm = Sase()
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     executor.process(given)
     return executor.state()
 
@@ -126,7 +126,7 @@ def test_updates_are_the_events_of_all_trends(summarised: bool) -> None:
     given = batch([{"time": time, "type": "A"} for time in range(17)])
     workload = compile_workload([parse_query("RETURN MATCHES PATTERN A+")], given.schema, summarised=summarised)
     algorithm = Sase()
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     executor.process(given)
     executor.finish()
     assert FOUND_MATCHES < 2**17 - 1

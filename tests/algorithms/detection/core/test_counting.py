@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
-from cepbench.algorithms.detection.core.counting import CountEvaluator
+from cepbench.algorithms.detection.core.counting import CountExecutor
 from cepbench.algorithms.detection.core.kernels.counting import FLIPS, LOGGED, MAX_LOGGED, SEEN, STARTS, STEPS
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
@@ -44,9 +44,9 @@ def sequence_matches(types: str, kleene: set[int], events: EventBatch, span: int
     return total
 
 
-def evaluator(text: str, arithmetic: str = "modular") -> CountEvaluator:
+def evaluator(text: str, arithmetic: str = "modular") -> CountExecutor:
     [query] = compile_workload([parse_query(f"RETURN COUNT(*) PATTERN {text} PER MATCH")], SCHEMA, arithmetic)
-    return CountEvaluator(query, SubsetAutomaton.of(query.parts[0]))
+    return CountExecutor(query, SubsetAutomaton.of(query.parts[0]))
 
 
 @pytest.mark.parametrize("unit", ["s", "events"])

@@ -13,7 +13,7 @@ from cepbench.algorithms.registry import make
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import answer_of, run, subject_of
+from cepbench.verification.evaluators import OneKey, answer_of, run, subject_of
 from cepbench.verification.random_cases import split
 from cepbench.verification.verify import verify_subject
 from tests.algorithms.detection.core.running import feed, runs_of, uniform
@@ -92,7 +92,7 @@ def test_an_answer_with_a_limit_is_not_compared() -> None:
 def test_what_a_run_says_of_its_phases() -> None:
     events = batch([{"time": n, "type": "ABC"[n % 3]} for n in range(300)])
     workload = compile_workload([parse_query("PATTERN A, B, C WITHIN 30 s PER MATCH")], events.schema)
-    executor = Core().executor(Core().plan(workload, Statistics()))
+    executor = OneKey(Core().operator(Core().plan(workload, Statistics())))
     executor.process(events)
     told = executor.details()
     assert told["states_peak"] == 4

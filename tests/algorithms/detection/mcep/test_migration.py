@@ -19,7 +19,7 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import EventSample, Statistics, statistics_of
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import answer_of
+from cepbench.verification.evaluators import OneKey, answer_of
 from cepbench.verification.random_cases import random_cuts, split
 from tests.algorithms.detection.mcep.engine.plans import all_matches, random_rows, random_tables, random_text
 from tests.algorithms.detection.mcep.engine.test_random_plans import EACH, FIRSTS, listed
@@ -94,7 +94,7 @@ def test_a_plan_is_exchanged_when_rates_change(change: bool, migrations: int) ->
     assert found.matches == wanted.matches > 1000
     assert found.digest() == wanted.digest()
 
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     for piece in pieces:
         executor.process(piece)
     details = executor.details()
@@ -115,7 +115,7 @@ def test_once_plans_when_a_sample_has_passed_and_never_again() -> None:
     queries = [parse_query(text) for text in TEXTS]
     workload = compile_workload(queries, whole.schema)
     algorithm = make(f"mcep[plan=re, adapt=once, sample={SAMPLE // 4}]")
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     for piece in split(whole, tuple(range(500, len(whole), 500))):
         executor.process(piece)
         passed = piece.position[-1] + 1
@@ -141,7 +141,7 @@ def test_a_plan_that_knows_the_stream_is_kept_until_it_changes(change: bool) -> 
     workload = compile_workload([parse_query(text) for text in TEXTS], whole.schema)
     algorithm = make("mcep[plan=re, adapt=4]")
     plan = pickle.loads(pickle.dumps(algorithm.plan(workload, known)))  # without the sampler
-    executor = algorithm.executor(plan)
+    executor = OneKey(algorithm.operator(plan))
     for place, piece in enumerate(split(whole, tuple(range(512, len(whole), 512)))):
         executor.process(piece)
         if place < 2 * SAMPLE // 512:

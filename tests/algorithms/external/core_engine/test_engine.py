@@ -17,7 +17,7 @@ from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference
-from cepbench.verification.evaluators import run, subject_of
+from cepbench.verification.evaluators import OneKey, run, subject_of
 from cepbench.verification.random_cases import split
 from cepbench.verification.verify import verify_subject
 from tests.contract.streams import batch
@@ -83,7 +83,7 @@ def test_a_match_is_reported_once_per_way_of_binding_it(engine: Engine) -> None:
     assert sorted(run(make("core"), query, [events])["match"].tolist()) == ours
     assert told(engine, "(T0+ as v0; T0+ as v1)", "14 [ts]", events) == sorted([*ours, [0, 1, 2]])
     workload = compile_workload([query], events.schema)
-    executor = CoreEngine().executor(CoreEngine().plan(workload, Statistics()))
+    executor = OneKey(CoreEngine().operator(CoreEngine().plan(workload, Statistics())))
     executor.process(events)
     executor.finish()
     numbers = executor.details()

@@ -13,7 +13,7 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import run
+from cepbench.verification.evaluators import OneKey, run
 from cepbench.verification.random_cases import split
 from tests.contract.streams import batch
 from tests.streams import stream
@@ -23,7 +23,7 @@ FIGURE_2_3 = "A1 B2 A3 A4 C5 B6 A7 B8"
 
 def executor_of(text: str, events: EventBatch, algorithm: Flink | None = None) -> Executor:
     made = algorithm or Flink()
-    return made.executor(made.plan(compile_workload([parse_query(text)], events.schema), Statistics()))
+    return OneKey(made.operator(made.plan(compile_workload([parse_query(text)], events.schema), Statistics())))
 
 
 def details_of(text: str, events: EventBatch, algorithm: Flink | None = None) -> Mapping[str, float]:

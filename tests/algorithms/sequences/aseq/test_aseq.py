@@ -22,7 +22,7 @@ from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.queries.workloads import parse_workload
 from cepbench.verification.agreement import difference
-from cepbench.verification.evaluators import run
+from cepbench.verification.evaluators import OneKey, run
 from cepbench.verification.random_cases import random_cuts, split
 from tests.contract.streams import batch
 from tests.streams import stream
@@ -31,7 +31,7 @@ from tests.streams import stream
 def executor_of(text: str, events: EventBatch, specification: str = "aseq") -> Executor:
     algorithm = make(specification)
     workload = compile_workload(parse_workload(text), events.schema)
-    return algorithm.executor(algorithm.plan(workload, Statistics()))
+    return OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
 
 
 def counts(rows: Rows) -> dict[int, list[tuple[int, int]]]:
@@ -97,7 +97,7 @@ def test_queries_of_a_workload_are_counted_side_by_side() -> None:
     data = batch(events)
     workload = compile_workload([parse_query(text) for text in texts], data.schema)
     algorithm = ASeq()
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     parts = [executor.process(piece) for piece in split(data, (1, 4, 7))] + [executor.finish()]
     for index, text in enumerate(texts):
         found = sum(sum(count for _, count in counts(part).get(index, [])) for part in parts)

@@ -18,7 +18,7 @@ from cepbench.algorithms.base import Executor
 from cepbench.algorithms.engine.event_sequence import Sequence as EventSequence
 from cepbench.algorithms.engine.flattening import sequences_of
 from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sequences.executor import SequenceExecutor
+from cepbench.algorithms.sequences.executor import sequence_operator
 from cepbench.algorithms.sequences.plan import SharingPlan
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import Workload, compile_workload
@@ -26,6 +26,7 @@ from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Query
 from cepbench.queries.parser import parse_query
 from cepbench.queries.workloads import parse_workload
+from cepbench.verification.evaluators import OneKey
 from cepbench.verification.random_cases import random_cuts, split
 from tests.contract.streams import batch
 
@@ -155,7 +156,7 @@ def answers(plan: SharingPlan, events: EventBatch, case: WorkloadCase) -> pd.Dat
         following = next((int(later.time[0]) for later in pieces[number + 1 :] if len(later)), None)
         for key in sorted({*keys, *executors}):
             part = piece.take(_places(keys, key))
-            executor = executors.setdefault(key, SequenceExecutor(plan))
+            executor = executors.setdefault(key, OneKey(sequence_operator(plan)))
             _add(builder, key, executor.process(part.slice(0, len(part), following if case.promise else None)))
             if case.pickled:
                 executors[key] = pickle.loads(pickle.dumps(executor))

@@ -11,6 +11,7 @@ from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 
 PATTERNS = ("ABCDEF", "ABCDGH", "CDEFGH", "HCDEA", "GABCD", "EFGAB")
 SECONDS, WINDOWS, TYPES = 300, 8, "ABCDEFGH"
@@ -47,7 +48,7 @@ def test_prediction(optimizer: str, slide: int) -> None:
     predicted = sum(model.computation(users[s], s) if s in users else model.not_shared(s) for s in range(6))
     predicted += sum(model.pattern_cost(candidate) for candidate in plan.shared)
 
-    executor = sharon.executor(plan)
+    executor = OneKey(sharon.operator(plan))
     executor.process(events)
     executor.finish()
     assert predicted == pytest.approx(executor.details()["updates"] / WINDOWS, rel=0.15)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cepbench.algorithms.sequences.executor import SequenceExecutor, WindowSequences
+from cepbench.algorithms.sequences.counter import SequenceCounter
+from cepbench.algorithms.sequences.executor import sequence_operator
+from cepbench.verification.evaluators import OneKey
 from tests.algorithms.sequences.sharon.plans import case_of, plan_for, wrong
 from tests.contract.streams import batch
 
@@ -21,12 +23,13 @@ def links(texts: list[str], *patterns: str) -> tuple[int, float]:
     case = case_of(texts, EVENTS, (20, 50))
     plan = plan_for(case, *patterns)
     assert wrong(case, plan) is None
-    executor = SequenceExecutor(plan)
+    operator = sequence_operator(plan)
+    executor = OneKey(operator)
     executor.process(batch(case.events))
     executor.finish()
-    found = [part.counter for part in executor.parts if isinstance(part, WindowSequences)]
-    assert len(found) == 1
-    return len(found[0].counting.program.chains.link), executor.details()["combinations"]
+    [counter] = operator.parts
+    assert isinstance(counter, SequenceCounter)
+    return len(counter.counting.program.chains.link), executor.details()["combinations"]
 
 
 def test_queries_of_one_chain_share_a_link() -> None:

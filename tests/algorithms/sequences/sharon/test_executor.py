@@ -13,11 +13,12 @@ import pytest
 
 from cepbench.algorithms.oracle import TooManyMatches
 from cepbench.algorithms.sequences.candidates import Candidate
-from cepbench.algorithms.sequences.executor import SequenceExecutor
+from cepbench.algorithms.sequences.executor import sequence_operator
 from cepbench.algorithms.sequences.plan import SharingPlan
 from cepbench.algorithms.sequences.segments import InvalidPlan
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.workloads import parse_workload
+from cepbench.verification.evaluators import OneKey
 from tests.algorithms.sequences.sharon.plans import wrong
 from tests.algorithms.sequences.sharon.random_plans import (
     WorkloadCase,
@@ -51,9 +52,9 @@ def shared_plan(texts: Sequence[str], events: Any, *shared: Candidate) -> Sharin
     return SharingPlan(workload, empty_plan(workload).sequences, shared)
 
 
-def run(plan: SharingPlan, events: Any) -> tuple[dict[int, list[list[int]]], SequenceExecutor]:
+def run(plan: SharingPlan, events: Any) -> tuple[dict[int, list[list[int]]], OneKey]:
     """Windows and counts by query, and the executor."""
-    executor = SequenceExecutor(plan)
+    executor = OneKey(sequence_operator(plan))
     found: dict[int, list[list[int]]] = {}
     for part in (executor.process(events), executor.finish()):
         for query, rows in part.items():
@@ -155,7 +156,7 @@ def test_older_events_of_long_streams_take_no_room() -> None:
     texts = ["RETURN COUNT(*) PATTERN SEQ(A, B, C, D) WITHIN 40 s SLIDE 4 s"] * 2
     plan = shared_plan(texts, events)
     shared = SharingPlan(plan.workload, plan.sequences, (pattern(plan, 2, 2, [0, 1]),))
-    executor = SequenceExecutor(shared)
+    executor = OneKey(sequence_operator(shared))
     sizes, kept = [], []
     for begin in range(0, 4000, 100):
         executor.process(events.slice(begin, begin + 100))
@@ -180,8 +181,8 @@ def test_invalid_plans_are_refused() -> None:
         ([Candidate((), ((0, 1), (1, 1)))], "an occurrence that does not match its pattern"),
     ):
         with pytest.raises(InvalidPlan, match=problem):
-            SequenceExecutor(SharingPlan(plan.workload, plan.sequences, tuple(candidates)))
+            OneKey(sequence_operator(SharingPlan(plan.workload, plan.sequences, tuple(candidates))))
     plain = shared_plan(["RETURN COUNT(*) PATTERN SEQ(A, B, C, D)"] * 2, events)
     crossing = (pattern(plain, 0, 2, [0, 1]), pattern(plain, 1, 2, [0, 1]))
     with pytest.raises(InvalidPlan, match="overlap"):
-        SequenceExecutor(SharingPlan(plain.workload, plain.sequences, crossing))
+        OneKey(sequence_operator(SharingPlan(plain.workload, plain.sequences, crossing)))

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from cepbench.algorithms.sequences.executor import SequenceExecutor
+from cepbench.algorithms.sequences.executor import sequence_operator
+from cepbench.verification.evaluators import OneKey
 from cepbench.verification.random_cases import split
 from tests.algorithms.exact import Pattern
 from tests.algorithms.sequences.sharon.plans import case_of, plan_for, wrong
@@ -159,7 +160,7 @@ def test_windows_end_before_their_end_time() -> None:
     """The event at time 4 is in the second window only, and its batch closes the first one."""
     events = batch(stream("A1 B3 A4 B5"))
     case = case_of(["q: RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 4 s SLIDE 4 s"], stream("A1 B3 A4 B5"))
-    executor = SequenceExecutor(plan_for(case))
+    executor = OneKey(sequence_operator(plan_for(case)))
     first, second = split(events, (2,))
     assert executor.process(first) == {}
     assert [len(rows) for rows in executor.process(second).values()] == [1]

@@ -19,7 +19,7 @@ from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Query
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference, rows_of
-from cepbench.verification.evaluators import run
+from cepbench.verification.evaluators import OneKey, run
 from cepbench.verification.random_cases import random_cuts, split
 from tests.algorithms.sequences.spass.workloads import random_events, random_workload
 from tests.contract.streams import batch
@@ -41,7 +41,7 @@ def answers(plan: SharingPlan, events: Sequence[Mapping[str, Any]], random: Rand
     """Of every query, over batches that are cut anywhere."""
     workload = plan.workload
     builders = [AnswerBuilder(replace(workload, queries=(replace(query, index=0),))) for query in workload]
-    executor = Sharon().executor(plan)
+    executor = OneKey(Sharon().operator(plan))
     whole = batch(events)
     for piece in split(whole, random_cuts(random, len(whole))):
         for query, rows in executor.process(piece).items():

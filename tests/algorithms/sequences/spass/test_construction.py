@@ -11,6 +11,7 @@ from cepbench.algorithms.rows import AggregateRows
 from cepbench.algorithms.sequences.spass import Spass
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference
+from cepbench.verification.evaluators import OneKey
 from cepbench.verification.random_cases import split
 from tests.algorithms.sequences.spass.workloads import planned, run_all
 from tests.contract.streams import batch
@@ -22,7 +23,7 @@ EVENTS = "A1 B2 C3 A4 B5 B5 C6 D7 E8 C9 D10 E11"
 def executor(events: str, *patterns: str) -> Executor:
     """After all events, before the last windows close."""
     queries = [parse_query(f"RETURN COUNT(*) PATTERN {pattern}") for pattern in patterns]
-    found = Spass().executor(planned(queries, stream(events)))
+    found = OneKey(Spass().operator(planned(queries, stream(events))))
     found.process(batch(stream(events)))
     return found
 
@@ -63,7 +64,7 @@ def test_every_instance_of_a_shared_sub_sequence_is_kept() -> None:
 def test_state_is_the_largest_since_the_last_call() -> None:
     events = batch(stream("A1 A2 B3 A8 B9"))
     queries = [parse_query(f"RETURN COUNT(*) PATTERN SEQ(A, B{rest}) WITHIN 4 s") for rest in ("", ", A", ", B")]
-    found = Spass().executor(planned(queries, stream("A1 A2 B3 A8 B9")))
+    found = OneKey(Spass().operator(planned(queries, stream("A1 A2 B3 A8 B9"))))
     found.process(events)
     first: StateSize = found.state()
     assert first.kinds == {"events": 3, "partial matches": 2}
@@ -137,7 +138,7 @@ def test_what_it_refuses(text: str, word: str) -> None:
 def test_cuts_inside_a_time_stamp() -> None:
     listed = "A1 B1 A2 B2 A2 B2 C3 B3 C3"
     events, patterns = stream(listed), ("SEQ(A, B, C)", "SEQ(A, B, C)", "SEQ(B, C)")
-    found = Spass().executor(planned([parse_query(f"RETURN COUNT(*) PATTERN {p}") for p in patterns], events))
+    found = OneKey(Spass().operator(planned([parse_query(f"RETURN COUNT(*) PATTERN {p}") for p in patterns], events)))
     assert not any(found.process(piece) for piece in split(batch(events), tuple(range(1, len(events)))))
     counts = [rows.ring[0, 0] for rows in found.finish().values() if isinstance(rows, AggregateRows)]
     expected = [matches(pattern, listed) for pattern in patterns]

@@ -20,6 +20,7 @@ from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.model import Query, occurrences
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from cepbench.verification.random_cases import random_cuts, split
 from tests.contract.streams import batch
 
@@ -57,7 +58,7 @@ def run_all(
     """The answer of each query, and the spent executor; with `random`, batches are cut and executors pickled."""
     workload = plan.workload
     answers = [AnswerBuilder(_alone(workload, index)) for index in range(len(workload))]
-    executor = Spass().executor(plan)
+    executor = OneKey(Spass().operator(plan))
     whole = batch(events)
     pieces = split(whole, random_cuts(random, len(whole))) if random is not None else [whole]
     for number, piece in enumerate(pieces):

@@ -6,6 +6,7 @@ from cepbench.algorithms.base import Plan, StateSize
 from cepbench.algorithms.trends.cogra import Cogra
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from tests.algorithms.cases import agree
 from tests.contract.streams import batch
 from tests.streams import stream
@@ -16,7 +17,7 @@ EVENTS = "A1/5 A2/3 B3/4 A4/7 A5/6 B6/9"
 def state(text: str, events: str = EVENTS) -> StateSize:
     """The state after all events, before the last windows close."""
     given = batch(stream(events))
-    executor = Cogra().executor(Plan(compile_workload([parse_query(f"RETURN {text}")], given.schema)))
+    executor = OneKey(Cogra().operator(Plan(compile_workload([parse_query(f"RETURN {text}")], given.schema))))
     executor.process(given)
     executor.state()  # the largest so far
     return executor.state()
@@ -101,8 +102,10 @@ def test_an_event_that_extends_nothing_ends_contiguous_trends() -> None:
 def test_the_most_counts_that_waited_at_once_are_told(events: str) -> None:
     """Two positions wait at time 1, one at a time after it; a window that ends does not hide them."""
     given = batch(stream(events))
-    executor = Cogra().executor(
-        Plan(compile_workload([parse_query("RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 5 seconds")], given.schema))
+    executor = OneKey(
+        Cogra().operator(
+            Plan(compile_workload([parse_query("RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 5 seconds")], given.schema))
+        )
     )
     executor.process(given)
     assert executor.state().kinds["aggregates"] == 2 + 2

@@ -9,19 +9,18 @@ import pickle
 import numpy as np
 import pytest
 
-from cepbench.algorithms.base import Executor, Idle, KeyedBatch, Operator
-from cepbench.algorithms.engine.chosen import ChosenByCost
+from cepbench.algorithms.base import Idle, KeyedBatch, Operator, PerKey
+from cepbench.algorithms.compose import Chosen, Several
 from cepbench.algorithms.engine.lanes import Lanes, OneLane
-from cepbench.algorithms.engine.per_query import IndependentQueries
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.rows import AggregateRows, KeyedRows
+from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.algorithms.trends.cogra.algorithm import panes_gain
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import subject_of
+from cepbench.verification.evaluators import OneKey, subject_of
 from cepbench.verification.verify import verify_subject
 from tests.algorithms.cases import stream
 from tests.algorithms.trends.cogra.pane_cases import NEGATED, PATTERNS, SCHEMA, pane_case
@@ -32,10 +31,10 @@ CASES = int(os.environ.get("CEPBENCH_PANES_CASES", "0"))
 EACH = 50
 
 
-def executor_of(specification: str, query: str, events: EventBatch, arithmetic: str = "modular") -> Executor:
+def executor_of(specification: str, query: str, events: EventBatch, arithmetic: str = "modular") -> OneKey:
     algorithm = make(specification)
     workload = compile_workload([parse_query(query)], events.schema, arithmetic)
-    return algorithm.executor(algorithm.plan(workload, Statistics()))
+    return OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
 
 
 def operator_of(query: str, events: EventBatch) -> Operator:
@@ -44,11 +43,15 @@ def operator_of(query: str, events: EventBatch) -> Operator:
     return auto.operator(auto.plan(compile_workload([parse_query(query)], events.schema, "modular"), Statistics()))
 
 
-def evaluator_of(executor: Executor) -> Lanes:
-    assert isinstance(executor, IndependentQueries)
-    evaluator = executor.evaluators[0]
-    assert isinstance(evaluator, OneLane)
-    return evaluator.lanes
+def lanes_of(executor: OneKey) -> Lanes:
+    assert isinstance(executor.operator, Several)
+    [operator] = executor.operator.parts
+    if isinstance(operator, Lanes):
+        return operator
+    assert isinstance(operator, PerKey)
+    own = operator.executors[0]
+    assert isinstance(own, OneLane)
+    return own.lanes
 
 
 def rows_of(
@@ -154,7 +157,7 @@ def test_what_overflows_in_a_map_alone_raises_nothing(arithmetic: str) -> None:
     rows = executor.finish()[0]
     assert first == {}
     assert isinstance(rows, AggregateRows)
-    maps = evaluator_of(executor).lanes.cells
+    maps = lanes_of(executor).lanes.cells
     assert np.isinf(maps.ring).any() if arithmetic == "float" else maps.over.any()
     assert rows.window.tolist() == [1, 2]
     assert rows.ring[:, 0].tolist() == [1, 1]
@@ -238,11 +241,11 @@ def test_auto_takes_panes_where_they_cost_less(window: str, chosen: bool) -> Non
 def test_auto_loads_the_kernels_of_both_ways() -> None:
     """The few events of a warm-up choose each window, where a run may choose panes."""
     operator = operator_of("RETURN COUNT(*) PATTERN A+ WITHIN 600 s SLIDE 1 s", batch(stream("A1 B2")))
-    assert isinstance(operator, ChosenByCost)
+    assert isinstance(operator, Chosen)
     asked = []
 
     class Noted(Idle):
-        def process(self, given: KeyedBatch) -> KeyedRows:
+        def process(self, given: KeyedBatch) -> Rows:
             asked.append(len(given.events))
             return {}
 
@@ -259,8 +262,8 @@ def test_the_idle_baseline_of_auto_has_the_overhead_of_its_choice(window: str) -
     idle = operator.idle().idle()
     for one in (operator, idle):
         one.process(KeyedBatch.of_one_key(events))
-    assert isinstance(operator, ChosenByCost)
-    assert isinstance(idle, ChosenByCost)
+    assert isinstance(operator, Chosen)
+    assert isinstance(idle, Chosen)
     assert operator.chosen is not None
     assert type(idle.chosen) is type(operator.chosen.idle())
 
@@ -298,8 +301,8 @@ def test_auto_chooses_by_the_rate_of_a_key() -> None:
 def test_what_is_no_linear_map_is_evaluated_as_ever(text: str) -> None:
     events = batch(stream("A1/5 A2/3 B3/4"))
     executor = executor_of(PANES, f"RETURN COUNT(*) {text} WITHIN 10 s SLIDE 1 s", events)
-    assert type(evaluator_of(executor)) is type(
-        evaluator_of(executor_of("cogra", f"RETURN COUNT(*) {text} WITHIN 10 s SLIDE 1 s", events))
+    assert type(lanes_of(executor)) is type(
+        lanes_of(executor_of("cogra", f"RETURN COUNT(*) {text} WITHIN 10 s SLIDE 1 s", events))
     )
 
 

@@ -17,7 +17,7 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Plan, UnsupportedQuery
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.rows import AggregateRows, Rows, join
+from cepbench.algorithms.rows import AggregateRows, Rows, joined
 from cepbench.algorithms.slices import slicing_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
@@ -65,7 +65,7 @@ def sliced(workload: Workload, pieces: Sequence[EventBatch], edges: Sequence[int
             found.append(executor.finish())
             crossings.append(pickle.loads(pickle.dumps(executor.crossing())))
     found.append(slicing.join(plan, crossings))
-    return join(found)
+    return joined(found)
 
 
 def by_window(rows: Rows) -> AggregateRows | None:

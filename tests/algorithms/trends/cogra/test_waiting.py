@@ -9,7 +9,7 @@ from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import run
+from cepbench.verification.evaluators import OneKey, run
 from tests.contract import streams
 from tests.streams import stream
 
@@ -46,7 +46,7 @@ def test_cells_that_wait_for_the_time_stamp_to_end_are_state(later: list[str]) -
     events = streams.batch(stream(" ".join(["A1", "A1", *later])))
     workload = compile_workload([parse_query("RETURN COUNT(*) PATTERN SEQ(A+, NOT C, B)")], events.schema)
     cogra = make("cogra")
-    executor = cogra.executor(cogra.plan(workload, Statistics()))
+    executor = OneKey(cogra.operator(cogra.plan(workload, Statistics())))
     executor.process(events)
     assert executor.state().kinds["aggregates"] == 3 + 2
 

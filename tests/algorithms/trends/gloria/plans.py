@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
-from cepbench.algorithms.trends.gloria.executor import GloriaExecutor
+from cepbench.algorithms.base import Algorithm, Operator, Plan
 from cepbench.algorithms.trends.gloria.plan import (
     GloriaPlan,
     PlannedSet,
@@ -24,6 +23,7 @@ from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
 from tests.algorithms.trends.gloria.validity import InvalidSharingPlan, check, reusable, unshared
+from tests.algorithms.trends.sets import gloria
 
 PLANS = 3
 """Plans drawn for each workload."""
@@ -127,6 +127,6 @@ class Drawn(Algorithm):
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
         return random_plan(self.seed, workload, self.granularity)
 
-    def executor(self, plan: Plan) -> Executor:
+    def operator(self, plan: Plan) -> Operator:
         assert isinstance(plan, GloriaPlan)
-        return GloriaExecutor(plan)
+        return gloria(plan).operator

@@ -11,7 +11,7 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import OutOfOrder
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.trends.gloria.compilation import compile_sets
-from cepbench.algorithms.trends.gloria.executor import GloriaExecutor
+from cepbench.algorithms.trends.gloria.executor import PlanState
 from cepbench.algorithms.trends.gloria.plan import GloriaPlan, PlannedSet, QSet, WorkloadSharingPlan, part_of
 from cepbench.algorithms.trends.gloria.template import TypeState, template_of
 from cepbench.algorithms.trends.online.granularity import COARSEST
@@ -21,8 +21,9 @@ from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference_of_rows, rows_of
-from cepbench.verification.evaluators import run
+from cepbench.verification.evaluators import OneKey, run
 from tests.algorithms.trends.gloria.validity import check, unshared
+from tests.algorithms.trends.sets import gloria, sets_of
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -47,16 +48,16 @@ def planned(queries: Sequence[str], events: EventBatch, shared: Shared) -> Glori
     return GloriaPlan(workload, sets=(PlannedSet(members, sharing),))
 
 
-def executed(queries: Sequence[str], text: str, shared: Shared) -> tuple[GloriaExecutor, list[int]]:
+def executed(queries: Sequence[str], text: str, shared: Shared) -> tuple[OneKey, list[int]]:
     """The spent executor, and the count of each query, whose only window is the whole stream."""
     events = batch(stream(text))
     plan = planned(queries, events, shared)
-    executor = GloriaExecutor(plan)
+    executor = gloria(plan)
     found = counts(plan.workload, executor, events)
     return executor, found
 
 
-def answered(workload: Workload, executor: GloriaExecutor, events: EventBatch) -> list[dict[str, Any]]:
+def answered(workload: Workload, executor: OneKey, events: EventBatch) -> list[dict[str, Any]]:
     """The rows of the last events of a stream."""
     answer = AnswerBuilder(workload)
     for rows in (executor.process(events), executor.finish()):
@@ -65,14 +66,14 @@ def answered(workload: Workload, executor: GloriaExecutor, events: EventBatch) -
     return rows_of(answer.frame())
 
 
-def counts(workload: Workload, executor: GloriaExecutor, events: EventBatch) -> list[int]:
+def counts(workload: Workload, executor: OneKey, events: EventBatch) -> list[int]:
     by_query = {row["query"]: row["COUNT(*)"] for row in answered(workload, executor, events)}
     return [by_query.get(query.query.name, 0) for query in workload]
 
 
-def assert_state(executor: GloriaExecutor, events: int, snapshots: int) -> None:
+def assert_state(executor: OneKey, events: int, snapshots: int) -> None:
     """What the state is made of at its largest, and that its bytes are those of its parts; all events are shared."""
-    state, sizes = executor.state(), executor.sets[0].state.compiled.program.tables.whole[0]
+    state, sizes = executor.state(), sets_of(executor)[0].set_state.compiled.program.tables.whole[0]
     assert (state.kinds["events"], state.kinds["snapshots"]) == (events, snapshots)
     kept = state.kinds["aggregates"] * sizes["cell_bytes"] + events * (sizes["event_bytes"] + LINK_BYTES)
     assert state.bytes == kept + snapshots * np.dtype(np.int64).itemsize, "a snapshot has a time"
@@ -159,7 +160,7 @@ def test_what_overflows_for_one_query_does_not_for_another(rest: str) -> None:
     shared: Shared = {("A", "B"): ((1, 2), "A"), ("B", "B"): ((1, 2), "A")}
     events = batch(stream(f"C0 A1 {' '.join(f'B{time}' for time in range(2, 72))} D80 A81 B82 B83 E84"))
     plan = planned(asked, events, shared)
-    first, second = answered(plan.workload, GloriaExecutor(plan), events)
+    first, second = answered(plan.workload, gloria(plan), events)
     assert first["overflow"]
     assert (second["COUNT(*)"], second["overflow"]) == (3, False)
 
@@ -170,21 +171,22 @@ def test_memory_is_bounded_on_a_long_stream() -> None:
     shared: Shared = {("A", "B"): ((1, 2), "A"), ("B", "C"): ((1, 2), "A")}
     text = " ".join(f"{'DABC'[time % 4]}{time}/{time % 7}" for time in range(2000))
     events = batch(stream(text))
-    executor = GloriaExecutor(planned(queries, events, shared))
+    executor = gloria(planned(queries, events, shared))
     sizes = []
     for first in range(0, 2000, 100):
         executor.process(events.slice(first, first + 100))
         sizes.append(executor.state().bytes)
     assert max(sizes[2:]) <= 2 * sizes[1]
-    [one] = executor.sets
-    assert len(one.state.shared.times) <= 128
-    assert len(one.state.vertices.event) <= 256
+    [state] = [sharable.set_state for sharable in sets_of(executor)]
+    assert isinstance(state, PlanState)
+    assert len(state.shared.times) <= 128
+    assert len(state.vertices.event) <= 256
 
 
 def test_executors_are_pickled_with_all_they_know() -> None:
     events = batch(stream(STREAM))
     plan = planned(FIGURE, events, OF_C)
-    executor = GloriaExecutor(plan)
+    executor = gloria(plan)
     executor.process(events.slice(0, 3))
     again = pickle.loads(pickle.dumps(executor))
     assert counts(plan.workload, again, events.slice(3, 6)) == [4, 4]
@@ -192,7 +194,7 @@ def test_executors_are_pickled_with_all_they_know() -> None:
 
 def test_older_events_are_refused() -> None:
     events = batch(stream(STREAM))
-    executor = GloriaExecutor(planned(FIGURE, events, {}))
+    executor = gloria(planned(FIGURE, events, {}))
     executor.process(events.slice(3, 6))
     with pytest.raises(OutOfOrder):
         executor.process(events.slice(0, 3))
@@ -224,18 +226,18 @@ def test_a_set_with_more_sums_than_flags_is_executed_in_parts() -> None:
     expected = rows_of(run(make("greta"), asked, [events]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cepbench.algorithms.trends.gloria.compilation.MOST_RING", 8)
-        executor = GloriaExecutor(planned(queries, events, shared))
-    assert len(executor.sets) == len(parts)
+        executor = gloria(planned(queries, events, shared))
     assert difference_of_rows(expected, answered(plan.workload, executor, events)) is None
+    assert len(sets_of(executor)) == len(parts)
 
 
 def test_an_irrelevant_event_changes_nothing() -> None:
     events = batch(stream(f"{STREAM} Z6 Z7 Z8"))
-    executor = GloriaExecutor(planned(FIGURE, events, OF_C))
+    executor = gloria(planned(FIGURE, events, OF_C))
     executor.process(events.slice(0, 6))
-    before = {name: np.copy(array) for name, array in executor.sets[0].state.totals.cells._asdict().items()}
+    before = {name: np.copy(array) for name, array in sets_of(executor)[0].set_state.totals.cells._asdict().items()}
     executor.process(events.slice(6, 9))
-    after = executor.sets[0].state.totals.cells._asdict()
+    after = sets_of(executor)[0].set_state.totals.cells._asdict()
     assert all(np.array_equal(before[name], after[name]) for name in before)
     assert executor.details()["event_visits"] == 6
 
@@ -247,7 +249,7 @@ def test_an_event_that_does_not_follow_a_snapshot_leaves_no_maximum_behind() -> 
     events = batch([{"time": t, "type": k, "y": y} for t, (k, y) in enumerate(rows, start=1)])
     shared: Shared = {("D", "A"): ((1, 2), "D"), ("A", "B"): ((1, 2), "D")}
     plan = planned([query, query], events, shared)
-    found = answered(plan.workload, GloriaExecutor(plan), events)
+    found = answered(plan.workload, gloria(plan), events)
     assert [(row["query"], row["window_start"], row["MAX(B.y)"]) for row in found] == [
         (query, start, greatest) for query in ("q1", "q2") for start, greatest in ((1, 9.0), (3, 1.0))
     ]

@@ -5,14 +5,14 @@ from itertools import combinations
 
 import pytest
 
-from cepbench.algorithms.engine.lanes import OneLane
-from cepbench.algorithms.engine.per_query import IndependentQueries
+from cepbench.algorithms.compose import Several
 from cepbench.algorithms.trends.greta.algorithm import Greta
 from cepbench.algorithms.trends.online.blocks import VERTICES
 from cepbench.algorithms.trends.online.graph import GraphGrained
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from tests.algorithms.cases import Events, agree
 from tests.contract.streams import batch
 from tests.streams import stream
@@ -32,14 +32,13 @@ def graph(text: str, events: Events) -> GraphGrained:
     given = batch(stream(events) if isinstance(events, str) else events)
     workload = compile_workload([parse_query(text)], given.schema)
     algorithm = Greta()
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
-    assert isinstance(executor, IndependentQueries)
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     executor.process(given)
-    [evaluator] = executor.evaluators.values()
-    assert isinstance(evaluator, OneLane)
-    assert isinstance(evaluator.lanes, GraphGrained)
-    evaluator.state()  # the largest so far: later ones are of now
-    return evaluator.lanes
+    assert isinstance(executor.operator, Several)
+    [lanes] = executor.operator.parts
+    assert isinstance(lanes, GraphGrained)
+    lanes.state()  # the largest so far: later ones are of now
+    return lanes
 
 
 def live(evaluator: GraphGrained) -> int:

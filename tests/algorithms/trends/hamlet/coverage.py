@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cepbench.algorithms.trends.hamlet.executor import HamletExecutor
 from cepbench.algorithms.trends.hamlet.plan import HamletPlan, plan_of
 from cepbench.algorithms.trends.hamlet.sharing import Sharing
 from cepbench.algorithms.trends.hamlet.workload import SharableSet, sharable_sets
@@ -16,6 +15,7 @@ from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Aggregates, CountAll
 from cepbench.verification.random_cases import Case, batch_of
 from tests.algorithms.trends.hamlet.decisions import Coins
+from tests.algorithms.trends.sets import hamlet
 
 FEATURES = (
     "shared", "Kleene in front", "Kleene in the middle", "Kleene at the end", "Kleene alone", "Kleene nested",
@@ -93,7 +93,7 @@ def _of_stream(case: Case) -> Iterator[str]:
 
 
 def _of_decisions(plan: HamletPlan, case: Case) -> set[str]:
-    executor = HamletExecutor(plan, Sharing(decide=Coins(case.seed)))
+    executor = hamlet(plan, Sharing(decide=Coins(case.seed)))
     executor.process(batch_of(case.events))
     executor.finish()
     return {name for name in ("splits", "merges") if executor.details().get(name)}

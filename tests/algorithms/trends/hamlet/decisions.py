@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from random import Random
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.base import Algorithm, Operator, Plan
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.trends.hamlet.algorithm import Hamlet
-from cepbench.algorithms.trends.hamlet.executor import HamletExecutor
 from cepbench.algorithms.trends.hamlet.plan import HamletPlan
 from cepbench.algorithms.trends.hamlet.sharing import Sharing
 from cepbench.algorithms.trends.online.granularity import COARSEST, GRANULARITIES
+from tests.algorithms.trends.sets import hamlet
 
 
 class Coins:
@@ -48,9 +48,9 @@ def apart(units: int) -> list[bool]:
 class Apart(Hamlet):
     """Hamlet's sharable sets, none of whose bursts is shared."""
 
-    def executor(self, plan: Plan) -> Executor:
+    def operator(self, plan: Plan) -> Operator:
         assert isinstance(plan, HamletPlan)
-        return HamletExecutor(plan, Sharing(decide=apart))
+        return hamlet(plan, Sharing(decide=apart)).operator
 
 
 class Forced(Hamlet):
@@ -60,6 +60,6 @@ class Forced(Hamlet):
         super().__init__(granularity=granularity)
         self.seed = seed
 
-    def executor(self, plan: Plan) -> Executor:
+    def operator(self, plan: Plan) -> Operator:
         assert isinstance(plan, HamletPlan)
-        return HamletExecutor(plan, Sharing(decide=Coins(self.seed)))
+        return hamlet(plan, Sharing(decide=Coins(self.seed))).operator

@@ -7,25 +7,25 @@ import pytest
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.trends.hamlet.executor import HamletExecutor
 from cepbench.algorithms.trends.hamlet.plan import plan_of
 from cepbench.algorithms.trends.hamlet.sharing import Sharing
 from cepbench.algorithms.trends.online.granularity import GRANULARITIES
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference, rows_of
-from cepbench.verification.evaluators import run
+from cepbench.verification.evaluators import OneKey, run
 from tests.algorithms.trends.hamlet.decisions import Apart, Forced, apart
+from tests.algorithms.trends.sets import hamlet, sets_of
 from tests.contract.streams import batch
 from tests.streams import stream
 
 MODES = ("never", "static", "dynamic")
 
 
-def executor(queries: Sequence[str], text: str, sharing: Sharing, *, shares: bool = True) -> HamletExecutor:
+def executor(queries: Sequence[str], text: str, sharing: Sharing, *, shares: bool = True) -> OneKey:
     events = batch(stream(text))
     workload = compile_workload([parse_query(f"q{n}: RETURN {q}") for n, q in enumerate(queries)], events.schema)
-    made = HamletExecutor(plan_of(workload, shares=shares), sharing)
+    made = hamlet(plan_of(workload, shares=shares), sharing)
     made.process(events)
     made.finish()
     return made
@@ -62,10 +62,10 @@ def test_only_trends_of_simultaneous_events_wait_for_the_next_time(sharing: Shar
         events = batch(stream(text))
         query = "RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 20 s SLIDE 10 s"
         workload = compile_workload([parse_query(f"q{n}: {query}") for n in range(2)], events.schema)
-        made = HamletExecutor(plan_of(workload), sharing)
+        made = hamlet(plan_of(workload), sharing)
         made.process(events)
         assert made.details()["bursts"] == 1
-        assert made.sets[0].state.counts["touched"] == waiting, "the slot of B+ of each query"
+        assert sets_of(made)[0].set_state.counts["touched"] == waiting, "the slot of B+ of each query"
 
 
 @pytest.mark.parametrize(("size", "shared"), [(5, 0), (50, 10)])
@@ -186,7 +186,7 @@ def test_a_burst_is_buffered_over_batches() -> None:
     events = batch(stream(text))
     queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN SEQ(A, B+)") for n in range(3)]
     workload = compile_workload(queries, events.schema)
-    made = HamletExecutor(plan_of(workload), Sharing("dynamic"))
+    made = hamlet(plan_of(workload), Sharing("dynamic"))
     for at in range(len(events)):
         made.process(events.slice(at, at + 1))
     assert made.details()["bursts"] == 1
@@ -247,7 +247,7 @@ def test_a_query_leaves_the_others_and_joins_them_again(
     queries = [parse_query(f"q{n}: RETURN COUNT(*), SUM(B.x) PATTERN SEQ(A, B+) {where}") for n in range(3)]
     batches = batch(events)
     workload = compile_workload(queries, batches.schema)
-    made = HamletExecutor(plan_of(workload, granularity=granularity), Sharing(decide=Script(*script)))
+    made = hamlet(plan_of(workload, granularity=granularity), Sharing(decide=Script(*script)))
     builder = AnswerBuilder(workload)
     for rows in (made.process(batches), made.finish()):
         for index, found in rows.items():

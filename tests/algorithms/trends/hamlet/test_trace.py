@@ -13,6 +13,9 @@ from cepbench.algorithms.trends.hamlet.sharing import NUMBERS, DecisionTrace
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.queries.records import Records
+from cepbench.verification.evaluators import OneKey
+from tests.algorithms.trends.sets import sets_of
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -23,24 +26,29 @@ QUERIES_OF_B = [f"RETURN COUNT(*) PATTERN SEQ(A, B+) {where}" for where in ("", 
 
 def executor(
     specification: str, cuts: tuple[int, ...] = (), text: str = TEXT, queries: Sequence[str] = QUERIES_OF_B
-) -> HamletExecutor:
+) -> OneKey:
     """After the stream, pickled after every batch."""
     events = batch(stream(f"{text} Z200/0"))
     workload = compile_workload([parse_query(f"q{n}: {q}") for n, q in enumerate(queries)], events.schema)
     algorithm = make(specification)
-    made = algorithm.executor(algorithm.plan(workload, Statistics()))
+    made = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     for first, stop in zip((0, *cuts), (*cuts, len(events)), strict=True):
         made.process(events.slice(first, stop))
         made = pickle.loads(pickle.dumps(made))
     made.finish()
-    assert isinstance(made, HamletExecutor)
     return made
+
+
+def trace_of(executor: OneKey) -> Records:
+    """The newest decisions of each sharable set."""
+    sets = [sharable for sharable in sets_of(executor) if isinstance(sharable, HamletExecutor)]
+    return np.concatenate([DecisionTrace(0).newest, *(sharable.trace.newest for sharable in sets)])
 
 
 @pytest.mark.parametrize("cuts", [(), (7, 20, 21, 45, 60)])
 def test_every_decision_with_both_predicted_costs(cuts: tuple[int, ...]) -> None:
     made = executor("hamlet[trace=100]", cuts)
-    trace, details = made.trace(), made.details()
+    trace, details = trace_of(made), made.details()
     assert trace["size"].tolist() == [30, 2, 3, 31, 1]
     assert trace["mixed"].tolist() == [14, 2, 2, 14, 1]
     assert np.all((trace["shared"] > 0) & (trace["alone"] > 0))
@@ -51,7 +59,7 @@ def test_every_decision_with_both_predicted_costs(cuts: tuple[int, ...]) -> None
 
 def test_details_add_decisions_up_by_size_of_burst() -> None:
     made = executor("hamlet[trace=100]")
-    trace, details = made.trace(), made.details()
+    trace, details = trace_of(made), made.details()
     for size, own in (("1", [4]), ("2", [1, 2]), ("16", [0, 3])):
         rows = trace[own]
         sums = [rows[name].sum() for name in ("created", "shared", "alone")]
@@ -64,26 +72,26 @@ def test_queries_alike_do_not_share_behind_an_event_that_went_alone() -> None:
     """They look for the predecessors of each event, so that a snapshot each is needed where these were not shared."""
     alike = ["RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE B.x < NEXT(B).x"] * 4
     burst = "A40/1 " + " ".join(f"B{time}/{time % 7}" for time in range(41, 71))
-    first = executor("hamlet[trace=9]", text=burst, queries=alike).trace()
+    first = trace_of(executor("hamlet[trace=9]", text=burst, queries=alike))
     assert first[["size", "queries", "created"]].tolist() == [(30, 4, 0)]
-    behind = executor("hamlet[trace=9]", text=f"A0/1 B1/1 {burst}", queries=alike).trace()
+    behind = trace_of(executor("hamlet[trace=9]", text=f"A0/1 B1/1 {burst}", queries=alike))
     assert behind[["size", "queries", "created"]].tolist() == [(1, 0, 0), (30, 0, 0)]
 
 
 def test_only_as_many_decisions_are_kept_as_were_asked_for() -> None:
     made = executor("hamlet[trace=2]", (7, 20, 21, 45, 60))
-    assert made.trace()["size"].tolist() == [31, 1]
+    assert trace_of(made)["size"].tolist() == [31, 1]
     assert sum(number for name, number in made.details().items() if name.startswith("traced_bursts")) == 5
 
 
 def test_nothing_is_traced_unless_it_is_asked_for() -> None:
     made = executor("hamlet")
-    assert len(made.trace()) == 0
+    assert len(trace_of(made)) == 0
     assert not any(name.startswith(NUMBERS) for name in made.details())
 
 
 def test_a_mode_that_decides_nothing_predicts_nothing() -> None:
-    trace = executor("hamlet[sharing=static, trace=100]").trace()
+    trace = executor("hamlet[sharing=static, trace=100]")
     assert np.all((trace["shared"] == 0) & (trace["alone"] == 0))
     assert np.all(trace["queries"] == 4)
 

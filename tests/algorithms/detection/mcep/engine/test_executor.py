@@ -14,7 +14,7 @@ from cepbench.algorithms.rows import MatchRows
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import answer_of
+from cepbench.verification.evaluators import OneKey, answer_of
 from cepbench.verification.random_cases import split
 from tests.contract.streams import batch
 from tests.streams import stream
@@ -58,7 +58,7 @@ def run_all(algorithm: Algorithm, texts: list[str], text: str) -> tuple[list[int
     """How many matches each query has, and what the executor tells."""
     whole = batch(stream(text))
     workload = compile_workload([parse_query(one) for one in texts], whole.schema)
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     rows = executor.process(whole)
     counts = [len(rows[n]) if n in rows else 0 for n in range(len(texts))]
     return counts, dict(executor.details())
@@ -116,7 +116,7 @@ def test_state_does_not_grow_with_the_stream(unit: str) -> None:
     whole = batch(events(3000, seed=3))
     workload = compile_workload([parse_query(text) for text in texts], whole.schema)
     algorithm = make("mcep[plan=sh]")
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     sizes, pickles = [], []
     for piece in split(whole, tuple(range(300, 3000, 300))):
         executor.process(piece)
@@ -134,7 +134,7 @@ def test_matches_that_wait_are_told_when_their_spans_have_passed() -> None:
     query = parse_query("PATTERN SEQ(A, B, NOT N) WITHIN 4 s PER MATCH")
     workload = compile_workload([query], whole.schema)
     algorithm = make("mcep")
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     told = []
     for n in range(len(whole)):
         rows = executor.process(whole.slice(n, n + 1)).get(0)
@@ -151,7 +151,7 @@ def test_rows_that_nobody_looks_up_are_not_kept() -> None:
     whole = batch(stream("A1 B2 B3 B4 B5"))
     workload = compile_workload([parse_query("PATTERN SEQ(A, B) WITHIN 9 s PER MATCH")], whole.schema)
     algorithm = make("mcep")
-    executor = algorithm.executor(algorithm.plan(workload, Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     executor.process(whole)
     executor.state()
     assert executor.state().kinds["partial matches"] == 1
@@ -162,7 +162,7 @@ def test_a_match_is_told_in_the_name_of_the_clause_that_decides_first() -> None:
     query = parse_query("PATTERN SEQ(A a, NOT B b) OR A c WITHIN 2 s PER MATCH")
     workload = compile_workload([query], whole.schema)
     algorithm = make("mcep")
-    rows = algorithm.executor(algorithm.plan(workload, Statistics())).process(whole)[0]
+    rows = OneKey(algorithm.operator(algorithm.plan(workload, Statistics()))).process(whole)[0]
     assert rows.window.tolist() == [1 - 2, 9 - 2]
 
 

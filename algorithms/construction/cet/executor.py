@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.construction.cet.detector import Detector, MemoryLimit
 from cepbench.algorithms.construction.cet.graph import CetGraph
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.stacks import drop_before
-from cepbench.algorithms.engine.window_stacks import StackEvaluator
-from cepbench.algorithms.rows import QueryRows
+from cepbench.algorithms.engine.window_stacks import StackExecutor
+from cepbench.algorithms.rows import QueryRows, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 
 
-class LimitedEvaluator(StackEvaluator):
+class LimitedExecutor(StackExecutor):
     """Stacks of one key that respect a memory limit, which is checked whenever their arrays grow."""
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int, limit: MemoryLimit) -> None:
@@ -29,7 +29,7 @@ class LimitedEvaluator(StackEvaluator):
         what = f"a graph of {now.kinds['events']} events and {now.kinds['edges']} edges"
         self.limit.hold(now.bytes, now.kinds, what)
 
-    def process(self, events: EventBatch) -> QueryRows | None:
+    def process(self, events: EventBatch) -> Rows:
         """Returns the rows of the windows that these events closed. Raises `NotEnoughMemory`."""
         rows = super().process(events)
         self.hold()
@@ -45,16 +45,28 @@ class LimitedEvaluator(StackEvaluator):
         return self.limit.peak.report(self.held())
 
 
-class CetEvaluator(LimitedEvaluator):
+class CetExecutor(LimitedExecutor):
     """The CET graph of one key, and a detector that reads it when a window closes.
 
     The whole state respects the detector's limit: if the graph needs the space, trends kept for the next window are
-    dropped.
+    dropped. `load` calls the kernels that a few events may not reach.
     """
 
-    def __init__(self, query: CompiledQuery, part: Part, window: Window, detector: Detector) -> None:
+    def __init__(
+        self,
+        query: CompiledQuery,
+        part: Part,
+        window: Window,
+        detector: Detector,
+        load: Callable[[], object] | None = None,
+    ) -> None:
         super().__init__(query, part, window, detector.pointers, detector.limit)
         self.detector = detector
+        self._load = load
+
+    def load(self) -> None:
+        if self._load is not None:
+            self._load()
 
     @property
     def graph(self) -> CetGraph:

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from cepbench.algorithms.answers.detected_count import match_counter
-from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.engine.evaluator import Evaluator
+from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.engine.longest_trend import LongestTrend
+from cepbench.algorithms.external.flink.engine import current
 from cepbench.algorithms.external.flink.session import EVERY_WINDOW, Ints, JobSession, rows_of_spans, rows_of_windows
 from cepbench.algorithms.external.flink.specification import detection_specification
-from cepbench.algorithms.rows import QueryRows
+from cepbench.algorithms.rows import Rows, rows_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery
 
 
-class _OnFlink(Evaluator):
+class _OnFlink(Executor):
     """Sends batches to the job of its query.
 
     - `held`: the events that a new job needs, for instance of an evaluator that is unpickled. They are sent again, and
@@ -35,6 +35,9 @@ class _OnFlink(Evaluator):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_session": None}
+
+    def load(self) -> None:
+        current()
 
     def state(self) -> StateSize:
         """Partial matches and events in Flink's state, with the bytes that `java/Substream.java` counts."""
@@ -59,7 +62,7 @@ class _OnFlink(Evaluator):
             self.held.pop(0)
 
 
-class FlinkEvaluator(_OnFlink):
+class FlinkExecutor(_OnFlink):
     """Returns the rows of the windows that batches closed; `held` are the events of the open windows.
 
     - `specifications`: of the query until two events of the key are simultaneous, and from then on. If they differ, the
@@ -82,35 +85,35 @@ class FlinkEvaluator(_OnFlink):
         self.latest = -1
         self.tied = False
 
-    def process(self, events: EventBatch) -> QueryRows | None:
+    def process(self, events: EventBatch) -> Rows:
         """Rows of closed windows. Raises `FlinkFailed`, `FlinkMissing`, `NotEnoughMemory` or `LongerMatch`."""
         if self.guard is not None:
             self.guard.process(events)
         if not self.flows:
-            return None
+            return {}
         low = self.low
         if len(events):
             low = max(low, self.window.first_at(int(events.time[-1])))
         if events.watermark is not None:
             low = max(low, self.window.first_at(events.watermark))
         if not len(events) and low == self.low:
-            return None
+            return {}
         rows = self._advance(events, low)
         self.low = low
         self._hold(events, self.window.start(low))
         return rows
 
-    def finish(self) -> QueryRows | None:
+    def finish(self) -> Rows:
         """Rows of open windows; raises the same errors as `process`."""
         if self.guard is not None:
             self.guard.finish()
         if not self.held:
-            return None
+            return {}
         rows = self._advance(self.held[-1].slice(0, 0), EVERY_WINDOW)
         self.held = []
         return rows
 
-    def _advance(self, events: EventBatch, low: int) -> QueryRows | None:
+    def _advance(self, events: EventBatch, low: int) -> Rows:
         if len(events):
             self.tied = self.tied or bool(events.time[0] == self.latest or np.any(events.time[1:] == events.time[:-1]))
             self.latest = int(events.time[-1])
@@ -119,7 +122,8 @@ class FlinkEvaluator(_OnFlink):
             self._session = JobSession(self.query, specification)
             for batch in self.held:
                 self._send(self._session, batch, self.low, self.low)
-        return rows_of_windows(self.query, self._send(self._session, events, low, self.low))
+        rows = rows_of_windows(self.query, self._send(self._session, events, low, self.low))
+        return rows_of(self.query.index, [rows])
 
 
 class DetectionOnFlink(_OnFlink):
@@ -136,10 +140,10 @@ class DetectionOnFlink(_OnFlink):
         self.counts = query.window is not None and query.window.counts_events
         self.seen = self.first = 0
 
-    def process(self, events: EventBatch) -> QueryRows | None:
+    def process(self, events: EventBatch) -> Rows:
         """Returns the matches that these events end. Raises `FlinkFailed`, `FlinkMissing` and `NotEnoughMemory`."""
         if not len(events):
-            return None
+            return {}
         if self._session is None:
             self._session = JobSession(self.query, self.specification)
             self.first = self.seen - sum(map(len, self.held))
@@ -153,12 +157,12 @@ class DetectionOnFlink(_OnFlink):
                 self.held.pop(0)
         rows = rows_of_spans(numbers, (self.first if self.counts else 0) - reach)
         if self.count is None:
-            return rows
+            return rows_of(self.query.index, [rows])
         self.count.add(rows)
-        return None
+        return {}
 
-    def finish(self) -> QueryRows | None:
+    def finish(self) -> Rows:
         """Returns the count, if matches are counted; no match waits. Flink drops the key."""
         if self._session is not None and self.held:
             self._session.send(self.held[-1].slice(0, 0), EVERY_WINDOW)
-        return None if self.count is None else self.count.row()
+        return {} if self.count is None else rows_of(self.query.index, [self.count.row()])

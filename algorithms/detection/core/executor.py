@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cepbench.algorithms.answers.detected_count import match_counter
-from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
 from cepbench.algorithms.detection.core.kernels.compact_set import NODE_BYTES, NODES, SEEN, STEPS
 from cepbench.algorithms.detection.core.kernels.enumeration import (
@@ -22,14 +22,13 @@ from cepbench.algorithms.detection.core.kernels.enumeration import (
 from cepbench.algorithms.detection.core.kernels.enumeration import STEPS as ENUMERATION_STEPS
 from cepbench.algorithms.detection.core.runs import Runs
 from cepbench.algorithms.engine.batches import kernel_events
-from cepbench.algorithms.engine.evaluator import Evaluator
-from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, concatenate
+from cepbench.algorithms.rows import MatchDigests, QueryRows, Rows, rows_of
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import CompiledQuery
 from cepbench.queries.model import Aggregates
 
 
-class CoreEvaluator(Evaluator):
+class CoreExecutor(Executor):
     """Updates with each batch, then reports the matches that end in it: at most `limit` per last event, 0 for all."""
 
     def __init__(self, query: CompiledQuery, automaton: SubsetAutomaton, limit: int) -> None:
@@ -42,23 +41,20 @@ class CoreEvaluator(Evaluator):
         self.runs = Runs(part, automaton, query.reach, counts, digests, limit)
         self.reported = 0
 
-    def process(self, events: EventBatch) -> QueryRows | None:
+    def process(self, events: EventBatch) -> Rows:
         parts: list[QueryRows] = []
-        for rows in self.runs.read(kernel_events(self.query.columns, events), events.position):
-            self.reported += sum(int(one.matches.sum()) if isinstance(one, MatchDigests) else len(one) for one in rows)
-            parts += rows
+        for written in self.runs.read(kernel_events(self.query.columns, events), events.position):
+            parts += written
+        self.reported += sum(int(rows.matches.sum()) if isinstance(rows, MatchDigests) else len(rows) for rows in parts)
         self._advance(events)
-        if not parts:
-            return None
-        found = concatenate(parts)
-        assert isinstance(found, MatchRows | MatchDigests)
         if self.count is None:
-            return found
-        self.count.add(found)
-        return None
+            return rows_of(self.query.index, parts)
+        for rows in parts:
+            self.count.add(rows)
+        return {}
 
-    def finish(self) -> QueryRows | None:
-        return None if self.count is None else self.count.row()
+    def finish(self) -> Rows:
+        return {} if self.count is None else rows_of(self.query.index, [self.count.row()])
 
     def state(self) -> StateSize:
         """Live nodes, and the match under construction."""

@@ -10,6 +10,7 @@ from cepbench.algorithms.trends.greta.algorithm import Greta
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -18,7 +19,7 @@ EVENTS = batch(stream("A1 B2 A3 B4 A5 B6"))
 
 def started(*texts: str, events: EventBatch = EVENTS) -> Executor:
     queries = [parse_query(f"q{number}: RETURN COUNT(*) PATTERN {text}") for number, text in enumerate(texts)]
-    return Greta().executor(Plan(compile_workload(queries, events.schema)))
+    return OneKey(Greta().operator(Plan(compile_workload(queries, events.schema))))
 
 
 def states(executor: Executor, batches: Sequence[EventBatch]) -> list[StateSize]:

@@ -7,17 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from cepbench.algorithms.answers.detected_count import match_counter
-from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.engine.evaluator import Evaluator
+from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.external.core_engine.engine import current
 from cepbench.algorithms.external.core_engine.translation import translated
-from cepbench.algorithms.rows import MatchRows, QueryRows
+from cepbench.algorithms.rows import MatchRows, Rows, rows_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Kind
 from cepbench.queries.compile import CompiledQuery
 
 
-class EngineEvaluator(Evaluator):
+class EngineExecutor(Executor):
     """Stores all events, then asks the engine for their matches.
 
     Simultaneous events follow one another in the engine, so matches with two of them are dropped. Matches that it
@@ -30,18 +29,21 @@ class EngineEvaluator(Evaluator):
         self.held: list[EventBatch] = []
         self.numbers: dict[str, float] = {}
 
-    def process(self, events: EventBatch) -> QueryRows | None:
+    def process(self, events: EventBatch) -> Rows:
         if len(events):
             self.held.append(events.slice(0, len(events)))
-        return None
+        return {}
 
-    def finish(self) -> QueryRows | None:
+    def finish(self) -> Rows:
         """All matches. Raises `EngineFailed`."""
         rows = self._detected() if self.held else None
         if self.count is None:
-            return rows
+            return rows_of(self.query.index, [rows])
         self.count.add(rows)
-        return self.count.row()
+        return rows_of(self.query.index, [self.count.row()])
+
+    def load(self) -> None:
+        current()
 
     def state(self) -> StateSize:
         """The stored events; the state of the engine itself is unknown."""
