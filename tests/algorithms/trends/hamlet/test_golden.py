@@ -9,7 +9,7 @@ from cepbench.algorithms.trends.hamlet.kernels.benefit import non_shared_cost, s
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import run
+from cepbench.verification.evaluators import OneKey, run
 from tests.contract.streams import batch
 from tests.streams import golden_plans, stream
 
@@ -35,7 +35,7 @@ def test_snapshots(where: str, counts: dict[str, int], snapshots: tuple[int, int
     queries, events = [parse_query(text) for text in texts], batch(stream(STREAM))
     rows = run(algorithm, queries, [events])
     assert dict(zip(rows["query"], rows["COUNT(*)"], strict=True)) == counts
-    executor = algorithm.executor(algorithm.plan(compile_workload(queries, events.schema), Statistics()))
+    executor = OneKey(algorithm.operator(algorithm.plan(compile_workload(queries, events.schema), Statistics())))
     executor.process(events)
     executor.finish()
     details = executor.details()
