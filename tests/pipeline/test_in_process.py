@@ -53,7 +53,7 @@ def frame() -> pd.DataFrame:
 def split(events: EventBatch, attributes: tuple[str, ...]) -> list[tuple[RawKey, Group, EventBatch]]:
     """The keys of a batch, as they are stored and as a user knows them, and their events."""
     keys = Keys(attributes)
-    pieces = keys.batch(events).pieces()
+    pieces = keys.batch(events).pieces
     return [(keys.stored[key], keys.decoded[key], piece) for key, piece in pieces]
 
 
