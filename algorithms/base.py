@@ -121,6 +121,8 @@ class KeyedBatch:
         Number of keys so far, including those of this batch.
     last
         Whether this is the last batch. An operator can then finish its keys one by one; `finish` is still called.
+    checked
+        Whether the order of the events has been checked.
     """
 
     events: EventBatch
@@ -128,6 +130,7 @@ class KeyedBatch:
     offsets: NDArray[np.int64]
     known: int
     last: bool = False
+    checked: bool = False
 
     @classmethod
     def of_one_key(cls, events: EventBatch) -> "KeyedBatch":
@@ -161,9 +164,9 @@ class KeyedBatch:
     def latest(self, now: int) -> int:
         """The latest time after this batch, before which the latest event or watermark was at time `now`.
 
-        Raises `OutOfOrder` if an event is older than one before it of its key, or than `now`.
+        Raises `OutOfOrder` if an event is older than one before it of its key, or than `now`, unless it was `checked`.
         """
-        if len(self.events):
+        if len(self.events) and not self.checked:
             earliest, latest, ordered = self._times
             if earliest < now or not ordered:
                 raise OutOfOrder(f"an event at time {earliest} came after a later one of its key")
@@ -226,6 +229,10 @@ class KeyedOperator(Operator):
     def end(self, keys: NDArray[np.int64]) -> Rows:
         """Returns the rows of the windows of some keys that are still open; later events of these keys begin anew."""
 
+    @abstractmethod
+    def state_of(self, keys: NDArray[np.int64]) -> StateSize:
+        """Live state of some keys, as `state`."""
+
     def idle(self) -> "KeyedOperator":
         return Idle()
 
@@ -241,6 +248,9 @@ class Idle(KeyedOperator):
 
     def end(self, keys: NDArray[np.int64]) -> Rows:
         return {}
+
+    def state_of(self, keys: NDArray[np.int64]) -> StateSize:
+        return StateSize()
 
     def state(self) -> StateSize:
         return StateSize()
@@ -323,6 +333,9 @@ class PerKey(KeyedOperator):
     def end(self, keys: NDArray[np.int64]) -> Rows:
         self._ends[keys] = 0
         return joined([self._end(key) for key in keys.tolist()])
+
+    def state_of(self, keys: NDArray[np.int64]) -> StateSize:
+        return sum((self.executors[key].state() for key in keys.tolist()), StateSize())
 
     def state(self) -> StateSize:
         for key in self._called & self.executors.keys():

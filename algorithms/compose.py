@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Algorithm, Executor, KeyedBatch, KeyedOperator, Operator, PerKey, Plan, StateSize
-from cepbench.algorithms.engine.peak import Peak
 from cepbench.algorithms.rows import OVERFLOW_COUNT, AggregateRows, QueryRows, Rows, joined, rows_of
 from cepbench.events.batch import DTYPES, EventBatch
 from cepbench.events.schema import Schema
@@ -98,6 +97,9 @@ class Conjunction(KeyedOperator):
 
     def details(self) -> Mapping[str, float]:
         return merged(side.details() for side in self.sides)
+
+    def state_of(self, keys: Ints) -> StateSize:
+        return sum((side.state_of(keys) for side in self.sides), StateSize())
 
     def load(self) -> None:
         for side in self.sides:
@@ -208,7 +210,7 @@ class CountWindows(Operator):
         self._key: Ints = np.zeros(0, np.int64)  # by lane
         self._number: Ints = np.zeros(0, np.int64)  # by lane: its window
         self._free: Ints = np.zeros(0, np.int64)
-        self._peak = Peak()
+        self._ended = StateSize()  # mean of windows that ended within a portion, at its largest since the last call
         self._now = 0
 
     def process(self, batch: KeyedBatch) -> Rows:
@@ -226,8 +228,9 @@ class CountWindows(Operator):
         return self._placed(self.inner.finish())
 
     def state(self) -> StateSize:
-        """State of the open windows and of one more: the mean of those that end within a portion."""
-        return self._peak.report(self.inner.state())
+        """State of the open windows and of one more: of those that ended within one portion, the mean."""
+        size, self._ended = self.inner.state() + self._ended, StateSize()
+        return size
 
     def details(self) -> Mapping[str, float]:
         return self.inner.details()
@@ -266,15 +269,16 @@ class CountWindows(Operator):
         self._key[lane], self._number[lane] = key, k
         offsets = np.append(0, np.cumsum(sizes))
         places = np.repeat(begins - offsets[:-1], sizes) + np.arange(offsets[-1])
-        yield self._placed(self.inner.process(KeyedBatch(events.take(places), lane, offsets, len(self._key))))
+        batch = KeyedBatch(events.take(places), lane, offsets, len(self._key), checked=True)
+        yield self._placed(self.inner.process(batch))
         reached = np.maximum(k * window.slide, seen) + sizes
         full = reached == k * window.slide + window.within
         self._open[key[~full], slot[~full]] = lane[~full]
         ended = lane[full]
         if len(ended):
-            before = self.inner.state()
+            size = _mean(self.inner.state_of(ended), len(ended))
+            self._ended = size if size.bytes > self._ended.bytes else self._ended
             yield self._placed(self.inner.end(ended))
-            self._peak.note(_with_mean(before, self.inner.state(), len(ended)))
             self._free = np.append(self._free, ended)
 
     def _lanes(self, number: int) -> Ints:
@@ -292,12 +296,8 @@ class CountWindows(Operator):
         return {query: part.placed(self._key[part.keys], self._number[part.keys]) for query, part in rows.items()}
 
 
-def _with_mean(before: StateSize, after: StateSize, ended: int) -> StateSize:
-    """The state after some windows ended, and the mean of theirs."""
-    kinds = {
-        kind: after.kinds.get(kind, 0) + (n - after.kinds.get(kind, 0)) // ended for kind, n in before.kinds.items()
-    }
-    return StateSize(after.bytes + (before.bytes - after.bytes) // ended, kinds, after.reserved)
+def _mean(size: StateSize, number: int) -> StateSize:
+    return StateSize(size.bytes // number, {kind: count // number for kind, count in size.kinds.items()})
 
 
 class Chosen(Operator):

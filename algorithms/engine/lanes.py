@@ -71,7 +71,7 @@ class Lanes(KeyedOperator):
         Their work so far stays in `details`. Call `state` first, since their peaks are lost.
         """
         live = np.flatnonzero(self.ends != NO_END)
-        lanes = mapped(lambda array: array[live], self.lanes)
+        lanes = self._lanes_of(live)
         worked, kept = self.details(), self.work(lanes)
         return {
             **self.__dict__,
@@ -156,18 +156,26 @@ class Lanes(KeyedOperator):
 
     def end(self, keys: Ints) -> Rows:
         rows = joined(self._advance(keys, END))
-        before = self.work(self.lanes)
+        self._worked = merged([self._worked, self.work(self._lanes_of(keys))])
         self.clear(keys)
         self.negations.clear(keys)
-        after = self.work(self.lanes)
-        self._worked = merged([self._worked, {name: number - after[name] for name, number in before.items()}])
         return rows
+
+    def state_of(self, keys: Ints) -> StateSize:
+        all_lanes, self.lanes = self.lanes, self._lanes_of(keys)
+        size = self.live()
+        self.lanes = all_lanes
+        return size
 
     def state(self) -> StateSize:
         """Live state, and the bytes of the arrays."""
         size = self.live()
         reserved = room_of(self.lanes) + room_of(self.arena) + self.ends.nbytes
         return StateSize(size.bytes, size.kinds, size.reserved + reserved) + self.negations.largest_state()
+
+    def _lanes_of(self, keys: Ints) -> Any:
+        """Copies of the lanes of some keys."""
+        return mapped(lambda array: array[keys], self.lanes)
 
     @property
     def _live_keys(self) -> Ints:
