@@ -1,7 +1,6 @@
 """The two tiers of tests, their groups, and shared fixtures.
 
-Without `--all`, tests that are marked `full` or `cluster` are deselected, and of the cases of a test that is marked
-`sampled(n)` about one in n is run, chosen by its name. With it, those that are marked `contained` are.
+Without `--all`, tests that are marked `full` or `cluster` are deselected; with it, those that are marked `contained`.
 
 One process of pytest-xdist runs all tests of a group: those that start Spark, so that they share its virtual machine;
 those that start a cluster, whose workers compile the same kernels; those that wait for processes with a Spark of their
@@ -16,7 +15,6 @@ import os
 import random
 import re
 import signal
-import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SPARK_MASTER = "local[2]"
-ONLY_WITH_ALL = ("full", "cluster")
+ONLY_WITH_ALL = {"full", "cluster"}
 WITH_SPARK = ("spark", "cluster", "apart")
 """Marks whose tests are a group, those that take longest first."""
 
@@ -98,12 +96,8 @@ def _place(item: pytest.Item) -> tuple[int, str]:
 
 
 def _is_left_out(item: pytest.Item, every: bool) -> bool:
-    marks = {mark.name: mark for mark in item.iter_markers()}
-    if every:
-        return "contained" in marks
-    if not marks.keys().isdisjoint(ONLY_WITH_ALL):
-        return True
-    return "sampled" in marks and zlib.crc32(item.nodeid.encode()) % marks["sampled"].args[0] != 0
+    marks = {mark.name for mark in item.iter_markers()}
+    return "contained" in marks if every else not marks.isdisjoint(ONLY_WITH_ALL)
 
 
 @pytest.fixture

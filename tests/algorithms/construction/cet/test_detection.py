@@ -57,14 +57,12 @@ def test_the_papers_groups(options: dict[str, str], size: int, trends: int) -> N
 
 @pytest.mark.parametrize("detect", DETECTORS)
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.sampled(4)
 def test_random_streams(detect: str, seed: int) -> None:
     patterns = FLAT if detect == "baseline" else tuple(TRANSITIONS | REPEATED)
     check_complete_matches(Cet(detect, PARTITIONERS[seed % 3]), seed, patterns)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.sampled(4)
 def test_random_streams_in_as_little_memory_as_may_do(seed: int) -> None:
     """Takes memory away until no plan fits: graphlets get smaller on the way, answers stay."""
     case, partition = complete_case(seed), PARTITIONERS[seed % 3]

@@ -60,8 +60,7 @@ def interesting_limits(graph: WindowGraph) -> list[int]:
 
 
 @pytest.mark.parametrize(("width", "degree"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), (4, 4)])
-@pytest.mark.parametrize("atoms", range(1, 15))
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("atoms", [1, 2, 3, 5, 8, 11, 14])
 def test_branch_and_bound_is_optimal_on_homogeneous_graphs(atoms: int, width: int, degree: int) -> None:
     graph = homogeneous(atoms, width, degree)
     feasible = 0

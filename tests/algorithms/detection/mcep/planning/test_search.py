@@ -41,8 +41,7 @@ def searched(
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("size", [2, 4])
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("seed", range(2))
 def test_plans_are_valid_and_never_dearer(search: str, shape: str, size: int, seed: int) -> None:
     random = Random(seed)
     costs = random_costs(random, random_patterns(random, 8))
