@@ -16,8 +16,6 @@ from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.algorithms.trends.cogra.algorithm import panes_gain
-from cepbench.algorithms.trends.cogra.kernels.pane_tables import ALWAYS, pane_tables_of
-from cepbench.algorithms.trends.online.kernels.type_tables import END
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
@@ -189,17 +187,6 @@ def test_a_negated_event_takes_away_what_came_before_its_pane(
     rows = rows_of(PANES, f"RETURN COUNT(*) PATTERN {pattern} WITHIN 12 s SLIDE 4 s", pieces, pickled=cut)
     found = {} if rows is None else dict(zip(rows.window.tolist(), rows.ring[:, 0].tolist(), strict=True))
     assert found == expected
-
-
-def test_positions_that_are_followed_alike_share_an_entry() -> None:
-    """After B, and before any event, comes A: the maps of (SEQ(A+, B))+ have two rows, not three."""
-    [query] = compile_workload([parse_query("RETURN COUNT(*) PATTERN (SEQ(A+, B))+")], SCHEMA).queries
-    tables = pane_tables_of(query.parts[0].tables)
-    assert len(tables.maps.stopped) == 2
-    assert tables.maps.after.tolist() == [0, 1]  # of B, where matches end, and of A
-    # B follows the second entry, and the first one by a longer path; A follows both.
-    assert tables.row.tolist() == [0, 2, END, 0, 2, END]
-    assert tables.bars.tolist() == [ALWAYS, 0, ALWAYS, 0, 0, ALWAYS]
 
 
 def test_space_is_that_of_the_panes() -> None:

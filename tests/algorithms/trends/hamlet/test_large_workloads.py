@@ -41,9 +41,8 @@ def check(case: LargeCase, seed: int, arithmetic: str, granularity: str) -> tupl
     return len(expected), sum(not row["overflow"] for row in expected)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("granularity", GRANULARITIES)
-@pytest.mark.parametrize("visited", [False, True], ids=["summed", "visited"])
+@pytest.mark.parametrize("visited", [False, pytest.param(True, marks=pytest.mark.full)], ids=["summed", "visited"])
 @pytest.mark.parametrize("first", range(0, STREAMS, EACH))
 def test_all_decisions_give_the_answers_of_cogra(first: int, visited: bool, granularity: str) -> None:
     size = EVENTS // 4 if visited or granularity == EVENT else EVENTS
