@@ -13,10 +13,11 @@ import numpy as np
 
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.trends.gloria.executor import GloriaExecutor
+from cepbench.algorithms.trends.gloria.executor import gloria_sets
 from cepbench.algorithms.trends.gloria.plan import GloriaPlan, PlannedSet, QSet, TransitionPlan, WorkloadSharingPlan
 from cepbench.algorithms.trends.gloria.template import GloriaTemplate, TypeTransition, template_of
 from cepbench.algorithms.trends.snapshots.members import SetMember, members_of
+from cepbench.algorithms.trends.snapshots.sets import operator_of_sets
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
@@ -119,7 +120,12 @@ def executor_of(name: str, workload: Workload) -> Executor:
         return OneKey(algorithm.operator(algorithm.plan(workload, Statistics())))
     members: tuple[SetMember, ...] = tuple(members_of(workload))
     template = template_of(members)
-    return GloriaExecutor(GloriaPlan(workload, sets=(PlannedSet(members, plans[name](template)),)))
+    return of_plan(GloriaPlan(workload, sets=(PlannedSet(members, plans[name](template)),)))
+
+
+def of_plan(plan: GloriaPlan) -> Executor:
+    """An executor of a sharing plan."""
+    return OneKey(operator_of_sets(plan, gloria_sets(plan), plan.alone, plan.granularity, weighs_keys=False))
 
 
 def seconds(name: str, queries: Sequence[str], events: EventBatch) -> tuple[float, Executor]:
@@ -138,12 +144,12 @@ def compare(title: str, queries: Sequence[str], names: Sequence[str], size: int)
     print(title)
     base = 0.0
     for name in names:
-        own = slow if name == "greta" else events
-        seconds(name, queries, own.slice(0, 2000))
-        taken, executor = min((seconds(name, queries, own) for _ in range(3)), key=lambda found: found[0])
-        rate = len(own) / taken
+        stream = slow if name == "greta" else events
+        seconds(name, queries, stream.slice(0, 2000))
+        taken, executor = min((seconds(name, queries, stream) for _ in range(3)), key=lambda timed: timed[0])
+        rate = len(stream) / taken
         base = base or rate
-        details = {key: round(value / len(own), 2) for key, value in executor.details().items()}
+        details = {key: round(value / len(stream), 2) for key, value in executor.details().items()}
         print(f"  {name:<10} {rate:>12,.0f} events/s {rate / base:>8.2f} times {names[0]}  {details}", flush=True)
 
 

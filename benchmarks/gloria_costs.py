@@ -19,7 +19,6 @@ from scipy.optimize import nnls
 
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.trends.gloria.executor import GloriaExecutor
 from cepbench.algorithms.trends.gloria.optimizer import costs
 from cepbench.algorithms.trends.gloria.optimizer.elimination import SearchLimits
 from cepbench.algorithms.trends.gloria.optimizer.graph import GloriaGraph
@@ -74,7 +73,7 @@ def plan_weight(pools: Pools, nodes: Sequence[Node], executor: costs.ExecutorCos
     """The weight of a plan of each pool: that of the only path of a graph."""
     graph = GloriaGraph()
     for pool, node in zip(pools.pools, nodes, strict=True):
-        graph.enter(pool, [node], [graph.leave(link, executor) for link in pool.before], executor)
+        graph.enter(pool, [node], [graph.leave(pair, executor) for pair in pool.before], executor)
     return graph.weight([0] * len(nodes))
 
 
@@ -114,7 +113,7 @@ def main() -> None:
                 row.append(plan_weight(pools, nodes, costs.ExecutorCosts(*given)))
             plan = GloriaPlan(workload, (PlannedSet(members, plan_of(pools, nodes)),))
             shared.append([*row, 1.0, sum(closings)])
-            shared_taken.append(microseconds([GloriaExecutor(plan) for _ in range(3)], events))
+            shared_taken.append(microseconds([gloria.of_plan(plan) for _ in range(3)], events))
         cogra = make("cogra")
         plan_of_cogra = cogra.plan(workload, Statistics())
         matched = [len(states_of(member)) * RATE for member in members]

@@ -1,6 +1,6 @@
 """COGRA's granularities, GRETA and SASE on one stream: events per second, and the ratio to the coarsest.
 
-`slots` is the type granularity of the trend machine, for which COGRA has its own loop (`online.kernels.reach.sums`).
+`slots` is the type granularity of the trend machine, for which COGRA has its own loop (`online.kernels.sums`).
 
 Run by hand: python benchmarks/granularities.py
 """
@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from cepbench.algorithms.engine.lanes import OneLane
 from cepbench.algorithms.trends.online.graph import GraphGrained
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 from streams import best_of, evaluate, random_stream
 
 WITHIN = "WITHIN 1000 s"
@@ -51,9 +51,9 @@ def by_slots(text: str, stream: EventBatch) -> None:
     query = compile_workload([parse_query(text)], stream.schema).queries[0]
     assert query.window is not None
     nothing = np.zeros(len(query.parts[0].tables.start), np.bool_)
-    evaluator = OneLane(GraphGrained(query, query.parts[0], query.window, nothing))
-    evaluator.process(stream)
-    evaluator.finish()
+    executor = OneKey(GraphGrained(query, query.parts[0], query.window, nothing))
+    executor.process(stream)
+    executor.finish()
 
 
 if __name__ == "__main__":

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Executor
+from cepbench.algorithms.compose import Several
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.trends.hamlet.executor import HamletExecutor
+from cepbench.algorithms.trends.hamlet.executor import HamletExecutor, hamlet_sets
 from cepbench.algorithms.trends.hamlet.kernels.benefit import BenefitCosts
 from cepbench.algorithms.trends.hamlet.plan import HamletPlan
 from cepbench.algorithms.trends.hamlet.sharing import COSTS, Sharing
 from cepbench.algorithms.trends.online.granularity import COARSEST, EVENT
+from cepbench.algorithms.trends.snapshots.sets import Sets, operator_of_sets
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
@@ -52,7 +53,7 @@ def bursts(events: int, burst: int, kinds: int = QUERIES, seed: int = 0) -> Even
     return EventBatch(schema, numbers, kind, {"x": random.integers(0, 1000, events)}, numbers)
 
 
-def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple[float, Executor]:
+def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple[float, OneKey]:
     """CPU seconds of `process` and `finish`, and the spent executor; batches are as large as in measured runs."""
     name = specification.partition("[")[0]
     algorithm = make(specification.replace(name, "hamlet") if name in FORCED else specification)
@@ -61,12 +62,27 @@ def run(specification: str, queries: Sequence[str], events: EventBatch) -> tuple
     executor = OneKey(algorithm.operator(plan))
     if name in FORCED:
         assert isinstance(plan, HamletPlan)
-        executor = HamletExecutor(plan, Sharing(costs=tuple(one._replace(**FORCED[name]) for one in COSTS)))
+        executor = _executor(plan, Sharing(costs=tuple(costs._replace(**FORCED[name]) for costs in COSTS)))
     started = time.process_time()
     for first in range(0, len(events), 1 << 16):
         executor.process(events.slice(first, min(first + (1 << 16), len(events))))
     executor.finish()
     return time.process_time() - started, executor
+
+
+def _executor(plan: HamletPlan, sharing: Sharing) -> OneKey:
+    sets = hamlet_sets(plan, sharing)
+    return OneKey(operator_of_sets(plan, sets, plan.alone, plan.granularity, weighs_keys=False))
+
+
+def _trace(executor: OneKey) -> Records:
+    """The decisions of the only sharable set."""
+    assert isinstance(executor.operator, Several)
+    [sets] = [part for part in executor.operator.parts if isinstance(part, Sets)]
+    [(_, per_key)] = sets.sets
+    hamlet = per_key.executors[0]
+    assert isinstance(hamlet, HamletExecutor)
+    return hamlet.trace.newest
 
 
 def best(specification: str, queries: Sequence[str], events: EventBatch, repetitions: int = 3) -> float:
@@ -247,11 +263,11 @@ def _decided(texts: Sequence[str], events: EventBatch, apart: Sequence[int]) -> 
     workload = compile_workload([parse_query(f"q{n}: {text}") for n, text in enumerate(texts)], events.schema)
     plan = make(f"hamlet[granularity={EVENT}]").plan(workload, Statistics())
     assert isinstance(plan, HamletPlan)
-    executor = HamletExecutor(plan, Sharing(decide=decide, traced=len(events)))
+    executor = _executor(plan, Sharing(decide=decide, traced=len(events)))
     started = time.process_time()
     executor.process(events)
     executor.finish()
-    return time.process_time() - started, executor.trace()
+    return time.process_time() - started, _trace(executor)
 
 
 def _calibrated(granularity: str, window: int, adjacent: bool) -> Iterator[tuple[list[str], EventBatch, int]]:
@@ -282,14 +298,14 @@ def _calibrated(granularity: str, window: int, adjacent: bool) -> Iterator[tuple
 def _terms(
     texts: Sequence[str], events: EventBatch, reads: int, visited: int, adjacent: bool
 ) -> tuple[list[float], list[float]]:
-    """What the model of `kernels.benefit` counts for half of the queries matching all events, the others some.
+    """The counts of the model of `kernels.benefit` for half of the queries matching all events, the others some.
 
     Of sharing all, and of sharing nothing; in the order of `BenefitCosts`. Windows of length `visited` have their
     events visited; with 0, none is.
     """
     executor = run("hamlet[trace=1000000]", texts, events)[1]
-    assert isinstance(executor, HamletExecutor)
-    size, mixed = executor.trace()["size"], executor.trace()["mixed"]
+    trace = _trace(executor)
+    size, mixed = trace["size"], trace["mixed"]
     k, b = float(len(texts)), float(len(size))
     propagated = 1 + 0.5 * mixed
     own = (size - mixed / 2) * k

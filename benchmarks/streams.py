@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
+from cepbench.verification.evaluators import OneKey
 
 BATCH = 1 << 20
 REPETITIONS = 5
@@ -51,10 +51,11 @@ def evaluate(specification: str, query: str, events: EventBatch) -> tuple[Execut
 
 
 def planned(specification: str, query: str, events: EventBatch) -> Callable[[], Executor]:
-    """Makes executors of a query over such a stream, which is parsed, compiled and planned once."""
+    """Creates executors of a query over such a stream, which is parsed, compiled and planned once."""
     workload = compile_workload([parse_query(query)], events.schema)
     algorithm = make(specification)
-    return partial(algorithm.executor, algorithm.plan(workload, Statistics()))
+    plan = algorithm.plan(workload, Statistics())
+    return lambda: OneKey(algorithm.operator(plan))
 
 
 def evaluate_planned(executors: Callable[[], Executor], events: EventBatch) -> tuple[Executor, list[Rows]]:

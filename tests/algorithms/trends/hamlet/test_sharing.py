@@ -15,7 +15,7 @@ from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference, rows_of
 from cepbench.verification.evaluators import OneKey, run
 from tests.algorithms.trends.hamlet.decisions import Apart, Forced, apart
-from tests.algorithms.trends.sets import hamlet, sets_of
+from tests.algorithms.trends.sets import hamlet, sets_of, trace_of
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -169,7 +169,7 @@ def test_graphlets_are_split_and_merged() -> None:
     text = " ".join([*alike, "A50/0", *mixed, "A100/0", *again, "A200/0"])
     queries = [f"COUNT(*) PATTERN SEQ(A, B+) {w}" for w in ("", "", "", "WHERE B.x > 4", "WHERE B.x > 4")]
     made = executor(queries, f"A0/0 {text}", Sharing("dynamic", traced=3))
-    assert made.trace()["queries"].tolist() == [5, 3, 5]
+    assert trace_of(made)["queries"].tolist() == [5, 3, 5]
     assert (made.details()["splits"], made.details()["merges"]) == (1, 2)
     assert made.details()["graphlets"] == 1 + (1 + 2) + 1
     assert made.details()["snapshots"] == 3, "one where each shared graphlet begins"
@@ -269,6 +269,6 @@ def test_room_for_expressions_is_made_once_it_is_decided_who_shares(sharing: Sha
     where = "B.x <= NEXT(B).x"
     queries = [f"COUNT(*) PATTERN SEQ(A, B+) WHERE {where}", f"COUNT(*) PATTERN SEQ(A, B+) WHERE {where} AND B.x < 1"]
     made = executor(queries, text, sharing)
-    [one] = made.sets
+    [sharable] = sets_of(made)
     assert made.details()["event_snapshots"] == (0 if sharing.decide else 5)
-    assert len(one.state.vertices.cells.over) <= most
+    assert len(sharable.set_state.vertices.cells.over) <= most

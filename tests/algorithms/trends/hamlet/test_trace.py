@@ -8,14 +8,12 @@ import pytest
 
 from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.trends.hamlet.executor import HamletExecutor
 from cepbench.algorithms.trends.hamlet.sharing import NUMBERS, DecisionTrace
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
-from cepbench.queries.records import Records
 from cepbench.verification.evaluators import OneKey
-from tests.algorithms.trends.sets import sets_of
+from tests.algorithms.trends.sets import trace_of
 from tests.contract.streams import batch
 from tests.streams import stream
 
@@ -37,12 +35,6 @@ def executor(
         made = pickle.loads(pickle.dumps(made))
     made.finish()
     return made
-
-
-def trace_of(executor: OneKey) -> Records:
-    """The newest decisions of each sharable set."""
-    sets = [sharable for sharable in sets_of(executor) if isinstance(sharable, HamletExecutor)]
-    return np.concatenate([DecisionTrace(0).newest, *(sharable.trace.newest for sharable in sets)])
 
 
 @pytest.mark.parametrize("cuts", [(), (7, 20, 21, 45, 60)])
@@ -85,13 +77,13 @@ def test_only_as_many_decisions_are_kept_as_were_asked_for() -> None:
 
 
 def test_nothing_is_traced_unless_it_is_asked_for() -> None:
-    made = executor("hamlet")
+    made = executor("hamlet[sharing=static]")
     assert len(trace_of(made)) == 0
     assert not any(name.startswith(NUMBERS) for name in made.details())
 
 
 def test_a_mode_that_decides_nothing_predicts_nothing() -> None:
-    trace = executor("hamlet[sharing=static, trace=100]")
+    trace = trace_of(executor("hamlet[sharing=static, trace=100]"))
     assert np.all((trace["shared"] == 0) & (trace["alone"] == 0))
     assert np.all(trace["queries"] == 4)
 

@@ -32,9 +32,9 @@ from tests.contract.streams import batch
     ],
 )
 def test_nothing_is_shared_where_keys_have_few_events(keys: int, specification: str, shares: bool) -> None:
-    """2,000 events and 60 queries: 120,000 for sharing to save, of which a key needs 50,000."""
+    """2,000 events and 60 queries that can share (those of SEQ(A, B+)): 120,000, of which a key needs 50,000."""
     events = batch([{"time": time, "type": "AB"[time % 40 > 0], "g": time // 40 % keys} for time in range(2000)])
-    queries = [parse_query(f"q{n}: RETURN g, COUNT(*) PATTERN SEQ({'AB'[n % 2]}, B+) GROUP-BY g") for n in range(60)]
+    queries = [parse_query(f"q{n}: RETURN g, COUNT(*) PATTERN SEQ({'AB'[n % 2]}, B+) GROUP-BY g") for n in range(120)]
     expected, _ = keyed("cogra", queries, events)
     found, details = keyed(specification, queries, events)
     assert found == expected
