@@ -30,7 +30,7 @@ def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
     @contextmanager
     def watched(notify):
         notify("online.kernels.reach.visits.propagate")
-        notify("online.kernels.reach.sums.aggregate_trends")
+        notify("online.kernels.reach.sums.aggregate_any")
         yield
 
     monkeypatch.setattr("cepbench.algorithms.engine.kernels.compilation.watched", watched)
@@ -40,7 +40,7 @@ def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
     reported = capsys.readouterr().err
     assert reported.count("compiling kernels") == 1
     assert "online.kernels.reach.visits.propagate" in reported
-    assert "online.kernels.reach.sums.aggregate_trends" in reported
+    assert "online.kernels.reach.sums.aggregate_any" in reported
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -11,7 +11,13 @@ from cepbench.algorithms.engine.lanes import CellLanes, Lanes
 from cepbench.algorithms.engine.peak import Sizes
 from cepbench.algorithms.trends.online.granularity import COARSEST, SEMANTICS, kept_positions
 from cepbench.algorithms.trends.online.graph import GraphGrained
-from cepbench.algorithms.trends.online.kernels.reach.sums import Typed, aggregate_keys, new_cells
+from cepbench.algorithms.trends.online.kernels.reach.sums import (
+    Typed,
+    aggregate_any_keys,
+    aggregate_contiguous_keys,
+    aggregate_next_keys,
+    new_cells,
+)
 from cepbench.algorithms.trends.online.kernels.template import ANY
 from cepbench.algorithms.trends.online.kernels.type_tables import shape_of, template_of
 from cepbench.events.windows import Window
@@ -21,16 +27,12 @@ from cepbench.queries.model import Aggregates, Query, Semantics
 
 
 class TypeGrained(CellLanes):
-    """All aggregates under all semantics without predicates on adjacent events and negation (Section 15.1, Table 18.1).
+    """All aggregates under skip-till-any-match without predicates on adjacent events and negation (Section 15.1).
 
     O(n * w * l) time for n events in w windows each and a pattern of length l, O(K * l) space per key.
-
-    Under skip-till-next-match and contiguous semantics Algorithm 9 keeps one last event. That undercounts when several
-    partial trends wait; the cell of a position holds all of them, and is emptied when an event extends them (next) or
-    when the time moves on (contiguous), so space stays O(l) and time O(n * l).
     """
 
-    over = staticmethod(aggregate_keys)
+    over = staticmethod(aggregate_any_keys)
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         semantics, positions = SEMANTICS[query.query.semantics], len(part.tables.start)
@@ -45,17 +47,37 @@ class TypeGrained(CellLanes):
         return {"edges": 0.0}
 
 
+class NextGrained(TypeGrained):
+    """As `TypeGrained`, under skip-till-next-match.
+
+    Algorithm 9 keeps one last event, and undercounts when several partial trends wait. The cell of a position holds all
+    of them, and is emptied when an event extends them, so space stays O(l) and time O(n * l).
+    """
+
+    over = staticmethod(aggregate_next_keys)
+
+
+class ContiguousGrained(TypeGrained):
+    """As `NextGrained`, under contiguous semantics: the cell of a position is emptied when the time moves on."""
+
+    over = staticmethod(aggregate_contiguous_keys)
+
+
+GRAINED = {Semantics.ANY: TypeGrained, Semantics.NEXT: NextGrained, Semantics.CONTIGUOUS: ContiguousGrained}
+"""Lanes of sums, by semantics."""
+
+
 def trend_lanes(query: CompiledQuery, part: Part, window: Window, granularity: str = COARSEST) -> Lanes:
     """Lanes that aggregate the trends of an automaton at a granularity (dissertation Chapter 14, Table 14.1).
 
     Events visit those that are kept, and read sums of all others. Under skip-till-next-match and contiguous semantics,
-    which have the coarsest granularity only, either waits only as long as it may still be extended. Where nothing is
-    kept or negated, loops over sums are faster.
+    which have the coarsest granularity only, both are dropped once nothing can extend them. Where no event is kept or
+    negated, the loops over sums are faster.
     """
     kept = kept_positions(part.automaton, granularity)
     if kept.any() or part.negations:
         return GraphGrained(query, part, window, kept)
-    return TypeGrained(query, part, window)
+    return GRAINED[query.query.semantics](query, part, window)
 
 
 def unsupported_under_any(system: str, query: Query, cited: str = "") -> str | None:

@@ -54,7 +54,7 @@ def propagate_sums(
     template, totals, counts, weights = program.template, state.totals, state.totals.counts[0], program.weights
     cells, kind, within = totals.cells, events.kind[first], events.time[first] == counts.last
     before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
-    shape = Shape(weights.ring.bound, weights.ring.bound, weights.real.bound, weights.least.bound, ())
+    shape = Shape(weights.ring.bound, weights.real.bound, weights.least.bound, ())
     trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
     for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
         p = template.lists[b]

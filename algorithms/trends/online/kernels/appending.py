@@ -1,10 +1,10 @@
-"""How an event extends the trends of the cells before a position: the algebra of type-grained aggregation.
+"""The trends that end at an event, from the cells of the positions before its own: the algebra of Algorithm 7.
 
-`reach.sums` applies it window by window, COGRA's panes row by row of a map. Next to no branch depends on the
-event, since types follow each other as they like and each wrong guess takes as long as a channel: lists of
-predecessors are equally long (`type_tables`), and what does not apply reads an empty cell or adds nothing.
+`reach.sums` applies it window by window, COGRA's panes row by row of a map. It is almost free of branches: event types
+are unpredictable, and a misprediction costs as much as a channel. So lists of predecessors are equally long
+(`type_tables`), and where nothing applies, an empty cell is read or 0 is added.
 
-Each caller has `tables` and a `shape` of its own: named tuples with fields of `type_tables.TypeTables` and of `Shape`.
+Each caller has its own `tables` and `shape`: named tuples with fields of `type_tables.TypeTables` and of `Shape`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cepbench.queries.aggregates import NO_VALUE
 
 @inlined
 def first_of(p: np.uint64, tables: TypeTables, shape: Shape) -> np.uint64:
-    """Where the list of the predecessors of position p begins."""
+    """The first entry of the list of the predecessors of position p."""
     if len(shape.sources) > 0:
         return p * np.uint64(len(shape.sources) + 1)
     return tables.first_source[p]
@@ -39,16 +39,16 @@ def lasts(e: np.uint64, first: np.uint64, tables: TypeTables, shape: Shape) -> b
 
 @inlined
 def append(
-    i: Place, p: np.uint64, begun: Any, base: np.uint64, own: np.uint64, held: np.uint64, finishes: bool,
+    i: Place, p: np.uint64, begun: Any, base: np.uint64, at: np.uint64, held: np.uint64, finishes: bool,
     final: np.uint64, events: KernelEvents, tables: Any, shape: Any, cells: Cells,
 ) -> None:  # fmt: skip
-    """Sets cell `own` to the trends of cell `held` and those that end at event i, bound to position p.
+    """Sets cell `at` to the trends of cell `held` and those that end at event i, bound to position p.
 
     The latter extend the trends of the cells `base + q` of the positions q before p, and `begun` (0 or 1) more; they
-    are added to cell `final`, too, if it `finishes`. Channel by channel in registers: with a cell between them it took
-    up to twice as long.
+    are added to cell `final`, too, if p `finishes` trends. It goes channel by channel in registers: with a cell between
+    them it took up to twice as long.
 
-    Algorithm 7 for SEQ(A+, B), where `count` is e.count and cell `own` is A.count or B.count:
+    Algorithm 7 for SEQ(A+, B), where `count` is e.count and cell `at` is A.count or B.count:
 
         event     a1  a2  b3  a4  b5
         e.count    1   2   3   4   7     Lines 4-5
@@ -61,45 +61,45 @@ def append(
     e = first
     while lasts(e, first, tables, shape):
         q = base + tables.source[e]
-        more = cells.ring[q, 0]
-        count += more
-        over |= cells.over[q] | np.uint64(sum_exceeds(count, more))
+        addend = cells.ring[q, 0]
+        count += addend
+        over |= cells.over[q] | np.uint64(sum_exceeds(count, addend))
         e += ONE
-    many = over & ONE
-    found = count != 0 or many != ZERO
+    count_over = over & ONE
+    extends = count != 0 or count_over != ZERO
     total = cells.ring[held, 0] + count
-    kept = cells.over[held] | np.uint64(sum_exceeds(total, count))
-    cells.ring[own, 0] = total
-    finished = ZERO
+    total_over = cells.over[held] | np.uint64(sum_exceeds(total, count))
+    cells.ring[at, 0] = total
+    final_over = ZERO
     if finishes:
         total = cells.ring[final, 0] + count
-        finished = cells.over[final] | np.uint64(sum_exceeds(total, count))
+        final_over = cells.over[final] | np.uint64(sum_exceeds(total, count))
         cells.ring[final, 0] = total
     for c in range(ONE, np.uint64(len(shape.ring))):
         wrapped = False
-        reached = cells.ring.dtype.type(0)
+        summed = cells.ring.dtype.type(0)
         e = first
         while lasts(e, first, tables, shape):
-            more = cells.ring[base + tables.source[e], c]
-            reached += more
-            wrapped |= sum_exceeds(reached, more)
+            addend = cells.ring[base + tables.source[e], c]
+            summed += addend
+            wrapped |= sum_exceeds(summed, addend)
             e += ONE
-        more, beyond = weighted(cells, tables.ring.column[c], events.ints, i, count, many)
+        addend, beyond = weighted(cells, tables.ring.column[c], events.ints, i, count, count_over)
         bound = tables.ring.bound[c, p]
-        more = more if bound else cells.ring.dtype.type(0)
-        reached += more
-        wrapped |= (bound and beyond) or sum_exceeds(reached, more)
+        addend = addend if bound else cells.ring.dtype.type(0)
+        summed += addend
+        wrapped |= (bound and beyond) or sum_exceeds(summed, addend)
         over |= np.uint64(wrapped) << c
-        total = cells.ring[held, c] + reached
-        kept |= np.uint64(sum_exceeds(total, reached)) << c
-        cells.ring[own, c] = total
+        total = cells.ring[held, c] + summed
+        total_over |= np.uint64(sum_exceeds(total, summed)) << c
+        cells.ring[at, c] = total
         if finishes:
-            total = cells.ring[final, c] + reached
-            finished |= np.uint64(sum_exceeds(total, reached)) << c
+            total = cells.ring[final, c] + summed
+            final_over |= np.uint64(sum_exceeds(total, summed)) << c
             cells.ring[final, c] = total
-    cells.over[own] = over | kept
+    cells.over[at] = over | total_over
     if finishes:
-        cells.over[final] = over | finished
+        cells.over[final] = over | final_over
     for c in range(np.uint64(len(shape.real))):
         real = 0.0
         e = first
@@ -107,17 +107,17 @@ def append(
             real += cells.real[base + tables.source[e], c]
             e += ONE
         value = events.reals[np.uint64(tables.real.column[c]), i] * float(count)
-        real += value if found and tables.real.bound[c, p] else 0.0  # no trend times infinity is none
-        cells.real[own, c] = cells.real[held, c] + real
+        real += value if extends and tables.real.bound[c, p] else 0.0  # zero trends add nothing, not even 0 * inf
+        cells.real[at, c] = cells.real[held, c] + real
         if finishes:
             cells.real[final, c] += real
     for c in range(np.uint64(len(shape.least))):
         key = events.ints[np.uint64(tables.least.column[c]), i]
-        least = key if found and tables.least.bound[c, p] else NO_VALUE
+        least = key if extends and tables.least.bound[c, p] else NO_VALUE
         e = first
         while lasts(e, first, tables, shape):
             least = min(least, cells.least[base + tables.source[e], c])
             e += ONE
-        cells.least[own, c] = min(cells.least[held, c], least)
+        cells.least[at, c] = min(cells.least[held, c], least)
         if finishes:
             cells.least[final, c] = min(cells.least[final, c], least)

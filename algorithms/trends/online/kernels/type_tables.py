@@ -1,4 +1,4 @@
-"""What the type-grained loop reads of a query: tables of its automaton as lists, and the shape of its cells."""
+"""The tables of a query that type-grained kernels read: its automaton as lists, and the shape of its cells."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Tables, Weights, csr
 
 END = np.uint64(2**64 - 1)
-"""Behind the last item of a list. A loop to it is not vectorized, which would cost more than these short lists take."""
+"""Ends a list. A loop to it is not vectorized, which would cost more than these short lists take."""
 
-EVEN = 4
-"""Lists of predecessors that have so many at most are made equally long."""
+MAX_PADDED = 4
+"""Lists of at most so many predecessors are padded to equal length."""
 
-PAIR = 2
-"""Predecessors of a position that kernels of their own are compiled for; lists have so many at least."""
+MAX_SOURCES = 2
+"""The most predecessors of a position for which kernels of their own are compiled; lists are padded to so many at
+least.
+"""
 
-OFTEN = (
+COMMON_SHAPES = (
     (ANY, 1, 0, 0), (ANY, 1, 1, 0), (ANY, 2, 1, 0), (NEXT, 1, 0, 0), (NEXT, 2, 1, 0), (CONTIGUOUS, 1, 0, 0),
     (CONTIGUOUS, 2, 1, 0),
 )  # fmt: skip
@@ -30,14 +32,14 @@ OFTEN = (
 
 
 class TypeTables(NamedTuple):
-    """What is read of the `Tables` of an automaton without negation: every array costs time at each call.
+    """The part of the `Tables` of an automaton without negation that kernels read: every array costs time at each call.
 
     - `sole`: the position of a type, the number of the empty cell if it has none, END if it has several.
     - The positions `source` before a position, and the positions `binding` of a type, are lists that end with END; they
-      begin where `first_source` of the position, or `first_binding` of the type, says. Behind short lists of sources is
-      the number of an empty cell, as often as makes them as long as the others: their length need not be predicted.
+      begin where `first_source` of the position, or `first_binding` of the type, says. Short lists of sources are
+      padded to equal length with the number of an empty cell, so that loop exits are predictable.
     - `held`: the position whose cell an event that is alone at its time adds its trends to: its own, or the empty one
-      if they replace what was there.
+      if they replace its trends.
     """
 
     first_binding: Index
@@ -58,13 +60,12 @@ Size = tuple[bool, ...] | Flags
 
 
 class Shape(NamedTuple):
-    """Semantics (ANY, NEXT or CONTIGUOUS) and numbers of channels, each as a length, and of `sources`, 0 if they vary.
+    """Numbers of channels, each as a length, and of the `sources` before a position, 0 if they vary.
 
-    That of a tuple is known when a kernel is compiled, which makes it up to 1.4 times as fast, but takes seconds for
-    each combination. That of an array is known when it runs.
+    The length of a tuple is known when a kernel is compiled, which makes it up to 1.4 times as fast, but takes seconds
+    for each combination. That of an array is known when the kernel runs.
     """
 
-    semantics: Size
     ring: Size
     real: Size
     least: Size
@@ -77,14 +78,14 @@ def template_of(tables: Tables, semantics: int, empty: int) -> TypeTables:
     bindings = np.diff(begins)
     sole = np.where(bindings == 0, np.uint64(empty), END)
     sole[bindings == 1] = tables.binding[begins[:-1][bindings == 1]]
-    longest = max([PAIR, *(len(some) for some in sources if len(some) <= EVEN)])
-    evened = [some + (empty,) * (longest - len(some)) for some in sources]
-    keeps = [semantics == ANY or (semantics == NEXT and p not in some) for p, some in enumerate(sources)]
+    longest = max([MAX_SOURCES, *(len(before) for before in sources if len(before) <= MAX_PADDED)])
+    padded = [before + (empty,) * (longest - len(before)) for before in sources]
+    keeps = [semantics == ANY or (semantics == NEXT and p not in before) for p, before in enumerate(sources)]
     return TypeTables(
         (begins + np.arange(len(begins)))[:-1].astype(np.uint64),
         np.insert(tables.binding.astype(np.uint64), begins[1:], END),
         sole,
-        *terminated(evened),
+        *terminated(padded),
         np.array([p if kept else empty for p, kept in enumerate(keeps)], np.uint64),
         tables.start,
         tables.end,
@@ -101,14 +102,17 @@ def lists_of(ptr: Ints, items: Ints) -> list[tuple[int, ...]]:
 
 
 def terminated(lists: Sequence[tuple[int, ...]]) -> tuple[Index, Index]:
-    """Where each list begins, and all lists, with END behind each."""
-    ptr, items = csr((*some, -1) for some in lists)
-    return ptr[:-1].astype(np.uint64), items.astype(np.uint64)  # -1 becomes END
+    """The start of each list, and all lists, each followed by END."""
+    ptr, flat = csr((*items, -1) for items in lists)
+    return ptr[:-1].astype(np.uint64), flat.astype(np.uint64)  # -1 becomes END
 
 
 def shape_of(semantics: int, layout: Layout, tables: Tables, arithmetic: str) -> Shape:
-    """The shape of a query; its kernel is compiled for it alone if it comes OFTEN, and lists of sources have a PAIR."""
+    """The shape of a query. Its kernel is compiled for it alone if its shape is in `COMMON_SHAPES` and no position has
+    more than `MAX_SOURCES` predecessors.
+    """
     sizes = (semantics, len(layout.ring), len(layout.real), len(layout.least))
-    known = arithmetic == "modular" and sizes in OFTEN and np.diff(tables.enter_ptr).max(initial=0) <= PAIR
-    matching, ring, real, least = ((False,) * size if known else np.zeros(size, np.bool_) for size in sizes)
-    return Shape(matching, ring, real, least, (False,) * PAIR if known else ())
+    predecessors = np.diff(tables.enter_ptr).max(initial=0)
+    common = arithmetic == "modular" and sizes in COMMON_SHAPES and predecessors <= MAX_SOURCES
+    ring, real, least = ((False,) * size if common else np.zeros(size, np.bool_) for size in sizes[1:])
+    return Shape(ring, real, least, (False,) * MAX_SOURCES if common else ())

@@ -1,8 +1,12 @@
 """Type-grained aggregation: one cell per position and window (dissertation Section 15.1, Algorithm 7).
 
-Serves all aggregates, local predicates, a type at several positions, and all three semantics; `visits` serves
-negation. An event that is alone at its time stamp updates the cells at once; only simultaneous events, which never
-precede one another, wait for the time to move on.
+One kernel per semantics: `aggregate_any` is Algorithm 7, `aggregate_next` and `aggregate_contiguous` keep at a
+position all trends that wait for their next event, where Algorithm 9 keeps the last event. They serve all aggregates,
+local predicates, and types at several positions; `visits` serves negation. `appending.append` is the step
+of the algorithm: an event at a position and the cells of a window.
+
+An event that is alone at its time stamp changes the cells at once. Simultaneous events, which never precede one
+another, change cells that wait until the time moves on.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ from cepbench.algorithms.engine.kernels.clock import (
     opened,
     touch,
 )
-from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel, written_out
 from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROWS, Calls, over_keys
 from cepbench.algorithms.trends.online.kernels.appending import append, first_of, lasts
@@ -46,7 +50,7 @@ from cepbench.queries.aggregates import NO_VALUE, Layout
 TWO = np.uint64(2)
 
 ALL = END
-"""In place of the position that holds trends: any may."""
+"""In place of the only position that holds trends: any position may."""
 
 
 class Typed(NamedTuple):
@@ -62,13 +66,15 @@ class TypeCells(NamedTuple):
     """Cells of K windows and P positions; channels are the first axis of their arrays, since so a channel's place is no
     product.
 
-    - Window k has P + 1 cells from `(k % K) * (P + 1)` on: at position p the trends that ended there before the current
-      time stamp; behind them one that stays empty. As many more hold those that end at it, and wait. Then come the
-      finished trends of each window, at `k % K`: under skip-till-any-match those that its END positions hold when it
-      closes, otherwise all that came to one; and a cell for the results of events that end no trend.
-    - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them; `consumed[P + 1]`: those that were read.
-    - `clock` (`kernels.clock`); `clock[OCCUPIED]`: whether an event came at the current time that the
-      cells do not show yet.
+    - Window k has P + 2 cells from `(k % K) * (P + 2)` on: at position p the trends that ended there before the current
+      time stamp; at P a cell that stays empty; at P + 1 the finished trends of the window: under skip-till-any-match
+      those that its END positions hold when it closes, otherwise all that came to an END position.
+    - K * (P + 2) cells further there are cells of the same windows and places: at position p the trends that end at the
+      current time stamp, which wait; at P + 1 the results of events at other positions than END ones, never read.
+    - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them; `consumed[P + 1]`: positions whose trends
+      events of the current time stamp extend (skip-till-next-match).
+    - `clock` (`kernels.clock`); `clock[OCCUPIED]`: whether an event came at the current time that the cells do not show
+      yet.
     """
 
     cells: Cells
@@ -77,9 +83,19 @@ class TypeCells(NamedTuple):
     clock: Ints
 
 
+class Pane(NamedTuple):
+    """The open windows until the next `boundary`, the time at which a window begins or ends: the `first` cell of the
+    oldest one, and the number of `windows`.
+    """
+
+    boundary: int
+    first: np.uint64
+    windows: int
+
+
 def new_cells(span: int, positions: int, layout: Layout, arithmetic: str, clock: Ints) -> TypeCells:
     """Cells of `span` windows before the first event."""
-    cells = empty_cells(2 * span * (positions + 1) + span + 1, layout, arithmetic)
+    cells = empty_cells(2 * span * (positions + 2), layout, arithmetic)
     return TypeCells(
         Cells(*(np.ascontiguousarray(channels.T) for channels in cells)),
         np.zeros(positions, np.int64),
@@ -89,123 +105,251 @@ def new_cells(span: int, positions: int, layout: Layout, arithmetic: str, clock:
 
 
 @inner
-def aggregate_trends(
+def aggregate_any(
     first: int, until: int, events: KernelEvents, fixed: Typed, arena: tuple[()], stored: TypeCells, out: RowCells,
     written: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Aggregates trends of one key (`kernels.lanes`): O(w l) per event in w windows, for l transitions into its
-    positions.
+    """Aggregates trends of one key under skip-till-any-match (Algorithm 7); arguments as in `kernels.lanes`.
+
+    O(w l) per event in w windows, for l transitions into its positions.
     """
-    template, shape, window, span = fixed.template, fixed.shape, fixed.window, fixed.span
+    return _aggregate(_extend_any, ANY, first, until, events, fixed, stored, out, written)
+
+
+@inner
+def aggregate_next(
+    first: int, until: int, events: KernelEvents, fixed: Typed, arena: tuple[()], stored: TypeCells, out: RowCells,
+    written: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """As `aggregate_any`, under skip-till-next-match: trends that an event extends wait no longer."""
+    return _aggregate(_extend_next, NEXT, first, until, events, fixed, stored, out, written)
+
+
+@inner
+def aggregate_contiguous(
+    first: int, until: int, events: KernelEvents, fixed: Typed, arena: tuple[()], stored: TypeCells, out: RowCells,
+    written: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """As `aggregate_any`, under contiguous semantics: trends wait for the events of the next time stamp only."""
+    return _aggregate(_extend_contiguous, CONTIGUOUS, first, until, events, fixed, stored, out, written)
+
+
+@kernel
+def aggregate_any_keys(
+    at: int, done: int, calls: Calls, fixed: Typed, arena: tuple[()], lanes: TypeCells, rows: RowCells
+) -> tuple[int, int, int, int]:
+    """`aggregate_any` over keys."""
+    return over_keys(aggregate_any, at, done, calls, fixed, arena, lanes, rows)
+
+
+@kernel
+def aggregate_next_keys(
+    at: int, done: int, calls: Calls, fixed: Typed, arena: tuple[()], lanes: TypeCells, rows: RowCells
+) -> tuple[int, int, int, int]:
+    """`aggregate_next` over keys."""
+    return over_keys(aggregate_next, at, done, calls, fixed, arena, lanes, rows)
+
+
+@kernel
+def aggregate_contiguous_keys(
+    at: int, done: int, calls: Calls, fixed: Typed, arena: tuple[()], lanes: TypeCells, rows: RowCells
+) -> tuple[int, int, int, int]:
+    """`aggregate_contiguous` over keys."""
+    return over_keys(aggregate_contiguous, at, done, calls, fixed, arena, lanes, rows)
+
+
+@written_out
+def _aggregate(
+    extend: Any, semantics: int, first: int, until: int, events: KernelEvents, fixed: Typed, stored: TypeCells,
+    out: RowCells, written: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """The loop over the events of a key: time stamps end and windows close before an event that comes later.
+
+    `extend`: the function for an event that is alone at its time stamp.
+    """
+    template, window, span = fixed.template, fixed.window, fixed.span
     state = _cell_by_cell(stored)
-    clock, cells = state.clock, state.cells
-    count = np.uint64(span)
-    positions = np.uint64(len(state.waiting))
-    stride = positions + ONE
-    half = count * stride
-    results = half + half
+    clock, size, shown = state.clock, written, ALL
     now, occupied = clock[NOW], clock[OCCUPIED] != 0
-    size = written
-    boundary = next_boundary(clock[LOW], clock[HIGH], window)  # divisions are left to the boundaries of panes
-    row = np.uint64(clock[LOW]) % count
-    windows = np.uint64(clock[HIGH] - clock[LOW] + 1)
+    pane = _pane(fixed, state)
     number = np.uint64(len(events.time))
-    checked, finishes = len(events.flags) > 0, len(shape.semantics) != ANY
-    shown = ALL  # under contiguous semantics, other positions hold nothing
     i: Any = np.uint64(first)
     while i <= number:
-        time = until if i == number else events.time[i]
-        alone = False
+        time, alone = until if i == number else events.time[i], False
         if time != now:
-            if time >= boundary or i == number:
+            if time >= pane.boundary or i == number:
                 if i == number and not has_ended(clock[LOW], clock[HIGH], time, window):
                     break
                 clock[NOW], clock[OCCUPIED] = now, occupied
                 if size + span > len(out.window):
                     stopped: Any = np.int64(i)  # with an unsigned place Numba would count events in floats
                     return stopped, size, ROWS
-                size = _advance(time, template, shape, count, window, state, out, size)
-                boundary = next_boundary(clock[LOW], clock[HIGH], window)
-                row = np.uint64(clock[LOW]) % count
-                windows = np.uint64(clock[HIGH] - clock[LOW] + 1)
-                shown = ALL
-                occupied = False
+                size = _advance(time, semantics, fixed, state, out, size)
+                pane = _pane(fixed, state)
+                occupied, shown = False, ALL
             elif occupied:
                 clock[OCCUPIED] = 1
-                _show(shape, count, state)
-                shown = ALL
-                occupied = False
+                _show(semantics, fixed, state)
+                occupied, shown = False, ALL
             now = time
             alone = bool(i + ONE < number and events.time[i + ONE] != now)
         if i == number:
             break
-        kind = np.uint64(events.kind[i])
-        p, b, waits, following = template.sole[kind], ZERO, ZERO, now
-        if alone and p != END:
-            following = events.time[i + ONE]
-        else:
+        p = template.sole[np.uint64(events.kind[i])] if alone else END
+        if p == END:
             occupied = True
-            b, waits = template.first_binding[kind], half
-            p = template.binding[b]
-        while p != END:  # positions of an event that waits, or events that are alone, up to the next boundary
-            fitting = p != positions and (not checked or fits(template.local[p], i, events))
-            if fitting:
-                held = template.held[p]
-                if waits != ZERO:
-                    held = p + half
-                    _wait(p, shape, template, state)
-                begun = cells.ring.dtype.type(template.start[p])
-                base, final = row * stride, results + row
-                for _ in range(windows):
-                    own, kept = base + p + waits, base + held
-                    at = final if template.end[p] else results + count
-                    append(i, p, begun, base, own, kept, finishes, at, events, template, shape, cells)
-                    if waits == ZERO:
-                        if len(shape.semantics) == NEXT:
-                            e = f = first_of(p, template, shape)
-                            while lasts(e, f, template, shape):
-                                q = template.source[e]
-                                _empty(base + (positions if q == p else q), shape, cells)  # that of p was replaced
-                                e += ONE
-                        elif len(shape.semantics) == CONTIGUOUS and shown != ALL:
-                            _empty(base + (positions if shown == p else shown), shape, cells)
-                    base += stride
-                    final += ONE
-                    if base == half:
-                        base, final = ZERO, results
-            if waits != ZERO:
-                b += ONE
-                p = template.binding[b]
-                continue
-            if len(shape.semantics) == CONTIGUOUS:
-                if shown == ALL:
-                    _drop_others(p, fitting, count, state)
-                elif not fitting:
-                    for r in range(count):
-                        clear(cells, r * stride + shown)
-                shown = p if fitting else positions
-            if i + TWO >= number:
-                break
-            time = following
-            following = events.time[i + TWO]
-            if time >= boundary or time == following:
-                break
-            p = template.sole[np.uint64(events.kind[i + ONE])]
+            _wait(i, semantics, pane, events, fixed, state)
+        while p != END:  # events that are alone, up to the next boundary
+            shown = extend(i, p, shown, pane, events, fixed, state)
+            p = _alone_after(i, pane.boundary, events, template)
             if p != END:
                 i += ONE
-                now = time
+                now = events.time[i]
         i += ONE
     clock[NOW], clock[OCCUPIED] = now, occupied
     note(max(clock[TOUCHED], 1) * (clock[HIGH] - clock[LOW] + 1), clock)
     return len(events.time), size, DONE
 
 
-@kernel
-def aggregate_keys(
-    at: int, done: int, calls: Calls, fixed: Typed, arena: tuple[()], lanes: TypeCells, rows: RowCells
-) -> tuple[int, int, int, int]:
-    """`aggregate_trends` over keys."""
-    return over_keys(aggregate_trends, at, done, calls, fixed, arena, lanes, rows)
+@inlined
+def _pane(fixed: Typed, state: TypeCells) -> Pane:
+    """The pane of the windows that are open. Divisions are left to the boundaries of panes."""
+    low, high = state.clock[LOW], state.clock[HIGH]
+    first = np.uint64(low) % np.uint64(fixed.span) * _stride(state)
+    return Pane(next_boundary(low, high, fixed.window), first, high - low + 1)
+
+
+@inlined
+def _alone_after(i: np.uint64, boundary: int, events: KernelEvents, template: TypeTables) -> np.uint64:
+    """The position of the event after event i if it is alone at its time, too, before the boundary; otherwise, or if it
+    may match several positions, END.
+    """
+    if i + TWO >= np.uint64(len(events.time)):
+        return END
+    time = events.time[i + ONE]
+    if time >= boundary or time == events.time[i + TWO]:
+        return END
+    return template.sole[np.uint64(events.kind[i + ONE])]
+
+
+@inlined
+def _extend_any(
+    i: np.uint64, p: np.uint64, shown: np.uint64, pane: Pane, events: KernelEvents, fixed: Typed, state: TypeCells
+) -> np.uint64:
+    """Adds the trends that end with event i, alone at its time, to those of position p."""
+    if _matches(i, p, events, fixed.template, state):
+        begun, base, half = state.cells.ring.dtype.type(fixed.template.start[p]), pane.first, _half(fixed, state)
+        for _ in range(pane.windows):
+            at = base + p
+            append(i, p, begun, base, at, at, False, at, events, fixed.template, fixed.shape, state.cells)
+            base = _following(base, half, state)
+    return shown
+
+
+@inlined
+def _extend_next(
+    i: np.uint64, p: np.uint64, shown: np.uint64, pane: Pane, events: KernelEvents, fixed: Typed, state: TypeCells
+) -> np.uint64:
+    """As `_extend_any`; empties the positions before p, whose trends the event extends."""
+    template, shape, cells = fixed.template, fixed.shape, state.cells
+    if _matches(i, p, events, template, state):
+        begun, base, half = cells.ring.dtype.type(template.start[p]), pane.first, _half(fixed, state)
+        empty = np.uint64(len(state.waiting))
+        for _ in range(pane.windows):
+            final = _final(base, p, half, template, state)
+            append(i, p, begun, base, base + p, base + template.held[p], True, final, events, template, shape, cells)
+            e = before = first_of(p, template, shape)
+            while lasts(e, before, template, shape):
+                q = template.source[e]
+                _empty(base + (empty if q == p else q), shape, cells)  # the trends of p have replaced those before
+                e += ONE
+            base = _following(base, half, state)
+    return shown
+
+
+@inlined
+def _extend_contiguous(
+    i: np.uint64, p: np.uint64, shown: np.uint64, pane: Pane, events: KernelEvents, fixed: Typed, state: TypeCells
+) -> np.uint64:
+    """As `_extend_any`; empties all other positions, of which only `shown` holds trends, if that is known. Returns the
+    only position that does now.
+    """
+    template, shape, cells = fixed.template, fixed.shape, state.cells
+    empty = np.uint64(len(state.waiting))
+    matches = _matches(i, p, events, template, state)
+    if matches:
+        begun, base, half = cells.ring.dtype.type(template.start[p]), pane.first, _half(fixed, state)
+        for _ in range(pane.windows):
+            final = _final(base, p, half, template, state)
+            append(i, p, begun, base, base + p, base + template.held[p], True, final, events, template, shape, cells)
+            if shown != ALL:
+                _empty(base + (empty if shown == p else shown), shape, cells)
+            base = _following(base, half, state)
+    holds = p if matches else empty
+    if shown == ALL:
+        _drop_others(holds, fixed.span, state)
+    elif not matches:
+        for row in range(np.uint64(fixed.span)):
+            clear(cells, row * _stride(state) + shown)
+    return holds
+
+
+@inlined
+def _wait(i: np.uint64, semantics: int, pane: Pane, events: KernelEvents, fixed: Typed, state: TypeCells) -> None:
+    """Adds the trends that end with event i at its positions to the cells that wait for the time to move on."""
+    template, half = fixed.template, _half(fixed, state)
+    b = template.first_binding[np.uint64(events.kind[i])]
+    p = template.binding[b]
+    while p != END:
+        if _matches(i, p, events, template, state):
+            touch(p, state.waiting, state.clock)
+            if semantics == NEXT:
+                e = template.first_source[p]
+                while template.source[e] != END:
+                    state.consumed[template.source[e]] = True
+                    e += ONE
+            begun, base = state.cells.ring.dtype.type(template.start[p]), pane.first
+            for _ in range(pane.windows):
+                at, final = base + p + half, _final(base, p, half, template, state)
+                append(
+                    i, p, begun, base, at, at, semantics != ANY, final, events, template, fixed.shape, state.cells
+                )  # fmt: skip
+                base = _following(base, half, state)
+        b += ONE
+        p = template.binding[b]
+
+
+@inlined
+def _matches(i: Any, p: np.uint64, events: KernelEvents, template: TypeTables, state: TypeCells) -> bool:
+    """Whether event i matches position p, which is P for an event of a type that has none."""
+    checked = len(events.flags) > 0
+    return p != np.uint64(len(state.waiting)) and (not checked or fits(template.local[p], i, events))
+
+
+@inlined
+def _stride(state: TypeCells) -> np.uint64:
+    """Cells of a window."""
+    return np.uint64(len(state.waiting)) + TWO
+
+
+@inlined
+def _half(fixed: Typed, state: TypeCells) -> np.uint64:
+    """Cells of all windows, and the distance from a cell to that of the trends that wait."""
+    return np.uint64(fixed.span) * _stride(state)
+
+
+@inlined
+def _following(base: np.uint64, half: np.uint64, state: TypeCells) -> np.uint64:
+    """The first cell of the window behind that with first cell `base`."""
+    base += _stride(state)
+    return ZERO if base == half else base
+
+
+@inlined
+def _final(base: np.uint64, p: np.uint64, half: np.uint64, template: TypeTables, state: TypeCells) -> np.uint64:
+    """The cell of the finished trends of a window, or one that is never read if p ends no trends."""
+    final = base + np.uint64(len(state.waiting)) + ONE
+    return final if template.end[p] else final + half
 
 
 @inlined
@@ -228,14 +372,13 @@ def _empty(i: np.uint64, shape: Shape, cells: Cells) -> None:
 
 
 @inlined
-def _move(i: np.uint64, half: np.uint64, shape: Shape, cells: Cells) -> None:
-    """Adds to cell i the trends that wait `half` behind it, and empties these."""
-    j = i + half
+def _move(i: np.uint64, j: np.uint64, shape: Shape, cells: Cells) -> None:
+    """Adds the trends of cell j to cell i, and empties cell j."""
     over = cells.over[i] | cells.over[j]
     for c in range(np.uint64(len(shape.ring))):
-        more = cells.ring[j, c]
-        total = cells.ring[i, c] + more
-        over |= np.uint64(sum_exceeds(total, more)) << c
+        addend = cells.ring[j, c]
+        total = cells.ring[i, c] + addend
+        over |= np.uint64(sum_exceeds(total, addend)) << c
         cells.ring[i, c] = total
     cells.over[i] = over
     for c in range(np.uint64(len(shape.real))):
@@ -246,72 +389,53 @@ def _move(i: np.uint64, half: np.uint64, shape: Shape, cells: Cells) -> None:
 
 
 @inner
-def _drop_others(p: np.uint64, fitting: bool, span: np.uint64, state: TypeCells) -> None:
-    """Empties the cells of all positions but p, or of that, too, if the event did not fit."""
-    positions = np.uint64(len(state.waiting))
-    for r in range(span):
-        for q in range(positions):
-            if q != p or not fitting:
-                clear(state.cells, r * (positions + ONE) + q)
+def _drop_others(p: np.uint64, span: int, state: TypeCells) -> None:
+    """Empties the cells of all positions but p."""
+    for row in range(np.uint64(span)):
+        for q in range(np.uint64(len(state.waiting))):
+            if q != p:
+                clear(state.cells, row * _stride(state) + q)
 
 
 @inlined
-def _wait(p: np.uint64, shape: Shape, template: TypeTables, state: TypeCells) -> None:
-    """Notes that trends at position p wait for the time to move on, and what they extend."""
-    touch(p, state.waiting, state.clock)
-    if len(shape.semantics) == NEXT:
-        e = template.first_source[p]
-        while template.source[e] != END:
-            state.consumed[template.source[e]] = True
-            e += ONE
-
-
-@inlined
-def _show(shape: Shape, span: np.uint64, state: TypeCells) -> None:
-    """Lets later events see the trends that ended at the current time stamp, and drops those that they do not.
+def _show(semantics: int, fixed: Typed, state: TypeCells) -> None:
+    """Lets later events see the trends that ended at the current time stamp, and drops those that wait no longer.
 
     Compiled in: as a call, simultaneous events took up to 1.7 times as long.
     """
-    cells, clock = state.cells, state.clock
-    positions = np.uint64(len(state.waiting))
-    stride = positions + ONE
-    half = span * stride
+    cells, clock, stride = state.cells, state.clock, _stride(state)
     note(max(clock[TOUCHED], 1) * (clock[HIGH] - clock[LOW] + 1), clock)
-    if len(shape.semantics) != ANY:
-        for p in range(positions):
-            if state.consumed[p] or (len(shape.semantics) == CONTIGUOUS and clock[OCCUPIED] == 1):
-                for r in range(span):
-                    _empty(r * stride + p, shape, cells)
+    if semantics != ANY:
+        for p in range(np.uint64(len(state.waiting))):
+            if state.consumed[p] or (semantics == CONTIGUOUS and clock[OCCUPIED] == 1):
+                for row in range(np.uint64(fixed.span)):
+                    _empty(row * stride + p, fixed.shape, cells)
                 state.consumed[p] = False
-    base = np.uint64(clock[LOW]) % span * stride
+    half = _half(fixed, state)
+    base = np.uint64(clock[LOW]) % np.uint64(fixed.span) * stride
     for _ in range(clock[HIGH] - clock[LOW] + 1):
-        for k in range(clock[TOUCHED]):
-            _move(base + np.uint64(state.waiting[k]), half, shape, cells)
-        base += stride
-        if base == half:
-            base = ZERO
+        for n in range(clock[TOUCHED]):
+            at = base + np.uint64(state.waiting[n])
+            _move(at, at + half, fixed.shape, cells)
+        base = _following(base, half, state)
     clock[TOUCHED] = 0
     clock[OCCUPIED] = 0
 
 
 @inner
-def _advance(
-    now: int, template: TypeTables, shape: Shape, span: np.uint64, window: Sliding, state: TypeCells, out: RowCells,
-    size: int,
-) -> int:  # fmt: skip
+def _advance(now: int, semantics: int, fixed: Typed, state: TypeCells, out: RowCells, size: int) -> int:
     """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; returns rows in `out`."""
-    cells, clock = state.cells, state.clock
+    template, window, cells, clock = fixed.template, fixed.window, state.cells, state.clock
     positions = np.uint64(len(state.waiting))
-    stride = positions + ONE
-    _show(shape, span, state)
+    _show(semantics, fixed, state)
     clock[NOW] = now
     while has_ended(clock[LOW], clock[HIGH], now, window):
-        row = np.uint64(clock[LOW]) % span
-        final = (span + span) * stride + row
+        base = np.uint64(clock[LOW]) % np.uint64(fixed.span) * _stride(state)
+        final = base + positions + ONE
         for p in range(positions):
-            if len(shape.semantics) == ANY and template.end[p]:
-                add(cells, final, cells, row * stride + p)
-            clear(cells, row * stride + p)
+            if semantics == ANY and template.end[p]:
+                add(cells, final, cells, base + p)
+            clear(cells, base + p)
         if not is_empty(cells, final):
             out.window[size] = clock[LOW]
             copy(out.cells, size, cells, final)
