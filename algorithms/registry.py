@@ -14,8 +14,8 @@ from cepbench.events.errors import CepbenchError, choices
 
 CLASSES = {
     "sase": "construction.sase.algorithm.Sase",
-    "greta": "trends.greta.algorithm.Greta",
-    "cogra": "trends.cogra.Cogra",
+    "greta": "trends.greta.Greta",
+    "cogra": "trends.cogra.algorithm.Cogra",
     "cet": "construction.cet.algorithm.Cet",
     "aseq": "sequences.aseq.algorithm.ASeq",
     "sharon": "sequences.sharon.Sharon",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.base import Executor, OutOfOrder, Plan, StateSize
-from cepbench.algorithms.trends.greta.algorithm import Greta
+from cepbench.algorithms.trends.greta import Greta
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query

@@ -16,7 +16,7 @@ from cepbench.algorithms import plugins
 from cepbench.algorithms.base import WrongRows
 from cepbench.algorithms.plugins import WrongPlugin, plugin_algorithms, use
 from cepbench.algorithms.registry import UnknownAlgorithm, algorithms, make
-from cepbench.algorithms.trends.cogra import Cogra
+from cepbench.algorithms.trends.cogra.algorithm import Cogra
 from cepbench.pipeline.in_process import evaluate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -319,7 +319,7 @@ def test_files_of_one_name_are_refused(own: Path) -> None:
 
 def test_entry_points(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugins, "_points", plugins._points.__wrapped__)  # which are read once otherwise
-    point = EntryPoint("mine", "cepbench.algorithms.trends.cogra:Cogra", plugins.GROUP)
+    point = EntryPoint("mine", "cepbench.algorithms.trends.cogra.algorithm:Cogra", plugins.GROUP)
     monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == "cepbench.algorithms" else [])
     assert plugin_algorithms() == (Cogra,)
     wrong = EntryPoint("mine", "os:path", plugins.GROUP)

@@ -29,8 +29,8 @@ def test_compilation_is_reported_once_and_only_if_something_is_compiled(tmp_path
 def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
     @contextmanager
     def watched(notify):
-        notify("online.kernels.reach.visits.propagate")
-        notify("online.kernels.reach.sums.aggregate_any")
+        notify("online.kernels.visits.propagate")
+        notify("online.kernels.sums.aggregate_any")
         yield
 
     monkeypatch.setattr("cepbench.algorithms.engine.kernels.compilation.watched", watched)
@@ -39,8 +39,8 @@ def test_a_terminal_shows_which_kernel(monkeypatch, capsys):
         pass
     reported = capsys.readouterr().err
     assert reported.count("compiling kernels") == 1
-    assert "online.kernels.reach.visits.propagate" in reported
-    assert "online.kernels.reach.sums.aggregate_any" in reported
+    assert "online.kernels.visits.propagate" in reported
+    assert "online.kernels.sums.aggregate_any" in reported
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -327,7 +327,7 @@ def test_rates_are_an_axis(tmp_path: Path, measuring: Measuring) -> None:
 
 
 NAIVE = """
-from cepbench.algorithms.trends.cogra import Cogra
+from cepbench.algorithms.trends.cogra.algorithm import Cogra
 
 
 class Naive(Cogra):

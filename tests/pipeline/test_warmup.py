@@ -6,7 +6,7 @@ import pytest
 
 from cepbench.algorithms.base import Operator, Plan
 from cepbench.algorithms.compose import Several
-from cepbench.algorithms.trends.greta.algorithm import Greta
+from cepbench.algorithms.trends.greta import Greta
 from cepbench.pipeline import warmup
 from cepbench.pipeline.warmup import warm_up
 from cepbench.queries.compile import compile_workload

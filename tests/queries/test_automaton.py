@@ -3,7 +3,7 @@
 import pytest
 
 from cepbench.algorithms.oracle import answer
-from cepbench.algorithms.trends.greta.algorithm import Greta
+from cepbench.algorithms.trends.greta import Greta
 from cepbench.queries.automaton import MOST_POSITIONS, Automaton, build
 from cepbench.queries.errors import QueryError
 from cepbench.queries.parser import parse_query

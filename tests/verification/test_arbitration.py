@@ -8,7 +8,7 @@ import pytest
 
 from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.trends.cogra import Cogra
+from cepbench.algorithms.trends.cogra.algorithm import Cogra
 from cepbench.events.files import read_events
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Query

@@ -7,7 +7,7 @@ import pytest
 
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, StateSize
 from cepbench.algorithms.rows import Rows
-from cepbench.algorithms.trends.cogra import Cogra
+from cepbench.algorithms.trends.cogra.algorithm import Cogra
 from cepbench.checks import Check, yield_checks
 from cepbench.events.batch import EventBatch
 from cepbench.queries.model import Query

@@ -1,7 +1,11 @@
-"""The COGRA algorithm: selects a granularity per query and evaluates queries independently."""
+"""COGRA, at the coarsest granularity (dissertation Chapters 14-18): Algorithm 7 is `trends.online.kernels.sums`.
+
+This folder has additions to the chapters: panes and slices of time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar
 
@@ -12,19 +16,20 @@ from cepbench.algorithms.compose import Chosen, IndependentAlgorithm
 from cepbench.algorithms.engine.lanes import OneLane
 from cepbench.algorithms.options import Option, WrongOption
 from cepbench.algorithms.slices import Slicing
-from cepbench.algorithms.trends.cogra.capabilities import not_linear, unsupported_negation
-from cepbench.algorithms.trends.cogra.kernels.pane_tables import pane_tables_of
+from cepbench.algorithms.trends.cogra.kernels.pane_tables import MOST_NEGATIONS, pane_tables_of
 from cepbench.algorithms.trends.cogra.panes import PaneGrained
 from cepbench.algorithms.trends.cogra.slices import TimeSlices
+from cepbench.algorithms.trends.online.granularity import has_adjacent_predicates, only_single_events
 from cepbench.algorithms.trends.online.trends import trend_lanes
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
+from cepbench.queries.automaton import Automaton, Negations
 from cepbench.queries.compile import CompiledQuery, Part, Workload
-from cepbench.queries.model import Aggregates, Query
+from cepbench.queries.model import Aggregates, Query, Semantics
 
 WINDOWS = ("each", "panes", "auto")
 PARALLEL = ("keys", "time")
-OWN = "each or panes"
+UNSET = "each or panes"
 """`windows` where it is not given: `panes` for slices of time, otherwise `each`."""
 
 PER_EVENT = 3
@@ -44,16 +49,16 @@ class Cogra(IndependentAlgorithm):
     - skip-till-next-match and contiguous: pattern-grained, O(n l) time and O(l) space without predicates on adjacent
       events, O(n u) and O(u) with them, for u events that wait for a successor.
 
-    `online.trends` selects the loop: `online.kernels.reach.sums` (Algorithm 7, and 9 where no event is kept), or
-    `online.kernels.reach.visits` (Algorithm 8, and 9 with kept events). This folder has what the chapters do not have:
-    panes and slices of time.
+    `online.trends` selects the loop: `online.kernels.sums` (Algorithm 7, and 9 where no event is kept), or
+    `online.kernels.visits` (Algorithm 8, and 9 with kept events).
 
     - `windows`: `each`, the chapters' own: an event updates each window that holds it; `panes`: under
       skip-till-any-match without predicates on adjacent events and negated sequences it updates its pane only, however
       much windows overlap (`panes`); `auto`: either, by its cost for the rate of a key (`panes_gain`).
     - `parallel`: `keys`: workers have keys whole; `time`: on Spark each key is cut by time into at most
-      `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). What panes do not evaluate is
-      refused, and so are windows of events and any `windows` but `panes`; in one process `time` is `windows=panes`.
+      `slices` slices that workers evaluate by panes side by side (`slices.SliceGrained`). Queries that panes cannot
+      evaluate are refused, and so are windows of events and any `windows` but `panes`; in one process `time` is
+      `windows=panes`.
 
     Departures: Algorithm 9 undercounts when several partial trends wait, so all of them are kept; negation, which the
     chapters leave out, is kept where a type-grained aggregate can hold it and refused otherwise.
@@ -62,10 +67,10 @@ class Cogra(IndependentAlgorithm):
     name: ClassVar[str] = "cogra"
     paper: ClassVar[str] = "Poppe 2018 (dissertation), Chapters 14-18"
 
-    def __init__(self, windows: str = OWN, parallel: str = "keys", slices: str = "8") -> None:
+    def __init__(self, windows: str = UNSET, parallel: str = "keys", slices: str = "8") -> None:
         self.by_time = Option(self.name, "parallel", parallel).among(PARALLEL) == "time"
         self.slices = Option(self.name, "slices", slices).count(1)
-        if windows == OWN:
+        if windows == UNSET:
             windows = "panes" if self.by_time else "each"
         self.windows = Option(self.name, "windows", windows).among(WINDOWS)
         if self.by_time and self.windows != "panes":
@@ -140,9 +145,46 @@ def _gain(part: Part, windows: float, pane: float, batch: KeyedBatch) -> float:
     maps = pane_tables_of(tables).maps
     entries, columns = len(maps.stopped), len(maps.after)
     products = 2 * entries * columns**2 + columns * maps.starts * maps.ends
-    found = int(np.count_nonzero((np.diff(tables.binding_ptr) > 0)[batch.events.type]))
+    matched = int(np.count_nonzero((np.diff(tables.binding_ptr) > 0)[batch.events.type]))
     time = batch.events.time
-    per_unit = max(found - 1, 0) / max(int(time.max()) - int(time.min()), 1) / len(batch.keys)  # of time and key
+    per_unit = max(matched - 1, 0) / max(int(time.max()) - int(time.min()), 1) / len(batch.keys)  # of time and key
     shared = max(per_unit * pane, 1e-9)
     saved: float = windows - entries - PER_EVENT - PER_PRODUCT * products / shared
-    return found * saved
+    return matched * saved
+
+
+def not_linear(automaton: Automaton, semantics: Semantics) -> str | None:
+    """Why events are no linear maps of cells, or None: their effect depends on more than numbers of trends."""
+    if semantics is not Semantics.ANY:
+        return "only under skip-till-any-match does an event leave earlier trends as they are"
+    if has_adjacent_predicates(automaton):
+        return "predicates on adjacent events need the earlier events themselves"
+    inner = automaton.negations
+    if any(n.negations for n in inner) or not only_single_events(frozenset(range(len(inner))), automaton):
+        return "a negated sequence may begin in one pane and end in another"
+    if len(inner) > MOST_NEGATIONS:
+        return f"a map of a pane notes matches of at most {MOST_NEGATIONS} negations"
+    return None
+
+
+def unsupported_negation(automaton: Automaton, semantics: Semantics) -> str | None:
+    """Why a negation cannot be kept at type granularity, or None.
+
+    A type-grained aggregate has forgotten when its events came. A match of a negative sub-pattern may therefore only
+    empty it, which is right if the match is one event: all events in the aggregate came before it. A longer match
+    leaves those that came after its START event valid. A leading negation needs no aggregate and may be any pattern.
+    """
+    for negations, where in _emptying(automaton, semantics):
+        if not only_single_events(negations, automaton):
+            return f"a negated sequence {where} cannot be kept at type granularity; only a single negated event can"
+        if negations and semantics is Semantics.NEXT and where == "between events":
+            return "negation between events is not kept at pattern granularity under skip-till-next-match"
+    return None
+
+
+def _emptying(automaton: Automaton, semantics: Semantics) -> Iterator[tuple[Negations, str]]:
+    if semantics is not Semantics.CONTIGUOUS:  # nothing can lie between contiguous events
+        for t in automaton.transitions:
+            yield t.negations, "between events"
+    for p in automaton.positions:
+        yield p.end or frozenset(), "at the end of the pattern"

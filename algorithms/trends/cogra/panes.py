@@ -1,4 +1,4 @@
-"""Evaluators of type granularity by panes: cost that does not grow with the overlap of windows."""
+"""Type granularity by panes, at a cost that does not grow with the overlap of windows (docs/panes.md)."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class PaneGrained(CellLanes):
 
     def grow(self, key: int) -> None:
         """Doubles the space for panes."""
-        more = self.lanes.back.shape[1]
+        added = self.lanes.back.shape[1]
         rows = len(self.maps.stopped) + self.maps.starts
         for axis, name in enumerate(("fresh", "lanes")):
             states: PaneCells = getattr(self, name)
-            cells = widened(states.cells, states.cells._fields, more * rows * len(self.maps.after), axis)
-            setattr(self, name, widened(states, ("back", "front"), more, axis)._replace(cells=cells))
+            cells = widened(states.cells, states.cells._fields, added * rows * len(self.maps.after), axis)
+            setattr(self, name, widened(states, ("back", "front"), added, axis)._replace(cells=cells))
 
     @property
     def kept(self) -> Ints:
@@ -62,7 +62,8 @@ class PaneGrained(CellLanes):
         event so far, none.
         """
         keys = (mapped(lambda array, key=key: array[key], self.lanes) for key in range(len(self.ends)))
-        return np.array([in_python(loop.live)(self.maps, one) if one.clock[NOW] >= 0 else 0 for one in keys], np.int64)
+        live = in_python(loop.live)
+        return np.array([live(self.maps, key) if key.clock[NOW] >= 0 else 0 for key in keys], np.int64)
 
     def ended(self) -> PaneCells:
         """Ends the current pane of the only key; returns a copy of its state, in which no peak is noted."""

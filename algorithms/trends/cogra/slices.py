@@ -23,9 +23,9 @@ from cepbench.queries.compile import CompiledQuery, Part
 
 @dataclass(frozen=True)
 class Crossing:
-    """What a slice has of one automaton's windows that reach over its edges.
+    """The panes of a slice for the windows of one automaton that cross its edges.
 
-    - `cut`: when the last window ends that began before the slice, or when the slice does.
+    - `cut`: the time when the last window ends that began before the slice, or the end of the slice.
     - `head`: the panes until then, all of them at the back.
     - `tail`: the panes of the windows that are open when the slice ends; None where `head` has the whole slice.
     """
@@ -143,7 +143,7 @@ class SliceGrained:
         return self.panes.state() + StateSize(cells * self.panes.sizes.cell_bytes, {"aggregates": cells})
 
     def crossing(self) -> Crossing:
-        """After `finish`: what the slice has of windows that reach over its edges."""
+        """After `finish`: the panes of the windows that cross the edges of the slice."""
         assert self.head is not None
         return Crossing(self.cut, self.head, self.tail)
 

@@ -1,4 +1,7 @@
-"""Gloria: a graph-based sharing optimizer for event trend aggregation, and its executor (Ma et al., SIGMOD 2022)."""
+"""Gloria (Ma et al., SIGMOD 2022): its graph is `optimizer.graph`, the path search `optimizer.elimination`.
+
+`optimizer.optimizer` is the sharing optimizer, `executor` with `kernels.stream` the executor.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ NOTICES = {
     "fell_back": "gloria: the search for a plan reached a limit; the plan is the greedy one",
     "thinned": "gloria: a transition has too many plans to look at them all; the plan is the best of those seen",
 }
-"""What users should know of a plan, by the number of its details that is not 0."""
+"""Notices to users on a plan, by the detail that is not 0 then."""
 
 DETAILS = (
     "template_seconds", "graph_seconds", "search_seconds", "plan_weight", "sharable_sets", "nodes", "graph_edges",
@@ -89,7 +92,7 @@ class Gloria(Algorithm):
         self.block = option("block", block).whole("all")
 
     def unsupported(self, query: Query) -> str | None:
-        """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
+        """Match queries, pairwise predicates, semantics other than skip-till-any-match, as GRETA."""
         return unsupported_under_any("Gloria", query)
 
     def plan(self, workload: Workload, statistics: Statistics) -> GloriaPlan:
@@ -102,9 +105,9 @@ class Gloria(Algorithm):
         sets: list[PlannedSet] = []
         alone: list[SetMember] = []
         for together in sharable_sets(members, self.block):
-            (shared, others), numbers = self._planned(together, replace(statistics, rates=rates), limits)
-            sets += shared
-            alone += others
+            (sharing, unshared), numbers = self._planned(together, replace(statistics, rates=rates), limits)
+            sets += sharing
+            alone += unshared
             for name, number in numbers.items():
                 details[name] = max(details[name], number) if name in MAXIMA else details[name] + number
         notices = tuple(text for name, text in NOTICES.items() if details[name])
@@ -134,7 +137,8 @@ class Gloria(Algorithm):
         # Sharing nothing is no choice where events are visited one by one, whose costs are not modeled.
         visited = (kept_positions(member.automaton, self.granularity).any() for member in members)
         if isinstance(costs, ExecutorCosts) and self.optimizer == LIGHTEST and rates and not any(visited):
-            rate, matched = sum(rates.values()), [sum(rates.get(s.type, 0.0) for s in own) for own in template.states]
+            rate = sum(rates.values())
+            matched = [sum(rates.get(state.type, 0.0) for state in states) for states in template.states]
             unshared = costs.unshared(rate, matched)
             if unshared < decision.weight + costs.whole(rate):
                 return ((), tuple(members)), numbers | {"left_alone": 1.0, "plan_weight": unshared}
@@ -149,11 +153,11 @@ class Gloria(Algorithm):
         Windows are at most as long as the stream, and of a short stream those close that begin in it.
         """
         rates, duration = statistics.rates, statistics.duration
-        own, overlaps = [member.window for member in members], [member.window.overlap for member in members]
-        windows, closing = [1.0] * len(own), overlaps
+        windows, overlaps = [member.window for member in members], [member.window.overlap for member in members]
+        lengths, closing = [1.0] * len(windows), overlaps
         if rates:
-            windows = [float(min(window.within, duration)) for window in own]
-            closing = [min(window.overlap, -(-duration // window.slide)) for window in own]
-        closings = [most / length for most, length in zip(closing, windows, strict=True)]
+            lengths = [float(min(window.within, duration)) for window in windows]
+            closing = [min(window.overlap, -(-duration // window.slide)) for window in windows]
+        closings = [closed / length for closed, length in zip(closing, lengths, strict=True)]
         of_types = [rates.get(name, 0.0) if rates else 1.0 for name in types]
-        return COSTS[self.costs](of_types, windows, overlaps, closings)
+        return COSTS[self.costs](of_types, lengths, overlaps, closings)

@@ -1,4 +1,4 @@
-"""Executes any valid sharing plan of a workload (Section 3.2)."""
+"""The executor of a sharing plan (Section 3.2): its loop is `kernels.stream`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from cepbench.algorithms.trends.gloria.compilation import CompiledPlan, compile_
 from cepbench.algorithms.trends.gloria.kernels.state import (
     Expressions,
     GloriaState,
-    GroupState,
-    OutletState,
+    OutgoingState,
+    QSetState,
     WorkRecord,
 )
 from cepbench.algorithms.trends.gloria.kernels.stream import run_events
@@ -40,17 +40,17 @@ evaluations of an expression, for one query and window.
 """
 
 FIRST_ROOM = 8
-"""Snapshots that a group has room for at least."""
+"""Snapshots that a Q-set has room for at least."""
 
-_KNOWN: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
+_COMPILED: WeakKeyDictionary[PlannedSet, dict[str, tuple[CompiledPlan, ...]]] = WeakKeyDictionary()
 """Compiled sets by granularity, since the executors of all keys run the same plan."""
 
 
 def _once(planned: PlannedSet, plan: GloriaPlan) -> tuple[CompiledPlan, ...]:
-    known = _KNOWN.setdefault(planned, {})
-    if plan.granularity not in known:
-        known[plan.granularity] = compile_sets(planned, plan.workload.schema, plan.granularity)
-    return known[plan.granularity]
+    compiled = _COMPILED.setdefault(planned, {})
+    if plan.granularity not in compiled:
+        compiled[plan.granularity] = compile_sets(planned, plan.workload.schema, plan.granularity)
+    return compiled[plan.granularity]
 
 
 class PlanState(SetState):
@@ -60,20 +60,20 @@ class PlanState(SetState):
 
     def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
         tables = compiled.program.tables
-        super().__init__(compiled, arithmetic, tables, WorkRecord, VertexRecord, len(tables.outlet))
-        groups = np.zeros(len(tables.group), records_of(GroupState))
-        groups["one"] = -1
-        outlets = np.zeros(len(tables.outlet), records_of(OutletState))
-        outlets["last"] = -1
+        super().__init__(compiled, arithmetic, tables, WorkRecord, VertexRecord, len(tables.outgoing))
+        q_sets = np.zeros(len(tables.q_set), records_of(QSetState))
+        q_sets["starting"] = -1
+        outgoing = np.zeros(len(tables.outgoing), records_of(OutgoingState))
+        outgoing["last"] = -1
         self.shared = Expressions(
             cells=self.cells(0),
             times=np.zeros(0, np.int64),
-            group=groups,
-            outlet=outlets,
-            pending=np.zeros(len(tables.outlet), records_of(PendingRecord)),
+            q_set=q_sets,
+            outgoing=outgoing,
+            pending=np.zeros(len(tables.outgoing), records_of(PendingRecord)),
             passed=np.zeros(len(tables.lists), np.bool_),
-            masks=np.zeros(len(tables.lists), np.bool_),
-            wanted=np.zeros(len(tables.position), np.bool_),
+            last_passed=np.zeros(len(tables.lists), np.bool_),
+            for_snapshot=np.zeros(len(tables.position), np.bool_),
             latest=np.full(len(tables.state), -1, np.int64),
         )
 
@@ -83,41 +83,42 @@ class PlanState(SetState):
         return GloriaState(self.totals, self.graph, self.vertices, self.shared)
 
     def make_room(self) -> None:
-        """Makes room for all that the next event may leave behind; groups with too many snapshots get twice as much."""
-        kind, group = self.compiled.program.tables.kind, self.shared.group
-        needed = 2 * (group["count"] - group["oldest"] + 2 * (kind["state_end"] - kind["state"]).max())
-        short = needed > group["room"]
+        """Makes room for all that the next event may leave behind; Q-sets with too many snapshots get twice as much."""
+        kind, q_set = self.compiled.program.tables.kind, self.shared.q_set
+        needed = 2 * (q_set["count"] - q_set["oldest"] + 2 * (kind["state_end"] - kind["state"]).max())
+        short = needed > q_set["room"]
         if short.any():
-            self._arrange(np.maximum(needed, (1 + short) * group["room"]).clip(FIRST_ROOM))
+            self._arrange(np.maximum(needed, (1 + short) * q_set["room"]).clip(FIRST_ROOM))
         super().make_room()
 
     def _arrange(self, rooms: NDArray[np.int64]) -> None:
-        """Gives each group room for so many snapshots, of which it keeps the live ones."""
-        known, shared = self.compiled.program.tables.group["rows"], self.shared
-        bases, starts = offsets(known * rooms), offsets(rooms)
+        """Gives each Q-set room for so many snapshots, and keeps the live ones."""
+        q_set_rows, shared = self.compiled.program.tables.q_set["rows"], self.shared
+        bases, starts = offsets(q_set_rows * rooms), offsets(rooms)
         cells, times = self.cells(bases[-1]), np.zeros(starts[-1], np.int64)
-        for g, (rows, room) in enumerate(zip(known.tolist(), rooms.tolist(), strict=True)):
-            group = shared.group[g]
-            live, first, old = group["count"] - group["oldest"], group["oldest"] - group["shift"], group["room"]
+        for g, (rows, room) in enumerate(zip(q_set_rows.tolist(), rooms.tolist(), strict=True)):
+            q_set = shared.q_set[g]
+            live, first, old = q_set["count"] - q_set["oldest"], q_set["oldest"] - q_set["shift"], q_set["room"]
             for before, after in zip(shared.cells, cells, strict=True):
-                kept = before[group["base"] : group["base"] + rows * old].reshape(rows, old, *before.shape[1:])
-                own = after[bases[g] : bases[g + 1]].reshape(rows, room, *after.shape[1:])
-                own[:, :live] = kept[:, first : first + live]
-            times[starts[g] : starts[g] + live] = shared.times[group["times"] + first :][:live]
-            group["base"], group["room"], group["times"], group["shift"] = bases[g], room, starts[g], group["oldest"]
+                kept = before[q_set["base"] : q_set["base"] + rows * old].reshape(rows, old, *before.shape[1:])
+                moved = after[bases[g] : bases[g + 1]].reshape(rows, room, *after.shape[1:])
+                moved[:, :live] = kept[:, first : first + live]
+            times[starts[g] : starts[g] + live] = shared.times[q_set["times"] + first :][:live]
+            q_set["base"], q_set["room"], q_set["times"], q_set["shift"] = bases[g], room, starts[g], q_set["oldest"]
         self.shared = shared._replace(cells=cells, times=times)
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
-        note_state(self.compiled.program.tables, self.totals, self.shared.group, self.graph.counters)
+        note_state(self.compiled.program.tables, self.totals, self.shared.q_set, self.graph.counters)
 
 
 class GloriaExecutor(SetExecutor):
     """Executes the plan of one sharable set on one key.
 
-    An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. It is a
-    new snapshot of what reaches the event, for each query and window, if the snapshots are those of Ej; otherwise it is
-    what reaches it. Queries that do not continue with the Q-set evaluate the expression that reaches the event.
+    An event of Ej has, for a Q-set that shares a transition from Ej, one expression over the Q-set's snapshots. If the
+    snapshots are those of Ej, it is a new snapshot, whose values are the trends that end at the event's predecessors,
+    for each query and window; otherwise it is the sum of the predecessors' expressions. Queries that do not continue
+    with the Q-set evaluate that sum.
     Example 3.2: q1 = SEQ(C, (SEQ(A, B))+, D) and q2, the same without D, share (1, 2)^C; s is the snapshot of c0:
 
         event         c0   a1   b2   a3   b4   d5
@@ -127,13 +128,13 @@ class GloriaExecutor(SetExecutor):
 
     Departures from Section 3.2; the first, and the first half of the second, at the coarsest granularity only:
 
-    - Per transition and Q-set the sum of what the events before have is kept, so that an event does not visit them,
-      unless predicates on adjacent events select some: then it does, as GRETA's and all events of the paper do.
-    - Consecutive events that the same events precede have one snapshot, and so have those that start trends between two
+    - Per transition and Q-set the sum of the expressions of earlier events is kept, so that an event does not visit
+      them, unless predicates on adjacent events select some. In the paper, as in GRETA, events always visit them.
+    - Consecutive events with the same predecessors have one snapshot, and so have events that start trends between two
       times at which windows open.
     - Trends that end are summed as expressions, and evaluated when a window closes.
-    - An event that some queries of a Q-set match, or let follow other events than the others do, has a snapshot of its
-      own where it is shared (Hamlet's snapshots at event level).
+    - An event that only some queries of a Q-set match, or for which their predecessors differ, has a snapshot of its
+      own (Hamlet's snapshots at event level).
 
     For s snapshots that are live, and u queries times windows of a Q-set, an event costs O(s) per transition that it is
     shared on, O(u) per snapshot that is made of sums, O(u s) per expression that is evaluated, and O(u) unshared; n
@@ -153,7 +154,7 @@ class GloriaExecutor(SetExecutor):
 
 
 def gloria_sets(plan: GloriaPlan) -> list[tuple[Sequence[SetMember], Callable[[], GloriaExecutor]]]:
-    """The members of each sharable set, and what makes its executor of a key."""
+    """The members of each sharable set, and a function that creates its executor of a key."""
     return [
         (compiled.members, partial(GloriaExecutor, compiled, plan.workload.arithmetic))
         for planned in plan.sets

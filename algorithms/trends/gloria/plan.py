@@ -1,4 +1,4 @@
-"""Which members of a workload share which transitions, by which snapshots (Definitions 2.6, 2.7, Section 3.2)."""
+"""The sharing plan: the members that share each transition, and their snapshots (Definitions 2.6, 2.7, Section 3.2)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class GloriaPlan(Plan):
 
 
 def sharable_sets(members: Sequence[SetMember], block: int | None = None) -> tuple[tuple[SetMember, ...], ...]:
-    """The sharable sets, a partition of the members; a member that shares with no other is a set by itself.
+    """The sharable sets, a partition of the members; a member that cannot share is a set by itself.
 
     Members share if their aggregates are of one class and they have a transition in common (Definition 2.3), and if
     their queries are in the same block of `block` consecutive queries.
@@ -60,12 +60,14 @@ def sharable_sets(members: Sequence[SetMember], block: int | None = None) -> tup
     blocks: dict[int, list[SetMember]] = {}
     for member in members:
         blocks.setdefault(member.query.index // block if block else 0, []).append(member)
-    found = []
-    for own in blocks.values():
-        states = [states_of(member) for member in own]
-        keys = [[(s[t.source], s[t.target]) for t in m.automaton.transitions] for s, m in zip(states, own, strict=True)]
-        found += [tuple(own[m] for m in together) for together in connected(own, keys)]
-    return tuple(found)
+    sets = []
+    for block_members in blocks.values():
+        keys = []
+        for member in block_members:
+            states = states_of(member)
+            keys.append([(states[t.source], states[t.target]) for t in member.automaton.transitions])
+        sets += [tuple(block_members[m] for m in numbers) for numbers in connected(block_members, keys)]
+    return tuple(sets)
 
 
 Separated = tuple[tuple[PlannedSet, ...], tuple[SetMember, ...]]
@@ -86,6 +88,6 @@ def part_of(planned: PlannedSet, numbers: Sequence[int]) -> PlannedSet:
     sharing: dict[TypeTransition, TransitionPlan] = {}
     for t, plan in planned.sharing.transitions.items():
         left = [(frozenset(place[m] for m in q.members if m in place), q.snapshot) for q in plan]
-        if kept := [QSet(own, snapshot if len(own) > 1 else None) for own, snapshot in left if own]:
+        if kept := [QSet(part, snapshot if len(part) > 1 else None) for part, snapshot in left if part]:
             sharing[t] = tuple(kept)
     return PlannedSet(tuple(planned.members[m] for m in numbers), WorkloadSharingPlan(sharing))

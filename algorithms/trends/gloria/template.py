@@ -65,15 +65,15 @@ def template_of(members: Sequence[SetMember]) -> GloriaTemplate:
                 start[state].add(m)
             if position.end is not None:
                 end[state].add(m)
-    frozen = [{key: frozenset(own) for key, own in sets.items()} for sets in (transitions, start, end, alone)]
+    frozen = [{key: frozenset(numbers) for key, numbers in sets.items()} for sets in (transitions, start, end, alone)]
     return GloriaTemplate(frozen[0], frozen[1], frozen[2], frozen[3], states)
 
 
 def states_of(member: SetMember) -> tuple[TypeState, ...]:
     """The states of the positions of a member's automaton."""
     seen: Counter[str] = Counter()
-    found = []
+    states = []
     for position in member.automaton.positions:
-        found.append(TypeState(position.type, seen[position.type]))
+        states.append(TypeState(position.type, seen[position.type]))
         seen[position.type] += 1
-    return tuple(found)
+    return tuple(states)

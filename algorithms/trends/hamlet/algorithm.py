@@ -1,4 +1,7 @@
-"""Hamlet: shared online aggregation of event trends, with decisions at run time (Poppe et al., SIGMOD 2021)."""
+"""Hamlet (Poppe et al., SIGMOD 2021): Definition 8 is in `kernels.snapshots`, Equation 8 in `kernels.benefit`.
+
+The loop over bursts is `kernels.stream`, Algorithm 1 for a shared graphlet `kernels.shared`.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +28,11 @@ class Hamlet(Algorithm):
     """Aggregates the trends of all queries online; those with a Kleene sub-pattern E+ in common share bursts of E.
 
     - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), and shares nothing if a stream
-      has many keys with few events each (`snapshots.keys`); `static` shares all that can be shared; `never` shares
+      has many keys with few events each (`snapshots.sets`); `static` shares all that can be shared; `never` shares
       nothing: it runs the code of COGRA, or of GRETA at event granularity.
     - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
       no predicate selects one by one are sums.
-    - `benefit`: `executor`, what this executor does for a burst, or `paper`, Equation 8.
+    - `benefit`: `executor`, the cost of a burst to this executor, or `paper`, Equation 8.
     - `trace`: `none`, or how many decisions each sharable set of a key keeps (`HamletExecutor.trace`); with
       any number, `details` have all decisions added up by size of burst.
 
@@ -59,7 +62,7 @@ class Hamlet(Algorithm):
         self.trace = option("trace", trace).whole("none") or 0
 
     def unsupported(self, query: Query) -> str | None:
-        """What GRETA refuses: match queries, pairwise predicates, semantics other than skip-till-any-match."""
+        """Match queries, pairwise predicates, semantics other than skip-till-any-match, as GRETA."""
         return unsupported_under_any("Hamlet", query)
 
     def plan(self, workload: Workload, statistics: Statistics) -> HamletPlan:

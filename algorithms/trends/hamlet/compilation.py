@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.cells import Weighing, cell_bytes
-from cepbench.algorithms.trends.hamlet.kernels.alone import MORE
+from cepbench.algorithms.trends.hamlet.kernels.alone import WORK_CELLS
 from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.trends.hamlet.kernels.state import VALUES
 from cepbench.algorithms.trends.hamlet.workload import KleeneSubPattern, SharableSet
@@ -55,63 +55,71 @@ class _Merger(SetCompiler):
 
     def _add_group(self, patterns: Sequence[KleeneSubPattern]) -> None:
         """A Kleene sub-pattern at the positions that share it."""
-        positions, g, first = self.rows["position"], len(self.rows["group"]), len(self.rows["alike"])
-        own = [self.first_position[pattern.member] + pattern.position for pattern in patterns]
-        found = [pattern.predicates for pattern in patterns]
-        known = list(dict.fromkeys(found))
-        most = max(known, key=found.count)
+        positions, g, first = self.rows["position"], len(self.rows["group"]), len(self.rows["predicate_class"])
+        numbers = [self.first_position[pattern.member] + pattern.position for pattern in patterns]
+        of_unit = [pattern.predicates for pattern in patterns]
+        distinct = list(dict.fromkeys(of_unit))
+        reference = max(distinct, key=of_unit.count)
         units: list[Row] = []
         value = VALUES
-        for p, predicates in zip(own, found, strict=True):
+        for p, predicates in zip(numbers, of_unit, strict=True):
             positions[p]["unit"] = len(self.rows["unit"]) + len(units)
             edges = enumerate(self._into(p), positions[p]["enter"])
             loop = next(e for e, edge in edges if edge["source"] == p)
             unit = {"group": g, "position": p, "loop": loop, "value": value}
-            units.append(unit | {"alike": first + known.index(predicates)})
+            units.append(unit | {"predicate_class": first + distinct.index(predicates)})
             value += self.windows[positions[p]["window"]].overlap
         classes: list[Row] = []
-        for predicates in known:
-            unit = units[found.index(predicates)]
+        for predicates in distinct:
+            unit = units[of_unit.index(predicates)]
             loop = unit["loop"] if predicates[1] else NONE
             classes.append(
                 {
                     "condition": positions[unit["position"]]["condition"],
                     "loop": loop,
-                    "same_loop": predicates[1] == most[1],
+                    "same_loop": predicates[1] == reference[1],
                 }
             )
-        row = self.add("unit", units) | self.add("alike", classes) | {"reference": first + known.index(most)}
+        row = (
+            self.add("unit", units)
+            | self.add("predicate_class", classes)
+            | {"reference": first + distinct.index(reference)}
+        )
         self.rows["group"].append(row)
         self.group_of[self.schema.type_code(patterns[0].type)] = g
         self.contexts = max(self.contexts, value - VALUES)
 
     def template(self, weights: Weighing) -> TemplateTables:
         """The records of members, once all are known."""
-        most = max(member.window.overlap for member in self.members)
-        whole = self.place_cells(most + MORE, cell_bytes(weights))
+        span = max(member.window.overlap for member in self.members)
+        whole = self.place_cells(span + WORK_CELLS, cell_bytes(weights))
         whole |= {"semantics": ANY, "event_bytes": 0, "contexts": self.contexts}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
         self.rows["whole"].append(whole | {"every": self.granularity == EVENT})
-        self.rows["kind"] += [self._type(code, own) for code, own in enumerate(self.bound)]
+        self.rows["kind"] += [self._type(code, positions) for code, positions in enumerate(self.bound)]
         cells = [
             [self.rows["slot"][edge["read"]]["cell"] for edge in self._into(p) if not edge["visited"]]
             for p in range(len(self.rows["position"]))
         ]
         template = TemplateTables(
             **self.arrays(),
-            first_source=np.array(offsets(len(own) + 1 for own in cells)[:-1], np.uint64),
-            source=np.array([cell for own in cells for cell in (*own, END)], np.uint64),
+            first_source=np.array(offsets(len(read) + 1 for read in cells)[:-1], np.uint64),
+            source=np.array([cell for read in cells for cell in (*read, END)], np.uint64),
         )
         return self.sized(template)
 
-    def _type(self, code: int, own: Sequence[int]) -> Row:
-        kept = sum(bool(self.rows["position"][p]["kept"]) for p in own)
-        row = {"group": self.group_of.get(code, NONE), "kept": kept, "relevant": bool(own) or code in self.negated}
-        beside = any(edge["source"] in set(own) - {p} for p in own for edge in self._into(p))
-        visited = any(edge["visited"] for p in own for edge in self._into(p))
+    def _type(self, code: int, positions: Sequence[int]) -> Row:
+        kept = sum(bool(self.rows["position"][p]["kept"]) for p in positions)
+        row = {
+            "group": self.group_of.get(code, NONE),
+            "kept": kept,
+            "relevant": bool(positions) or code in self.negated,
+        }
+        beside = any(edge["source"] in set(positions) - {p} for p in positions for edge in self._into(p))
+        visited = any(edge["visited"] for p in positions for edge in self._into(p))
         row["independent"] = code not in self.negated and not beside
         row["summed"] = row["independent"] and kept == 0 and not visited
-        return row | self.run("binding", own)
+        return row | self.run("binding", positions)
 
     def _into(self, p: int) -> list[Row]:
         position = self.rows["position"][p]

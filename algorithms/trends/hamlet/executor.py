@@ -36,8 +36,8 @@ from cepbench.algorithms.trends.snapshots.members import SetMember
 from cepbench.algorithms.trends.snapshots.sets import SetExecutor
 from cepbench.queries.records import records_of
 
-ALIKE = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
-DETAILS = {name: (name,) for name in ALIKE} | {
+SAME_NAME = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
+DETAILS = {name: (name,) for name in SAME_NAME} | {
     "event_visits": ("visits",),
     "graphlets": ("shared_bursts", "alone_graphlets"),
     "snapshots": ("graphlet_snapshots", "event_snapshots"),
@@ -76,11 +76,11 @@ class HamletSetState(SetState):
         super().make_room()
         counts, old, room = self.counts, self.graphlets, len(self.graphlets.snapshot)
         first, stop = int(counts["oldest_snapshot"]), int(counts["snapshots"])
-        more = free_room(room, stop - first, int(counts["more_snapshots"]))
+        free = free_room(room, stop - first, int(counts["more_snapshots"]))
         rows = (array.reshape(len(array) // room, room, *array.shape[1:])[:, first:stop] for array in old.cells)
-        wide = (wider(array, more, axis=1) for array in rows)
+        wide = (wider(array, free, axis=1) for array in rows)
         cells = Cells._make(array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in wide)
-        snapshot, among = wider(old.snapshot[first:stop], more), wider(old.among[:, first:stop], more)
+        snapshot, among = wider(old.snapshot[first:stop], free), wider(old.among[:, first:stop], free)
         self.graphlets = old._replace(cells=cells, snapshot=snapshot, among=among)
         for name in ("first", "graphlet"):
             self.vertices.event[name] -= first
@@ -114,14 +114,14 @@ class HamletExecutor(SetExecutor):
     def details(self) -> Mapping[str, float]:
         """Counted work, the seconds to find bursts and scan them for decisions, and the numbers of the trace."""
         counts = self.set_state.counts
-        found = {name: float(sum(counts[part] for part in parts)) for name, parts in DETAILS.items()}
-        return {**found, "deciding_seconds": self.deciding, **self.trace.details()}
+        work = {name: float(sum(counts[part] for part in parts)) for name, parts in DETAILS.items()}
+        return {**work, "deciding_seconds": self.deciding, **self.trace.details()}
 
     def run(self, events: KernelEvents, now: int) -> Rows:
         """Processes the complete bursts of some events, keeps the rest, and closes windows that end by `now`."""
         if self.buffered is not None:
             parts = zip(self.buffered, events, (0, 0, 1, 1, 1, 0), strict=True)
-            events = _readonly(*(np.concatenate([one, other], axis) for one, other, axis in parts))
+            events = _readonly(*(np.concatenate([buffered, added], axis) for buffered, added, axis in parts))
             self.buffered = None
         decisions, rest = self._find_bursts(events, now)
         if rest < len(events.time):
@@ -133,28 +133,28 @@ class HamletExecutor(SetExecutor):
         return answers
 
     def _find_bursts(self, events: KernelEvents, now: int) -> tuple[Decisions, int]:
-        """Complete bursts and what is known of them, to be decided; and the first event of the rest."""
+        """Complete bursts with their statistics, for decisions; and the first event of the rest."""
         template = self.compiled.program.template
         bursts = np.empty(len(events.time), records_of(BurstRecord))
         started = time.perf_counter()
         last = int(self.set_state.counts["last"])
         count, rest = find_bursts(events.time, events.kind, last, now, template.kind, template.window, bursts)
-        bursts, number = bursts[:count], len(template.alike)
+        bursts, number = bursts[:count], len(template.predicate_class)
         classes = np.zeros((count, number), records_of(ClassRecord))
         matches = np.ones((len(events.time), number), np.bool_)
-        scan_bursts(events, template.group, template.alike, bursts, classes, matches)
+        scan_bursts(events, template.group, template.predicate_class, bursts, classes, matches)
         self.deciding += time.perf_counter() - started
         return self.sharing.decisions(bursts, classes, matches, template), rest
 
     def _keep(self, events: KernelEvents, rest: int) -> None:
-        """Buffers what may belong to the incomplete burst."""
+        """Buffers the events that may belong to the incomplete burst."""
         kept = rest + np.flatnonzero(self.compiled.program.template.kind["relevant"][events.kind[rest:]])
         columns = (events.ints[:, kept], events.reals[:, kept], events.flags[:, kept])
         self.buffered = _readonly(events.time[kept], events.kind[kept], *columns, events.negated[kept])
 
 
 def hamlet_sets(plan: HamletPlan, sharing: Sharing) -> list[tuple[Sequence[SetMember], Callable[[], HamletExecutor]]]:
-    """The members of each sharable set, and what makes its executor of a key."""
+    """The members of each sharable set, and a function that creates its executor of a key."""
     arithmetic = plan.workload.arithmetic
     return [(compiled.members, partial(HamletExecutor, compiled, arithmetic, sharing)) for compiled in plan.sets]
 

@@ -1,4 +1,4 @@
-"""What is decided about a workload before the stream: its sharable sets, and the members that share nothing."""
+"""The plan of a workload, made before the stream: its sharable sets, and the members that share nothing."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class HamletPlan(Plan):
 
 def plan_of(workload: Workload, granularity: str = COARSEST, *, shares: bool = True) -> HamletPlan:
     """Workload analysis (Section 3.1); without `shares`, no set is compiled."""
-    found = sharable_sets(members_of(workload))
-    groups = [group for one in found for group in one.shared]
-    queries = {one.members[unit.member].query.index for one in found for group in one.shared for unit in group}
+    sets = sharable_sets(members_of(workload))
+    groups = [patterns for sharable in sets for patterns in sharable.shared]
+    queries = {s.members[unit.member].query.index for s in sets for patterns in s.shared for unit in patterns}
     details = {
-        "sharable_sets": float(sum(len({m.query.index for m in one.members}) > 1 for one in found)),
+        "sharable_sets": float(sum(len({m.query.index for m in s.members}) > 1 for s in sets)),
         "sharable_sub_patterns": float(len(groups)),
         "sharing_queries": float(len(queries)),
     }
-    sharing = [one for one in found if shares and one.shared]
-    sets = tuple(compile_set(one, workload.schema, granularity) for one in sharing)
-    alone = tuple(member for one in found if one not in sharing for member in one.members)
-    return HamletPlan(workload, sets, alone, granularity, details=details)
+    sharing = [sharable for sharable in sets if shares and sharable.shared]
+    compiled = tuple(compile_set(sharable, workload.schema, granularity) for sharable in sharing)
+    alone = tuple(member for sharable in sets if sharable not in sharing for member in sharable.members)
+    return HamletPlan(workload, compiled, alone, granularity, details=details)

@@ -1,4 +1,4 @@
-"""How it is decided which bursts are shared, by a mode and its costs or from outside; and the trace of decisions."""
+"""The decisions which bursts are shared: by a mode and its costs, or from outside; and their trace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Flags
 from cepbench.algorithms.trends.hamlet.kernels.benefit import BenefitCosts
-from cepbench.algorithms.trends.hamlet.kernels.bursts import MOST, BurstRecord
+from cepbench.algorithms.trends.hamlet.kernels.bursts import MOST_EVENTS, BurstRecord
 from cepbench.algorithms.trends.hamlet.kernels.program import TemplateTables
 from cepbench.algorithms.trends.hamlet.kernels.stream import Decisions
 from cepbench.queries.records import Records, records_of
@@ -21,13 +21,13 @@ COSTS = (
         select=0.07, test=1.15, coefficient=0.03, run=0.009, split=4.0,
     ),
 )  # fmt: skip
-"""Where events extend sums, and where some are visited. Fitted by `benchmarks/hamlet.py costs event_costs` and
+"""For events that extend sums, and for events that are visited. Fitted by `benchmarks/hamlet.py costs event_costs` and
 `predicate_costs` to the times of sharing everything and nothing; `split` is measured by `split_cost`.
 """
 
 NUMBERS = ("traced_bursts", "traced_shared", "traced_snapshots", "predicted_shared", "predicted_alone")
 """Numbers by size: bursts, those that some queries shared, snapshots at event level, and both predicted costs."""
-_SIZES = MOST.bit_length()
+_SIZES = MOST_EVENTS.bit_length()
 
 Decide = Callable[[int], Sequence[bool]]
 """Returns for each of so many units of a burst's group, in order, whether it shares the burst."""
@@ -35,7 +35,7 @@ Decide = Callable[[int], Sequence[bool]]
 
 @dataclass(frozen=True)
 class Sharing:
-    """How bursts are decided: a mode, the costs of a benefit, or decisions from outside.
+    """The way in which bursts are decided: a mode, the costs of a benefit, or decisions from outside.
 
     `traced` is the number of decisions that each sharable set keeps, the newest; with 0 none is traced.
     """
@@ -47,30 +47,30 @@ class Sharing:
     traced: int = 0
 
     def decisions(self, bursts: Records, classes: Records, matches: Flags, template: TemplateTables) -> Decisions:
-        """What kernels read to decide these bursts."""
-        given = np.zeros((0 if self.decide is None else len(bursts), len(template.unit)), np.bool_)
+        """The decisions on these bursts, as kernels read them."""
+        forced = np.zeros((0 if self.decide is None else len(bursts), len(template.unit)), np.bool_)
         if self.decide is not None:
             for n in np.flatnonzero(bursts["group"] >= 0):
                 group = template.group[bursts["group"][n]]
-                own = slice(int(group["unit"]), int(group["unit_end"]))
-                given[n, own] = self.decide(own.stop - own.start)
+                units = slice(int(group["unit"]), int(group["unit_end"]))
+                forced[n, units] = self.decide(units.stop - units.start)
         dynamic = self.mode == "dynamic" and self.decide is None
-        return Decisions(bursts, classes, matches, dynamic, self.paper, self.costs, given)
+        return Decisions(bursts, classes, matches, dynamic, self.paper, self.costs, forced)
 
 
 class DecisionTrace:
-    """Keeps the newest `most` decisions, and a sum for each power of two: space does not grow with the stream."""
+    """Keeps the newest `limit` decisions, and a sum for each power of two: space does not grow with the stream."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
         self.newest = np.zeros(0, records_of(BurstRecord))
         self.sums = np.zeros((_SIZES, len(NUMBERS)), np.float64)
 
     def add(self, bursts: Records) -> None:
         """Adds bursts of sharable types that were decided."""
-        self.newest = np.concatenate([self.newest, bursts[-self.most :]])[-self.most :].copy()
-        sums = [bursts[name] for name in ("created", "shared", "alone")]
-        numbers = np.stack([np.ones(len(bursts)), bursts["queries"] > 0, *sums], axis=1)
+        self.newest = np.concatenate([self.newest, bursts[-self.limit :]])[-self.limit :].copy()
+        totals = [bursts[name] for name in ("created", "shared", "alone")]
+        numbers = np.stack([np.ones(len(bursts)), bursts["queries"] > 0, *totals], axis=1)
         np.add.at(self.sums, np.frexp(bursts["size"])[1] - 1, numbers)
 
     def details(self) -> Mapping[str, float]:

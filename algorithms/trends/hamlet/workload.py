@@ -1,4 +1,4 @@
-"""Workload analysis (Section 3.1): which queries can share which Kleene sub-patterns.
+"""Workload analysis (Section 3.1): the Kleene sub-patterns that queries can share.
 
 A *member* is a query, or one of the automata of a conjunction (both sides and their common trends, Section 5).
 """
@@ -44,26 +44,26 @@ def sharable_sets(members: Sequence[SetMember]) -> tuple[SharableSet, ...]:
     one key, so they do). Windows begin with the stream, so those of any two queries overlap.
     """
     patterns = [kleene_sub_patterns(member.automaton) for member in members]
-    found = []
-    for indices in connected(members, [[pattern.type for pattern in own] for own in patterns]):
+    sets = []
+    for indices in connected(members, [[pattern.type for pattern in of_member] for of_member in patterns]):
         by_type: dict[str, list[KleeneSubPattern]] = {}
         for number, m in enumerate(indices):
             for pattern in patterns[m]:
                 by_type.setdefault(pattern.type, []).append(replace(pattern, member=number))
-        shared = tuple(tuple(own) for own in by_type.values() if len(own) > 1)
-        found.append(SharableSet(tuple(members[m] for m in indices), shared))
-    return tuple(found)
+        shared = tuple(tuple(same_type) for same_type in by_type.values() if len(same_type) > 1)
+        sets.append(SharableSet(tuple(members[m] for m in indices), shared))
+    return tuple(sets)
 
 
 def kleene_sub_patterns(automaton: Automaton) -> tuple[KleeneSubPattern, ...]:
     """The positions of E+ that may be shared.
 
-    What a graphlet's snapshot holds must not change within a burst of E. So no other position of type E may come next
+    The value of a graphlet's snapshot must not change within a burst of E. So no other position of type E may come next
     to this one, no negation may name E or lie inside the loop, and neither predicates nor a negated sequence may select
     some of the events before the loop. Nor may such a sequence end the pattern, right behind the loop: its last events
     are selected when the window closes.
     """
-    found = []
+    patterns = []
     negated = negated_types(automaton)
     loops = {t.source: t for t in automaton.transitions if t.source == t.target}
     for p, loop in loops.items():
@@ -79,5 +79,5 @@ def kleene_sub_patterns(automaton: Automaton) -> tuple[KleeneSubPattern, ...]:
         if not only_single_events(position.end or frozenset(), automaton):
             continue
         predicates = frozenset(position.predicates), frozenset(p.nameless for p in loop.predicates)
-        found.append(KleeneSubPattern(p, position.type, predicates))
-    return tuple(found)
+        patterns.append(KleeneSubPattern(p, position.type, predicates))
+    return tuple(patterns)

@@ -47,7 +47,7 @@ class BlockShape:
         return min(OF_MANY_KEYS if self.small else VERTICES, max(FEWEST_VERTICES, BLOCK_CELLS // self.span))
 
     def empty(self, blocks: int) -> Blocks:
-        """So many free blocks."""
+        """`blocks` free blocks."""
         width, vertices = self.width, blocks * self.width
         return Blocks(
             block=np.zeros(blocks, records_of(BlockRecord)),
@@ -61,27 +61,27 @@ class BlockShape:
             selected=np.zeros(width, np.int64),
         )
 
-    def wider(self, blocks: Blocks | Graph, more: int) -> Blocks:
-        """A copy with `more` free blocks."""
+    def wider(self, blocks: Blocks | Graph, added: int) -> Blocks:
+        """A copy with `added` free blocks in addition."""
         count, free = len(blocks.free), blocks.free[: blocks.left[0]]
-        free = np.append(free, np.arange(count, count + more))
-        return self.filled(count + more, slice(count), self.by_block(blocks), free)
+        free = np.append(free, np.arange(count, count + added))
+        return self.filled(count + added, slice(count), self.by_block(blocks), free)
 
     def filled(self, blocks: int, to: Ints | slice, kept: Sequence[NDArray[Any]], free: Ints) -> Blocks:
-        """So many blocks, of which those at `to` have the `kept` contents."""
-        found = self.empty(blocks)
-        for array, some in zip(self.by_block(found), kept, strict=True):
-            array[to] = some
-        found.left[0] = len(free)
-        found.free[: len(free)] = free
-        return found
+        """`blocks` blocks, of which those at `to` have the `kept` contents, and those in `free` are free."""
+        filled = self.empty(blocks)
+        for array, contents in zip(self.by_block(filled), kept, strict=True):
+            array[to] = contents
+        filled.left[0] = len(free)
+        filled.free[: len(free)] = free
+        return filled
 
     def by_block(self, blocks: Blocks | Graph) -> list[NDArray[Any]]:
-        """Views of the arrays with blocks, of which there are some, as their first axis."""
+        """Views of the arrays with blocks, at least one, as their first axis."""
         count = len(blocks.free)
         cells = [array.reshape(count, len(array) // count, array[0].size) for array in blocks.cells]
-        found = (array.reshape(len(array), count, self.width) for array in (blocks.ints, blocks.reals))
-        return [blocks.block, blocks.time, blocks.order, *cells, *(array.swapaxes(0, 1) for array in found)]
+        columns = (array.reshape(len(array), count, self.width) for array in (blocks.ints, blocks.reals))
+        return [blocks.block, blocks.time, blocks.order, *cells, *(array.swapaxes(0, 1) for array in columns)]
 
 
 def event_bytes(columns: ColumnSet, position: Records) -> int:
@@ -98,7 +98,8 @@ def empty_positions(template: Template, predicates: Predicates) -> Records:
     position["sort_column"] = position["head"] = position["tail"] = NO_BLOCK
     for edge in template.transition[template.transition["visited"]]:
         q, e = edge["source"], edge["predicates"]
-        for one in predicates.one[predicates.ptr[e] : predicates.ptr[e + 1]]:
-            if position["sort_column"][q] < 0 and one["op"] != OPERATORS[Op.NE] and one["left_factor"] > 0:
-                position["sort_column"][q], position["sort_real"][q] = one["left_column"], one["real"]
+        for predicate in predicates.one[predicates.ptr[e] : predicates.ptr[e + 1]]:
+            ordered = predicate["op"] != OPERATORS[Op.NE] and predicate["left_factor"] > 0
+            if position["sort_column"][q] < 0 and ordered:
+                position["sort_column"][q], position["sort_real"][q] = predicate["left_column"], predicate["real"]
     return position

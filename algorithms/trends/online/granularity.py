@@ -12,10 +12,11 @@ from cepbench.queries.model import Semantics
 EVENT, COARSEST = "event", "coarsest"
 GRANULARITIES = (COARSEST, EVENT)
 """`event`: each matched event keeps aggregates and is visited by later ones, as in GRETA; `coarsest`: the coarsest
-granularity that is exact, as in COGRA, so that events are kept only where something selects them one by one."""
+granularity that is exact, as in COGRA, where events are kept only if a predicate or a negation selects some of them.
+"""
 
 SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
-"""As kernels know them."""
+"""The semantics as numbers, for kernels."""
 
 
 def has_adjacent_predicates(automaton: Automaton) -> bool:
@@ -27,7 +28,7 @@ def kept_positions(automaton: Automaton, granularity: str) -> NDArray[np.bool_]:
     """bool[P]: the positions whose events are kept.
 
     At the coarsest granularity those are the event types T_e of Theorem 15.3, whose events predicates compare with
-    later ones, and those from which a match of a negated sequence selects: it leaves valid what came after it began.
+    later ones, and those of which a match of a negated sequence invalidates some: events after its START stay valid.
     """
     kept = [granularity == EVENT] * len(automaton.positions)
     for t in automaton.transitions:

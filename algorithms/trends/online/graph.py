@@ -19,10 +19,10 @@ from cepbench.algorithms.engine.negation import negations_of
 from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.online.blocks import BlockShape, empty_positions, event_bytes
 from cepbench.algorithms.trends.online.granularity import SEMANTICS
-from cepbench.algorithms.trends.online.kernels.reach.visits import GraphProgram, propagate_keys
 from cepbench.algorithms.trends.online.kernels.records import ProgressRecord
 from cepbench.algorithms.trends.online.kernels.store import CELLS, LIVE, Blocks, KeyGraph
 from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, GraphTables, MemberRows
+from cepbench.algorithms.trends.online.kernels.visits import GraphProgram, propagate_keys
 from cepbench.algorithms.trends.online.slots import AutomatonSlots
 from cepbench.algorithms.trends.online.template import TemplateCompiler, empty_totals
 from cepbench.events.windows import Window
@@ -51,15 +51,13 @@ class GraphGrained(Lanes):
         self.query, semantics = query, SEMANTICS[query.query.semantics]
         program, position = _program(part, query.columns, window, semantics, kept.tobytes())
         totals = empty_totals(program.template, query.layout, query.arithmetic, ProgressRecord)
-        own = KeyGraph(position, np.zeros(2, np.int64), totals)
+        fresh = KeyGraph(position, np.zeros(2, np.int64), totals)
         counts_events = query.window is not None and query.window.counts_events
         small = bool(query.partition) or counts_events or semantics != ANY
         self.shape = BlockShape(query.columns, window.overlap, query.layout, query.arithmetic, small)
-        arena, negations = (
-            self.shape.empty(FIRST_BLOCKS + 2 * len(position)),
-            negations_of(part.negations, window, query.columns),
-        )
-        super().__init__(program, own, arena, window, query.columns, negations)
+        arena = self.shape.empty(FIRST_BLOCKS + 2 * len(position))
+        negations = negations_of(part.negations, window, query.columns)
+        super().__init__(program, fresh, arena, window, query.columns, negations)
 
     @property
     def rows(self) -> MemberRows:
@@ -107,14 +105,14 @@ class GraphGrained(Lanes):
 def _program(
     part: Part, columns: ColumnSet, window: Window, semantics: int, kept_positions: bytes
 ) -> tuple[GraphProgram, Records]:
-    """What all graphs of an automaton have in common, once for many keys; and positions without vertices."""
+    """The program of all graphs of an automaton, once for many keys; and its positions, without vertices."""
     tables, automaton, kept = part.tables, part.automaton, np.frombuffer(kept_positions, np.bool_)
     visited = [bool(kept[t.source]) for t in automaton.transitions]
     slots = AutomatonSlots(automaton, visited, contiguous=semantics == CONTIGUOUS)
     compiler = TemplateCompiler([automaton], [window], [slots], [tables.local], GraphTables)
     compiler.add_member(0, {})
     for row, keeps in zip(compiler.rows["position"], kept.tolist(), strict=True):
-        row["kept"] = keeps  # at event granularity all of them, as in the paper, also what nothing visits later
+        row["kept"] = keeps  # at event granularity all of them, as in the paper, also those that are never visited
     for first, end in pairwise(tables.binding_ptr.tolist()):
         bound = tables.binding[first:end].tolist()
         compiler.rows["kind"].append(compiler.run("binding", bound) | {"kept": int(kept[bound].sum())})
@@ -135,5 +133,5 @@ def _program(
 
 @lru_cache(maxsize=4)
 def _members(size: int) -> Ints:
-    """Room for the members of rows, shared as rows themselves are (`running.batches.new_rows`)."""
+    """Room for the members of rows, shared as rows themselves are (`engine.batches.new_rows`)."""
     return np.empty(size, np.int64)

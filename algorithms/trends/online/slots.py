@@ -9,7 +9,7 @@ from cepbench.queries.automaton import Automaton, Negations
 
 
 class AutomatonSlots:
-    """The `count` slots of an automaton: what its positions feed, and what its transitions read.
+    """The `count` slots of an automaton, which events at its positions feed, and its transitions read.
 
     There is one per position that transitions read, and one per transition or END position with negations, which their
     matches empty. Transitions that are `visited` read no slots, and visit the events before; those in `shared` do
@@ -20,7 +20,7 @@ class AutomatonSlots:
       kept; `late_kept`: they decide matches when the window closes.
     - `read`: the slot of each transition, 0 for those that are `visited` or shared with others. `void`: slots of each
       negation.
-    - `late`: slots that are final when a window closes. They come last.
+    - `late`: slots whose trends are finished when a window closes. They come last.
     """
 
     def __init__(
@@ -33,14 +33,14 @@ class AutomatonSlots:
         self.direct = [end is not None and not end for end in ends]
         self.late_kept = [bool(end) and not only_single_events(end or frozenset(), automaton) for end in ends]
         self.kept, self.read = list(self.late_kept), list[int]()
-        own: dict[object, int] = {}
+        slots: dict[object, int] = {}
         for n, t in enumerate(automaton.transitions):
             self.kept[t.source] |= visited[n]
             slot = (t.source, n if t.negations and not contiguous else None)
             reads = n not in shared and not visited[n]
-            if reads and slot not in own:
-                own[slot] = self._add(t.source, frozenset() if contiguous else t.negations)
-            self.read.append(own[slot] if reads else 0)
+            if reads and slot not in slots:
+                slots[slot] = self._add(t.source, frozenset() if contiguous else t.negations)
+            self.read.append(slots[slot] if reads else 0)
         summed = [(p, end) for p, end in enumerate(ends) if end and not self.late_kept[p]]
         self.late = [self._add(p, end) for p, end in summed]
 

@@ -1,4 +1,4 @@
-"""The template of 1..n queries that are evaluated together, as the records that kernels read."""
+"""The template of one or several queries that are evaluated together, as the records that kernels read."""
 
 from __future__ import annotations
 
@@ -43,33 +43,35 @@ class TemplateCompiler:
         self.window = [self.windows.index(window) for window in windows]
         self.first_position = offsets(len(automaton.positions) for automaton in automata)
         self.first_transition = offsets(len(automaton.transitions) for automaton in automata)
-        self.first_slot = offsets(own.count for own in slots)
-        self.first_negation = offsets(len(own.void) for own in slots)
+        self.first_slot = offsets(of_member.count for of_member in slots)
+        self.first_negation = offsets(len(of_member.void) for of_member in slots)
         self.lists: list[int] = []
         self.rows: dict[str, list[Row]] = {name: [] for name in self.records}
-        for m, own in enumerate(slots):
-            self.rows["negation"] += [self.run("void", void, self.first_slot[m]) for void in own.void]
-            self.rows["slot"] += [{"window": self.window[m], "late": s in own.late} for s in range(own.count)]
+        for m, of_member in enumerate(slots):
+            self.rows["negation"] += [self.run("void", void, self.first_slot[m]) for void in of_member.void]
+            self.rows["slot"] += [
+                {"window": self.window[m], "late": s in of_member.late} for s in range(of_member.count)
+            ]
 
     def run(self, name: str, items: Iterable[int], shift: int = 0) -> Row:
-        """Fields `name` and `name_end` of a list."""
+        """Adds a list; returns fields `name` and `name_end`."""
         first = len(self.lists)
         self.lists.extend(int(item) + shift for item in items)
         return {name: first, f"{name}_end": len(self.lists)}
 
     def add(self, table: str, rows: Iterable[Row], name: str = "") -> Row:
-        """Fields `name` and `name_end` of further records of a table; the name is by default that of the table."""
-        found, name = self.rows[table], name or table
-        first = len(found)
-        found.extend(rows)
-        return {name: first, f"{name}_end": len(found)}
+        """Adds records to a table; returns fields `name` and `name_end`, by default named as the table."""
+        records, name = self.rows[table], name or table
+        first = len(records)
+        records.extend(rows)
+        return {name: first, f"{name}_end": len(records)}
 
-    def add_member(self, m: int, more: Row) -> None:
-        """A member with all its positions and transitions; positions have `more` fields."""
+    def add_member(self, m: int, fields: Row) -> None:
+        """Adds a member with all its positions and transitions; positions have `fields` in addition."""
         first, edges = self.first_position[m], self.automata[m].transitions
         for p in range(len(self.automata[m].positions)):
             into = [self.transition(m, e, first + t.source) for e, t in enumerate(edges) if t.target == p]
-            self.rows["position"].append(self.position(m, p) | more | self.add("transition", into, "enter"))
+            self.rows["position"].append(self.position(m, p) | fields | self.add("transition", into, "enter"))
         self.rows["member"].append(self.member(m, range(first, self.first_position[m + 1])))
 
     def position(self, m: int, p: int) -> Row:
@@ -97,11 +99,13 @@ class TemplateCompiler:
         slots = self.slots[m]
         row = {"window": self.window[m], "slot": self.first_slot[m], "slot_end": self.first_slot[m + 1]}
         row |= self.run("late", slots.late, self.first_slot[m])
-        return row | self.run("place", [number for number, late in zip(numbers, slots.late_kept, strict=True) if late])
+        return row | self.run(
+            "late_position", [number for number, late in zip(numbers, slots.late_kept, strict=True) if late]
+        )
 
     def place_cells(self, first: int, cell_bytes: int) -> Row:
         """Places the cells of slots, those of their pending trends, and those of members, from cell `first` on; adds
-        the kinds of windows. Returns what all members have together.
+        the kinds of windows. Returns fields of `WholeRecord`.
         """
         spans = [self.windows[w].overlap for w in self.window]
         of_slots = offsets(self.windows[slot["window"]].overlap for slot in self.rows["slot"])
@@ -111,20 +115,20 @@ class TemplateCompiler:
         for member, at in zip(self.rows["member"], offsets(spans), strict=False):
             member["final"] = final + at
         for w, window in enumerate(self.windows):
-            own = [m for m, found in enumerate(self.window) if found == w]
-            cells = sum(2 * self.slots[m].count + 1 for m in own)
+            members = [m for m, kind in enumerate(self.window) if kind == w]
+            cells = sum(2 * self.slots[m].count + 1 for m in members)
             row = {"within": window.within, "slide": window.slide, "span": window.overlap, "bytes": cells * cell_bytes}
-            self.rows["window"].append(row | self.run("member", own))
-        return {"most": max(spans), "open": sum(spans), "cells": final + sum(spans), "cell_bytes": cell_bytes}
+            self.rows["window"].append(row | self.run("member", members))
+        return {"span": max(spans), "open": sum(spans), "cells": final + sum(spans), "cell_bytes": cell_bytes}
 
     def arrays(self) -> dict[str, Any]:
         """The tables and `lists`, once all records are known."""
-        found: dict[str, Any] = {"lists": np.array(self.lists, np.int64)}
+        arrays: dict[str, Any] = {"lists": np.array(self.lists, np.int64)}
         for table, record in self.records.items():
-            found[table] = np.zeros(len(self.rows[table]), records_of(record))
-            for name in found[table].dtype.names:
-                found[table][name] = [row[name] for row in self.rows[table]]
-        return found
+            arrays[table] = np.zeros(len(self.rows[table]), records_of(record))
+            for name in arrays[table].dtype.names:
+                arrays[table][name] = [row[name] for row in self.rows[table]]
+        return arrays
 
 
 def empty_totals(template: Template, layout: Layout, arithmetic: str, counts: type) -> Totals:
@@ -145,5 +149,5 @@ def _records(tables: type) -> Mapping[str, type]:
 
 
 def offsets(sizes: Iterable[int]) -> list[int]:
-    """Where each of some runs begins; behind them, the end of all."""
+    """The start of each run of these sizes, and the end of the last."""
     return [0, *np.cumsum(list(sizes)).tolist()]

@@ -11,7 +11,7 @@ from cepbench.algorithms.engine.lanes import CellLanes, Lanes
 from cepbench.algorithms.engine.peak import Sizes
 from cepbench.algorithms.trends.online.granularity import COARSEST, SEMANTICS, kept_positions
 from cepbench.algorithms.trends.online.graph import GraphGrained
-from cepbench.algorithms.trends.online.kernels.reach.sums import (
+from cepbench.algorithms.trends.online.kernels.sums import (
     Typed,
     aggregate_any_keys,
     aggregate_contiguous_keys,

@@ -1,4 +1,4 @@
-"""The channels of a sharable set: members that add up the same column have it in common, so that expressions do."""
+"""The channels of a sharable set: members that sum the same column share a channel, so that expressions serve all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cepbench.queries.tables import Tables, Weights
 
 @dataclass(frozen=True)
 class Channel:
-    """A channel: its column, and the states whose events count for it or do not."""
+    """A channel: its column, and, by state, whether its events count for the channel."""
 
     column: int
     counts: dict[Hashable, bool] = field(default_factory=dict)
@@ -24,10 +24,10 @@ class Channel:
 
 @dataclass(frozen=True, eq=False)
 class MemberChannels:
-    """`known[f]`: the set's channels of a family; `of[m][f]`: which of them a member's own ones are."""
+    """`of_set[f]`: the channels of the set in family f; `of_member[m][f]`: numbers of those of member m."""
 
-    known: tuple[list[Channel], list[Channel], list[Channel]]
-    of: list[tuple[list[int], ...]]
+    of_set: tuple[list[Channel], list[Channel], list[Channel]]
+    of_member: list[tuple[list[int], ...]]
 
     @staticmethod
     def of_members(tables: Sequence[Tables], states: Sequence[Sequence[Hashable]]) -> MemberChannels:
@@ -36,59 +36,60 @@ class MemberChannels:
         Where members have states in common, they share a channel if they sum the same column at all states that both
         have. The first channel of each member, and of all, is COUNT(*).
         """
-        found = MemberChannels(([], [], []), [])
-        for table, own in zip(tables, states, strict=True):
-            families = zip((table.ring, table.real, table.least), found.known, strict=True)
-            found.of.append(tuple(_chosen(weights, own, known) for weights, known in families))
-        return found
+        channels = MemberChannels(([], [], []), [])
+        for table, positions in zip(tables, states, strict=True):
+            families = zip((table.ring, table.real, table.least), channels.of_set, strict=True)
+            channels.of_member.append(tuple(_chosen(weights, positions, family) for weights, family in families))
+        return channels
 
     @property
     def layout(self) -> Layout:
         """A layout with as many channels, for cells."""
-        return Layout(*((COUNT_ALL,) * len(known) for known in self.known))
+        return Layout(*((COUNT_ALL,) * len(channels) for channels in self.of_set))
 
     def weights(self, order: Sequence[Hashable]) -> Weighing:
-        """The states in `order` whose events count for which channel.
-
-        Behind them every channel counts, as `Weighing` says; but for COUNT(*), which is the first, no event does.
+        """The channels for which the events of each state in `order` count; one extra state, last, counts for all
+        channels, as `Weighing` says. No event counts for COUNT(*), the first channel.
         """
-        found = []
-        for known in self.known:
-            bound = [[*(channel.counts.get(state, False) for state in order), True] for channel in known]
-            flags = np.array(bound, np.bool_).reshape(len(known), len(order) + 1)
-            found.append(Weights(flags, np.array([channel.column for channel in known], np.int64)))
-        found[0].bound[0] = False
-        return Weighing(*found)
+        weights = []
+        for channels in self.of_set:
+            bound = [[*(channel.counts.get(state, False) for state in order), True] for channel in channels]
+            flags = np.array(bound, np.bool_).reshape(len(channels), len(order) + 1)
+            weights.append(Weights(flags, np.array([channel.column for channel in channels], np.int64)))
+        weights[0].bound[0] = False
+        return Weighing(*weights)
 
     def rows(self, m: int, window: NDArray[np.int64], cells: Cells, chosen: NDArray[np.int64]) -> AggregateRows:
-        """Some cells as rows of a member, with its own channels."""
-        ring, real, least = self.of[m]
+        """The `chosen` cells as rows of a member, with its own channels."""
+        ring, real, least = self.of_member[m]
         over = cells.over[chosen]
-        own = np.zeros(len(chosen), np.uint64)
+        member_over = np.zeros(len(chosen), np.uint64)
         for c, channel in enumerate(ring):
-            own |= (over >> np.uint64(channel) & np.uint64(1)) << np.uint64(c)
+            member_over |= (over >> np.uint64(channel) & np.uint64(1)) << np.uint64(c)
         return AggregateRows(
             window[chosen],
             cells.ring[chosen][:, ring],
-            own,
+            member_over,
             cells.real[chosen][:, real],
             cells.least[chosen][:, least],
         )
 
 
-def _chosen(weights: Weights, states: Sequence[Hashable], known: list[Channel]) -> list[int]:
-    """The channels of a member in a family: known ones, or otherwise new ones."""
+def _chosen(weights: Weights, states: Sequence[Hashable], channels: list[Channel]) -> list[int]:
+    """The numbers of the channels of a member in a family: those of the set that fit, and new ones."""
     chosen: list[int] = []
     for column, bound in zip(weights.column.tolist(), weights.bound.tolist(), strict=True):
         counts = dict(zip(states, bound, strict=True))
         fitting = (
             n
-            for n, one in enumerate(known)
-            if column == one.column and n not in chosen and all(one.counts.get(s, c) == c for s, c in counts.items())
+            for n, channel in enumerate(channels)
+            if column == channel.column
+            and n not in chosen
+            and all(channel.counts.get(s, c) == c for s, c in counts.items())
         )
-        n = next(fitting, len(known))
-        if n == len(known):
-            known.append(Channel(column))
-        known[n].counts.update(counts)
+        n = next(fitting, len(channels))
+        if n == len(channels):
+            channels.append(Channel(column))
+        channels[n].counts.update(counts)
         chosen.append(n)
     return chosen

@@ -1,4 +1,4 @@
-"""A sharable set as the arrays that kernels read: what is the same for Hamlet and for Gloria."""
+"""A sharable set as the arrays that kernels read: the part that Hamlet and Gloria have in common."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SetCompiler(TemplateCompiler):
         self.predicates = predicate_tables(
             [t.predicates for automaton in automata for t in automaton.transitions], columns
         )
-        self.negated = {schema.type_code(name) for found in automata for name in negated_types(found)} - {-1}
+        self.negated = {schema.type_code(name) for automaton in automata for name in negated_types(automaton)} - {-1}
         slots = [
             _slots(automaton, granularity, shared[m] if shared else frozenset()) for m, automaton in enumerate(automata)
         ]
@@ -69,8 +69,8 @@ class SetCompiler(TemplateCompiler):
     @property
     def negations(self) -> tuple[tuple[Part, Window], ...]:
         """The negated sub-patterns of all members, with the length of their windows."""
-        found = zip(self.members, self.parts, strict=True)
-        return tuple((negation, member.window) for member, part in found for negation in part.negations)
+        members = zip(self.members, self.parts, strict=True)
+        return tuple((negation, member.window) for member, part in members for negation in part.negations)
 
     def sized(self, template: TemplateOfSet) -> TemplateOfSet:
         """The template with the bytes of a kept event, which depend on the whole of it."""

@@ -1,4 +1,4 @@
-"""Room for what kernels of sharable sets keep: queues that leave at their oldest end are made compact, or wider."""
+"""The state of a sharable set, and its growth: queues, whose oldest items leave, are compacted, or made wider."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ FIRST_ROOM = 64
 
 
 class SetState(ABC):
-    """What the kernels of a sharable set write; there is made room for more between their calls.
+    """The state that the kernels of a sharable set write; it grows between their calls.
 
-    At first with one record of `counts`, an empty graph of the events at each position, and an empty queue of shared
-    vertices with so many lists, of records of `vertex`.
+    It begins with one record of `counts`, an empty graph of the events at each position, and an empty queue of shared
+    vertices with `lists` lists, of records of `vertex`.
     """
 
     def __init__(
@@ -39,8 +39,8 @@ class SetState(ABC):
         last = np.full(lists, -1, np.int64)
         self.vertices = VertexQueue(np.zeros(0, records_of(vertex)), last, ints, reals, self.cells(0))
         small = any(member.query.partition for member in compiled.members)
-        most = int(template.whole["most"][0])
-        self.shape = BlockShape(columns, most, compiled.channels.layout, arithmetic, small)
+        span = int(template.whole["span"][0])
+        self.shape = BlockShape(columns, span, compiled.channels.layout, arithmetic, small)
         position = empty_positions(template, compiled.program.predicates)
         blocks = self.shape.empty(int(template.position["kept"].sum()))
         self.graph = Graph(position=position, counters=np.zeros(2, np.int64), **blocks._asdict())
@@ -59,9 +59,9 @@ class SetState(ABC):
         self.note(buffered)
         counts = self.counts
         kinds = {name: int(counts[f"peak_{name}"]) for name in ("events", "aggregates", "snapshots")}
-        found = StateSize(int(counts["peak"]), kinds)
+        size = StateSize(int(counts["peak"]), kinds)
         counts["peak"] = 0
-        return found
+        return size
 
     @property
     @abstractmethod
@@ -79,12 +79,12 @@ class SetState(ABC):
             blocks = self.shape.wider(self.graph, len(self.graph.free) + int(counts["more_blocks"]))
             self.graph = self.graph._replace(**blocks._asdict())
         first, stop = int(counts["oldest_vertex"]), int(counts["vertices"])
-        more = free_room(len(old.event), stop - first, int(counts["more_vertices"]))
-        event = wider(old.event[first:stop], more)
-        ints, reals = wider(old.ints[:, first:stop], more), wider(old.reals[:, first:stop], more)
+        free = free_room(len(old.event), stop - first, int(counts["more_vertices"]))
+        event = wider(old.event[first:stop], free)
+        ints, reals = wider(old.ints[:, first:stop], free), wider(old.reals[:, first:stop], free)
         cell, end = int(counts["oldest_cell"]), int(counts["vertex_cells"])
-        more = free_room(len(old.cells.over), end - cell, int(counts["more_vertex_cells"]))
-        cells = Cells._make(wider(array[cell:end], more, axis=0) for array in old.cells)
+        free = free_room(len(old.cells.over), end - cell, int(counts["more_vertex_cells"]))
+        cells = Cells._make(wider(array[cell:end], free, axis=0) for array in old.cells)
         event["cell"] -= cell
         for numbers in (event["before"], old.last):
             np.maximum(numbers - first, -1, out=numbers)
@@ -93,10 +93,10 @@ class SetState(ABC):
         counts["vertex_cells"], counts["oldest_cell"] = end - cell, 0
 
 
-def free_room(room: int, live: int, more: int) -> int:
-    """How much is free behind what is live, once a queue of some room has room for `more`.
+def free_room(room: int, live: int, needed: int) -> int:
+    """The free room after `live` items of a queue with `room`, compacted or grown for `needed` more items.
 
-    It at least doubles what is live, so that this is not needed too often. Kernels clear what is new.
+    At least as much as is live stays free, so that this is rarely done again. Kernels clear new items.
     """
-    needed = 2 * live + more
-    return (room if needed <= room else max(needed, 2 * room, FIRST_ROOM)) - live
+    size = 2 * live + needed
+    return (room if size <= room else max(size, 2 * room, FIRST_ROOM)) - live

@@ -84,10 +84,10 @@ def connected(members: Sequence[SetMember], keys: Sequence[Iterable[Hashable]]) 
     for m, member in enumerate(members):
         class_ = aggregate_class(member.query)
         for key in keys[m]:
-            one, other = sorted((find(m), find(owner.setdefault((class_, key), m))))
-            if one != other and len(kept[one] | kept[other]) <= MOST_RING:
-                root[other] = one
-                kept[one] |= kept[other]
+            low, high = sorted((find(m), find(owner.setdefault((class_, key), m))))
+            if low != high and len(kept[low] | kept[high]) <= MOST_RING:
+                root[high] = low
+                kept[low] |= kept[high]
     sets: dict[int, list[int]] = {}
     for m in range(len(members)):
         sets.setdefault(find(m), []).append(m)
@@ -102,7 +102,7 @@ def _counts_and_sums(member: SetMember) -> set[object]:
 
 def negated_types(automaton: Automaton) -> set[str]:
     """The types of all negated events, nested ones included."""
-    found: set[str] = set()
+    types: set[str] = set()
     for negation in automaton.negations:
-        found |= {position.type for position in negation.positions} | negated_types(negation)
-    return found
+        types |= {position.type for position in negation.positions} | negated_types(negation)
+    return types

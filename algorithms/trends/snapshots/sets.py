@@ -41,17 +41,17 @@ class SetExecutor(Executor):
 
     Rows are by the number of a member in its set.
 
-    There is room for two rows of each of the `most` windows that may be open, at least. `buffered` are events that wait
-    for the next batch.
+    There is room for at least two rows of each of the `windows` that may be open. `buffered` are events that wait for
+    the next batch.
     """
 
     set_state: SetState
     buffered: KernelEvents | None = None
 
-    def __init__(self, compiled: CompiledMembers[Any], arithmetic: str, most: int) -> None:
+    def __init__(self, compiled: CompiledMembers[Any], arithmetic: str, windows: int) -> None:
         self.members, self.columns, self.channels = compiled.members, compiled.columns, compiled.channels
         self.negations = Negations(compiled.negations, compiled.columns)
-        room = max(ROWS_AT_LEAST, 2 * most)
+        room = max(ROWS_AT_LEAST, 2 * windows)
         cells = empty_cells(room, self.channels.layout, arithmetic)
         self.rows = MemberRows(np.empty(room, np.int64), np.empty(room, np.int64), cells)
 

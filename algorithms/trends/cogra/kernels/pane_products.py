@@ -42,7 +42,7 @@ from cepbench.algorithms.trends.snapshots.kernels.cells import copy_run
 from cepbench.algorithms.trends.snapshots.kernels.products import add_product
 
 PRODUCT, RESULT, SLOTS = np.uint64(2), np.uint64(3), np.uint64(EMPTY + 1)
-"""Maps in `PaneCells.cells` behind that of the current pane and that of what waits, and where the back begins."""
+"""Maps in `PaneCells.cells` after those of the current pane and of the trends that wait; the back begins at SLOTS."""
 
 copy_cells: Any = inner(in_python(copy_run))
 
@@ -55,30 +55,30 @@ def map_size(maps: PaneMaps) -> np.uint64:
 
 @inlined
 def back_place(k: int, maps: PaneMaps) -> np.uint64:
-    """Where the map of pane k at the back begins."""
+    """The first cell of the map of pane k at the back."""
     size = map_size(maps)
     return SLOTS * size + np.uint64(k) * (size + np.uint64(maps.starts * len(maps.after)))
 
 
 @inner
 def push_pane(maps: PaneMaps, state: PaneCells) -> None:
-    """Ends the current pane, of which nothing waits: it joins the back."""
+    """Ends the current pane, of which nothing waits: pushes it to the back."""
     counters, cells, size = state.counters, state.cells, map_size(maps)
     if counters[FIRST] < 0:
         return
     top = counters[BACK]
     copy_cells(cells, back_place(top, maps), cells, ZERO, size)
     state.back[top, FIRST], state.back[top, NEGATED] = counters[FIRST], counters[NEGATED]
-    made = ZERO
+    product = ZERO
     if top > 0:
-        made = RESULT * size
+        product = RESULT * size
         rows, columns = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
         before, later = counters[PRODUCT_NEGATED], counters[NEGATED]
-        _concatenate(cells, made, PRODUCT * size, ZERO, rows, columns, before, later, maps)
+        _concatenate(cells, product, PRODUCT * size, ZERO, rows, columns, before, later, maps)
         counters[PRODUCT_NEGATED] |= later
     else:
         counters[PRODUCT_NEGATED] = counters[NEGATED]
-    copy_cells(cells, PRODUCT * size, cells, made, size)
+    copy_cells(cells, PRODUCT * size, cells, product, size)
     for at in range(size):
         clear(cells, at)
     counters[BACK] += 1
@@ -99,7 +99,7 @@ def evict_panes(begin: int, maps: PaneMaps, state: PaneCells) -> None:
 
 @inner
 def _turn(begin: int, maps: PaneMaps, state: PaneCells) -> None:
-    """Moves the panes from `begin` on to the front, the latest first. The product of the back has become of no use."""
+    """Moves the panes from `begin` on to the front, the latest first; the product of the back is of no more use."""
     counters, cells, size = state.counters, state.cells, map_size(maps)
     rows, columns = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
     product, following = PRODUCT * size, RESULT * size
@@ -125,18 +125,18 @@ def window_result(out: Cells, i: int, maps: PaneMaps, state: PaneCells) -> None:
     """Sets cell i to the matches of all panes that are kept (at least one)."""
     counters, cells, size = state.counters, state.cells, map_size(maps)
     starts, ends = np.uint64(maps.starts), np.uint64(maps.ends)
-    made = PRODUCT * size
+    product = PRODUCT * size
     if counters[FRONT] > 0:
         top = counters[FRONT] - 1
-        made = back_place(top, maps) + size
+        product = back_place(top, maps) + size
         if counters[BACK] > 0:
             before, later = state.front[top, NEGATED], counters[PRODUCT_NEGATED]
-            _concatenate(cells, RESULT * size, made, PRODUCT * size, starts, ends, before, later, maps)
-            made = RESULT * size
+            _concatenate(cells, RESULT * size, product, PRODUCT * size, starts, ends, before, later, maps)
+            product = RESULT * size
     clear(out, i)
     for c in range(starts):
         for p in range(ends):
-            add(out, i, cells, made + c * np.uint64(len(maps.after)) + p)
+            add(out, i, cells, product + c * np.uint64(len(maps.after)) + p)
 
 
 @inner

@@ -1,4 +1,4 @@
-"""What the loop over panes reads of a query, and the state that it keeps."""
+"""The tables of a query that the loop over panes reads, and its state."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EMPTY = 4
 
 
 class PaneMaps(NamedTuple):
-    """What the C rows and P columns of maps stand for. Sets of negations have bit j for negation j.
+    """The meaning of the C rows and P columns of maps. Sets of negations have bit j for negation j.
 
     A position has a column for each set of negations that may remove its trends before they continue or match: a match
     of one of the negations in `emptied[P]` empties the column. The first `ends` columns hold matches. What can follow a
@@ -53,9 +53,9 @@ class PaneMaps(NamedTuple):
 class PaneTables(NamedTuple):
     """The automaton as linear maps read it; lists as in `TypeTables`, they end with END.
 
-    `template`: with columns in place of positions. From `first_row` of a column on, `row` lists the first cells of the
-    entries from which a path leads to it. Its events follow an entry until a negation in `bars` matches: from the
-    beginning not (ALWAYS), if the path is longer.
+    `template`: as `TypeTables`, with columns in place of positions. From `first_row` of a column on, `row` lists the
+    first cells of the entries from which a path leads to it. Its events follow an entry until a negation in `bars`
+    matches: from the beginning not (ALWAYS), if the path is longer.
     """
 
     template: TypeTables
@@ -82,10 +82,10 @@ class PaneCells(NamedTuple):
     c and end in column p.
 
     - `cells`: five maps behind one another: that of the current pane, as events before the current time stamp made it;
-      what those of the current time stamp add, and waits; the product of the panes at the back; one for products that
-      are being computed; one that stays empty, which short lists of predecessors refer to. Then S times a map of the
-      back and rows of the front: one array, since each more among the arguments of a small kernel takes as long as a
-      few products.
+      the trends that those of the current time stamp add, which wait; the product of the panes at the back; one for
+      products that are being computed; one that stays empty, which short lists of predecessors refer to. Then S times a
+      map of the back and rows of the front: one array, since each more among the arguments of a small kernel takes as
+      long as a few products.
     - The back: panes since the last turn, in order of time, `counters[BACK]` of them. `back[S, 2]`: FIRST, the time of
       the first event of each, and NEGATED, the set of negations that match in it.
     - The front, rows of the first entries: trends of no event before, over a pane and all later ones up to the last
@@ -138,8 +138,8 @@ def pane_tables_of(tables: Tables) -> PaneTables:
     bars = np.where(follows, stopped[:, np.newaxis], ALWAYS)
     return PaneTables(
         template_of(_of_columns(tables, [p for p, _ in columns], sources, len(ends)), ANY, EMPTY * follows.size),
-        *terminated([tuple(some * len(columns)) for some in rows]),
-        np.array([bar for p, some in enumerate(rows) for bar in (*bars[some, p], ALWAYS)], np.int64),
+        *terminated([tuple(before * len(columns)) for before in rows]),
+        np.array([bar for p, before in enumerate(rows) for bar in (*bars[before, p], ALWAYS)], np.int64),
         PaneMaps(
             np.array(after, np.uint64),
             np.array([_bits(negations) for _, negations in columns], np.int64),
@@ -151,10 +151,10 @@ def pane_tables_of(tables: Tables) -> PaneTables:
 
 
 def _of_columns(tables: Tables, positions: list[int], sources: list[list[int]], ends: int) -> Tables:
-    """What `template_of` reads of the tables, for the columns of `positions`; the first `ends` are END positions."""
+    """The tables, as far as `template_of` reads them, for the columns of `positions`; the first `ends` are END ones."""
     binding_ptr, binding = csr(
-        [c for p in some for c, position in enumerate(positions) if position == p]
-        for some in lists_of(tables.binding_ptr, tables.binding)
+        [c for p in bound for c, position in enumerate(positions) if position == p]
+        for bound in lists_of(tables.binding_ptr, tables.binding)
     )
     enter_ptr, source = csr(sources)
     at = np.array(positions, np.int64)
@@ -173,7 +173,7 @@ def _of_columns(tables: Tables, positions: list[int], sources: list[list[int]], 
 
 
 def _at(positions: Ints, weights: Weights) -> Weights:
-    """The weights of some positions."""
+    """The weights of these positions."""
     return Weights(np.take(weights.bound, positions, axis=1), weights.column)
 
 

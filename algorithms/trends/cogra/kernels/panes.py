@@ -8,7 +8,7 @@ p changes the columns of p alone. The cells of a window are those of a product o
 
 An event that matches a negation ends the trends before it: they cannot continue over the negation, those that end at
 its time or later can. So when its time is over it empties the columns that the negation affects, and from then on
-nothing follows the entries that it stops. What it does to trends from before the pane is noted with the map.
+nothing follows the entries that it stops. Its effect on trends from before the pane is noted with the map.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def aggregate_panes(
     first: int, until: int, events: KernelEvents, fixed: Panes, arena: tuple[()], state: PaneCells, out: RowCells,
     size: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Aggregates the trends of one key (`kernels.lanes`).
+    """Aggregates the trends of one key; arguments as in `kernels.lanes`.
 
     Stops before an event, or the end, at which `out` might not have room for the windows that close (`span` at most)
     or the back for a pane. O(C l) per event for C entries and l transitions into its columns, O(C P^2) per pane of P
@@ -162,7 +162,7 @@ def end_pane(latest: Ints, maps: PaneMaps, lanes: PaneCells) -> None:
 
 @inlined
 def _lacking(span: int, state: PaneCells, out: RowCells, size: int) -> int:
-    """What there may not be room for when a pane ends: `ROWS`, or `ROOM` at the back, or `DONE`, nothing."""
+    """The room that may be lacking when a pane ends: `ROWS`, or `ROOM` at the back; `DONE` if none is."""
     if size + span > len(out.window):
         return ROWS
     return ROOM if state.counters[BACK] == len(state.back) else DONE
@@ -181,18 +181,16 @@ def _bind(i: Place, p: np.uint64, alone: bool, events: KernelEvents, fixed: Pane
     k = tables.first_row[p]
     base = tables.row[k]
     while base != END:
-        own = base + p + waits
+        at = base + p + waits
         begun = cells.ring.dtype.type(tables.bars[k] & negated == 0)
-        append(i, p, begun, base, own, own, False, own, events, tables.template, fixed.shape, cells)
+        append(i, p, begun, base, at, at, False, at, events, tables.template, fixed.shape, cells)
         k += ONE
         base = tables.row[k]
 
 
 @inlined
 def _end_time(now: int, negates: bool, latest: Ints, inside: bool, maps: PaneMaps, state: PaneCells) -> None:
-    """Ends the time stamp `now`: matches of negations at it take trends away, but not those that ended at it, and later
-    events see these.
-    """
+    """Ends the time stamp `now`: matches of negations remove earlier trends; then later events see those of `now`."""
     if negates:
         for j in range(len(latest)):
             if latest[j] > state.seen[j]:
@@ -205,7 +203,7 @@ def _end_time(now: int, negates: bool, latest: Ints, inside: bool, maps: PaneMap
 
 @inner
 def _negate(j: int, now: int, maps: PaneMaps, state: PaneCells) -> None:
-    """Takes away what a match of negation j does."""
+    """Removes the trends that a match of negation j ends."""
     bit = np.int64(1) << j
     if state.counters[FIRST] < 0:
         state.counters[FIRST] = now

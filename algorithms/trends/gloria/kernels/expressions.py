@@ -1,4 +1,4 @@
-"""Expressions over the snapshots of a group: room for them, their sums, and their values (Section 3.2)."""
+"""Expressions over the snapshots of a Q-set: their cells, and their snapshots (Section 3.2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cepbench.algorithms.engine.kernels.cells import Cells, begin
 from cepbench.algorithms.engine.kernels.cells import clear as empty
 from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.trends.gloria.kernels.program import GloriaTables
-from cepbench.algorithms.trends.gloria.kernels.state import Expressions, GroupState
+from cepbench.algorithms.trends.gloria.kernels.state import Expressions, QSetState
 from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.algorithms.trends.snapshots.kernels import cells as runs
 from cepbench.algorithms.trends.snapshots.kernels.cells import Index
@@ -22,15 +22,15 @@ append_run, copy_run = inner(in_python(cells.append_run)), inner(in_python(runs.
 
 
 @inner
-def cell_of(group: GroupState, row: Index, snapshot: Index) -> int:
-    """The cell of a snapshot in a row of its group."""
-    return int(group.base + row * group.room + snapshot - group.shift)
+def cell_of(q_set: QSetState, row: Index, snapshot: Index) -> int:
+    """The cell of a snapshot in a row of its Q-set."""
+    return int(q_set.base + row * q_set.room + snapshot - q_set.shift)
 
 
 @inner
-def time_of(group: GroupState, snapshot: Index, times: Ints) -> int:
-    """The time of a snapshot of a group."""
-    return int(times[group.times + snapshot - group.shift])
+def time_of(q_set: QSetState, snapshot: Index, times: Ints) -> int:
+    """The time of a snapshot of a Q-set."""
+    return int(times[q_set.times + snapshot - q_set.shift])
 
 
 @inner
@@ -49,12 +49,12 @@ def same_run(cells: Cells, i: int, j: int, count: Index) -> bool:
 
 
 @inner
-def first_in(group: GroupState, times: Ints, start: int) -> int:
-    """The first snapshot of a group since time `start`, by halving: O(log s)."""
-    low, high = group.oldest, group.count
+def first_in(q_set: QSetState, times: Ints, start: int) -> int:
+    """The first snapshot of a Q-set since time `start`, by binary search: O(log s)."""
+    low, high = q_set.oldest, q_set.count
     while low < high:
         middle = (low + high) // 2
-        if time_of(group, middle, times) < start:
+        if time_of(q_set, middle, times) < start:
             low = middle + 1
         else:
             high = middle
@@ -63,62 +63,62 @@ def first_in(group: GroupState, times: Ints, start: int) -> int:
 
 @inner
 def new_snapshot(g: int, time: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> int:
-    """The number of a further snapshot of group g, in no expression yet; its values are to be set."""
-    group = shared.group[g]
-    s = group.count
-    group.count += 1
-    shared.times[group.times + s - group.shift] = time
-    for row in range(tables.group[g].fresh, tables.group[g].rows):
-        empty(shared.cells, cell_of(group, row, s))
+    """Adds a snapshot of Q-set g that is in no expression yet, and returns its number; the caller sets its values."""
+    q_set = shared.q_set[g]
+    s = q_set.count
+    q_set.count += 1
+    shared.times[q_set.times + s - q_set.shift] = time
+    for row in range(tables.q_set[g].fresh, tables.q_set[g].rows):
+        empty(shared.cells, cell_of(q_set, row, s))
     totals.counts[0].snapshots += 1
     return s
 
 
 @inner
-def snapshot_of_one(g: int, time: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> int:
-    """The snapshot of group g that is one trend for each member in each open window: an event that starts trends.
+def starting_snapshot(g: int, time: int, tables: GloriaTables, totals: Totals, shared: Expressions) -> int:
+    """The snapshot of Q-set g that is one trend for each query in each open window: an event that starts trends.
 
-    It is made once between two times at which windows open.
+    It is created once between two times at which windows open.
     """
-    group, counts = shared.group[g], totals.counts[0]
-    if group.one >= group.oldest and time_of(group, group.one, shared.times) >= counts.opened:
-        return group.one
+    q_set, counts = shared.q_set[g], totals.counts[0]
+    if q_set.starting >= q_set.oldest and time_of(q_set, q_set.starting, shared.times) >= counts.opened:
+        return q_set.starting
     s = new_snapshot(g, time, tables, totals, shared)
-    for n in range(tables.group[g].share, tables.group[g].share_end):
-        share = tables.share[n]
-        w = tables.position[share.place].window
+    for n in range(tables.q_set[g].sharing_query, tables.q_set[g].sharing_query_end):
+        query = tables.sharing_query[n]
+        w = tables.position[query.position].window
         for k in range(totals.open[w].low, totals.open[w].high + 1):
-            cell = cell_of(group, share.value + k % tables.window[w].span, s)
+            cell = cell_of(q_set, query.value + k % tables.window[w].span, s)
             empty(shared.cells, cell)
             begin(shared.cells, cell)
-    group.one = s
+    q_set.starting = s
     return s
 
 
 @inlined
-def has_room(g: int, more: Index, tables: GloriaTables, shared: Expressions) -> bool:
-    """Whether group g has room for `more` snapshots, perhaps in that of those that no window has any more."""
-    group = shared.group[g]
-    if group.count - group.shift + more <= group.room:
+def has_room(g: int, needed: Index, tables: GloriaTables, shared: Expressions) -> bool:
+    """Whether Q-set g has room for `needed` snapshots, reusing the space of expired snapshots if needed."""
+    q_set = shared.q_set[g]
+    if q_set.count - q_set.shift + needed <= q_set.room:
         return True
-    live, gone = group.count - group.oldest, group.oldest - group.shift
-    if 2 * (live + more) > group.room:
+    live, gone = q_set.count - q_set.oldest, q_set.oldest - q_set.shift
+    if 2 * (live + needed) > q_set.room:
         return False
-    for row in range(tables.group[g].rows):
-        first = group.base + row * group.room
+    for row in range(tables.q_set[g].rows):
+        first = q_set.base + row * q_set.room
         copy_run(shared.cells, first, shared.cells, first + gone, live)
     for n in range(live):
-        shared.times[group.times + n] = shared.times[group.times + gone + n]
-    group.shift = group.oldest
+        shared.times[q_set.times + n] = shared.times[q_set.times + gone + n]
+    q_set.shift = q_set.oldest
     return True
 
 
 @inner
 def forget_before(g: int, tables: GloriaTables, opened: Records, shared: Expressions) -> None:
-    """Drops the snapshots of group g that have left all windows of its members; `opened` as `Totals.open`."""
-    group, floor = shared.group[g], np.int64(2**62)
-    for n in range(tables.group[g].share, tables.group[g].share_end):
-        w = tables.position[tables.share[n].place].window
+    """Drops the snapshots of Q-set g that have left all windows of its queries; `opened` as `Totals.open`."""
+    q_set, floor = shared.q_set[g], np.int64(2**62)
+    for n in range(tables.q_set[g].sharing_query, tables.q_set[g].sharing_query_end):
+        w = tables.position[tables.sharing_query[n].position].window
         floor = min(floor, opened[w].low * tables.window[w].slide)
-    while group.oldest < group.count and time_of(group, group.oldest, shared.times) < floor:
-        group.oldest += 1
+    while q_set.oldest < q_set.count and time_of(q_set, q_set.oldest, shared.times) < floor:
+        q_set.oldest += 1

@@ -1,11 +1,21 @@
-"""What the kernels of Gloria read of a sharable set: its template and its sharing plan as arrays of records.
+"""The template of a sharable set with its sharing plan as arrays of records, which Gloria's kernels read (Section 3.2).
 
-States are the event types of the template. A *place* is a member at a state. A *group* is a Q-set with its snapshots,
-wherever it shares transitions. At a state, its *inlet* are the transitions into the state that it shares, and its
-*outlet* those out of it; members with different predicates on adjacent events have different inlets. Members whose
-trends end at a state, and come there by one inlet only, have a *final* outlet with those of the same local predicates.
+A *state* is an event type of the template, a *position* a query (member) at a state. A *Q-set* shares transitions by
+one kind of snapshots. Of a Q-set at a state there are
 
-What a record calls `x` to `x_end` is a run of the table that is named so, or of `GloriaTables.lists`.
+- its *incoming* transitions: they bring one snapshot expression to an event, the sum of the expressions of its
+  predecessors; queries with different predicates on adjacent events have different incoming transitions;
+- its *outgoing* transitions: they propagate the expression of an event at the state. *Final* ones lead to the end of
+  queries: for queries whose trends end at the state, and come there by the same incoming transitions only, with the
+  same local predicates, the expressions are summed, and evaluated when a window closes.
+
+For (1, 2)^C on tran(C, A), tran(A, B), tran(B, A) of Example 3.2, with q1 = SEQ(C, (SEQ(A, B))+, D):
+
+    state      C           A                  B                             D
+    incoming   -           from C and B       from A                        - (q1 shares with no query there)
+    outgoing   to A (s)    to B               to A; final, of q2            -
+
+`x` to `x_end` in a record are a run of the table with that name, or of `GloriaTables.lists`.
 """
 
 from __future__ import annotations
@@ -30,11 +40,11 @@ from cepbench.queries.tables import Predicates
 
 NONE = -1
 EXPRESSION = 0
-"""The row of a group in which the expression of an event is put together."""
+"""The row of a Q-set in which the expression of an event is computed."""
 
 
 class KindRecord:
-    """An event type: its states `state` to `state_end`.
+    """An event type of the stream: its states `state` to `state_end`.
 
     `relevant` if it has any, or negations name it: its events end the time stamp before, even if they match nothing.
     """
@@ -47,63 +57,66 @@ class KindRecord:
 class StateRecord:
     """A state.
 
-    - `test` to `test_end` in `lists`: the different local predicates of its members, `NONE` if there are none. `place`,
-      `inlet`, `outlet`: its records, final outlets first. `before` in `lists`: states that transitions come from.
-    - `plain`: some place needs aggregates of its own of every event. `kept`: vertices of places that one event may
-      become.
+    - `test` to `test_end` in `lists`: the different local predicates of its positions, `NONE` for no predicate.
+      `position`, `incoming`, `outgoing`: its records, final outgoing transitions first. `before` in `lists`: the
+      predecessor states.
+    - `unshared`: some position needs aggregates of its own for every event. `kept`: the most vertices that one event
+      may become at its positions.
     """
 
     test: int
     test_end: int
-    place: int
-    place_end: int
-    inlet: int
-    inlet_end: int
-    outlet: int
-    outlet_end: int
+    position: int
+    position_end: int
+    incoming: int
+    incoming_end: int
+    outgoing: int
+    outgoing_end: int
     before: int
     before_end: int
     kept: int
-    plain: np.bool_
+    unshared: np.bool_
 
 
-class PlaceRecord(PositionRecord):
-    """A place, numbered as a position. `enter`: transitions that the member has alone.
+class QueryPositionRecord(PositionRecord):
+    """A query at a state. `enter`: the transitions that it does not share.
 
-    - `test`: where in `lists` the row of its condition is. `value`: its first cell to work with, one per window.
-    - `source`: the expressions that reach it. `plain`: it is `direct`, `kept`, or its events add to slots.
+    - `test`: the place in `lists` of its local predicates. `value`: its first cell to work with, one per window.
+    - `evaluation`: the incoming expressions that are evaluated for it. `unshared`: it is `direct` or `kept`, or its
+      events add to slots.
     """
 
     test: int
     value: int
-    source: int
-    source_end: int
-    plain: np.bool_
+    evaluation: int
+    evaluation_end: int
+    unshared: np.bool_
 
 
-class SourceRecord:
-    """An `inlet` that trends of a place come from; row `value + k % span` of the group has its snapshots' values."""
+class EvaluationRecord:
+    """The evaluation of the expression of `incoming` transitions for a query: row `value + k % span` of the Q-set has
+    the values of its snapshots in window k.
+    """
 
-    inlet: int
+    incoming: int
     value: int
 
 
-class InletRecord:
-    """The transitions of a `group` into a state: the expressions of its links are added up in row `row`.
+class IncomingRecord:
+    """The incoming transitions of a `q_set` at a state: the expressions of its shared transitions are summed in `row`.
 
-    Without links, the row is the sum of the only outlet that leads there.
+    Without shared transitions of its own, that row is the sum of the only outgoing transitions that lead there.
     """
 
-    group: int
+    q_set: int
     row: int
-    link: int
-    link_end: int
+    shared_transition: int
+    shared_transition_end: int
 
 
-class LinkRecord:
-    """A shared transition, from the outlet whose events are in list `vertices`, and their sum in row `row`.
-
-    The events are visited, as `predicates` on adjacent events select some, unless this is `NONE`.
+class SharedTransitionRecord:
+    """A shared transition: the sum of the expressions of its predecessor events is in `row`; or the events are visited,
+    which are in list `vertices`, since `predicates` on adjacent events select some. `NONE`: they are not visited.
     """
 
     row: int
@@ -111,52 +124,53 @@ class LinkRecord:
     predicates: int
 
 
-class OutletRecord:
-    """The transitions of a `group` out of a state, or the end of trends of some of its members.
+class OutgoingRecord:
+    """The outgoing transitions of a `q_set` at a state, or the end of the trends of some of its queries (`final`).
 
-    - Rows of the group: `sums`, the running sum of the expressions of events before the current time, followed
-      by that of the events at it, unless it is `final`. `vertices`: the list of its events, if they are `kept`.
-    - `test` to `test_end` in `lists`: where the rows of its members' conditions are; `share`: their places.
-    - `local`: its events have snapshots of their own. Otherwise they continue with those of its inlets `inlet` to
-      `inlet_end`, and `start` with one that is 1 for all.
-    - `own`: members start in different windows. `steady`: events in a row have the same snapshot, as neither
-      predicates on adjacent events nor negations distinguish them.
+    - Rows of the Q-set: `sums`, the running sum of the expressions of events before the current time; the next row has
+      that of the events at it, unless this is `final`. `vertices`: the list of its events, if they are `kept`.
+    - `test` to `test_end` in `lists`: the local predicates of its queries; `sharing_query`: the queries.
+    - `local`: its events create local snapshots. Otherwise they continue with the expression of the `incoming`
+      transitions, plus, if they `start` trends, the snapshot that is 1 for all queries.
+    - `leading`: some START position has a leading negation, so that queries start trends in different windows.
+      `steady`: consecutive events have the same snapshot, as neither predicates on adjacent events nor negations
+      distinguish them.
     """
 
-    group: int
-    inlet: int
-    inlet_end: int
+    q_set: int
+    incoming: int
+    incoming_end: int
     sums: int
     vertices: int
     test: int
     test_end: int
-    share: int
-    share_end: int
+    sharing_query: int
+    sharing_query_end: int
     local: np.bool_
     start: np.bool_
-    own: np.bool_
+    leading: np.bool_
     steady: np.bool_
     kept: np.bool_
     final: np.bool_
 
 
-class ShareRecord:
-    """A `place` of a group's member, where its snapshots' values are: row `value + k % span` for window k."""
+class SharingQueryRecord:
+    """A query of a Q-set: its `position`; row `value + k % span` has the values of snapshots for it in window k."""
 
-    place: int
+    position: int
     value: int
 
 
 class QSetRecord:
     """A Q-set with its snapshots: it has `rows` rows of cells, one cell per snapshot.
 
-    Rows from `fresh` on have no part of a new snapshot yet. `share`: all its members, at some state.
+    Rows from `fresh` on have no coefficient of a new snapshot yet. `sharing_query`: its queries, at one of its states.
     """
 
     rows: int
     fresh: int
-    share: int
-    share_end: int
+    sharing_query: int
+    sharing_query_end: int
 
 
 class GloriaTables(NamedTuple):
@@ -164,14 +178,14 @@ class GloriaTables(NamedTuple):
 
     kind: Annotated[Records, KindRecord]
     state: Annotated[Records, StateRecord]
-    position: Annotated[Records, PlaceRecord]
+    position: Annotated[Records, QueryPositionRecord]
     transition: Annotated[Records, TransitionRecord]
-    source: Annotated[Records, SourceRecord]
-    inlet: Annotated[Records, InletRecord]
-    link: Annotated[Records, LinkRecord]
-    outlet: Annotated[Records, OutletRecord]
-    share: Annotated[Records, ShareRecord]
-    group: Annotated[Records, QSetRecord]
+    evaluation: Annotated[Records, EvaluationRecord]
+    incoming: Annotated[Records, IncomingRecord]
+    shared_transition: Annotated[Records, SharedTransitionRecord]
+    outgoing: Annotated[Records, OutgoingRecord]
+    sharing_query: Annotated[Records, SharingQueryRecord]
+    q_set: Annotated[Records, QSetRecord]
     member: Annotated[Records, MemberRecord]
     window: Annotated[Records, WindowRecord]
     slot: Annotated[Records, SlotRecord]
@@ -181,7 +195,9 @@ class GloriaTables(NamedTuple):
 
 
 class GloriaProgram(NamedTuple):
-    """A sharable set; `weights`: by state which events count for which channel; behind the states, all do."""
+    """A sharable set. `weights`: by state, the channels for which its events count; one extra state, last, counts for
+    all channels.
+    """
 
     tables: GloriaTables
     predicates: Predicates

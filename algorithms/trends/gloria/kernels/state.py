@@ -1,4 +1,4 @@
-"""What the kernels of Gloria write: aggregates of windows, expressions over snapshots, events that are visited."""
+"""The state that Gloria's kernels write: aggregates of windows, expressions over snapshots, events that are visited."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from cepbench.queries.records import Records
 
 
 class WorkRecord(QueueRecord):
-    """Where the state is, and work that is counted.
+    """Progress of a sharable set, and counted work.
 
     - `opened`, `voided`: the time since which no windows opened, and no negated events emptied slots.
-    - `shared`: outlets that have events at the current time.
+    - `pending`: number of outgoing transitions that have events at the current time.
     - `additions` of coefficients; `evaluations` of expressions, for one query and window; snapshots, and those of them
-      for an event that some members of its group match, or extend after other events than the others do.
+      for an event that only some queries of its Q-set match, or that they let follow different events.
     """
 
     opened: int
     voided: int
-    shared: int
+    pending: int
     additions: int
     evaluations: int
     snapshots: int
     event_snapshots: int
 
 
-class GroupState:
-    """Snapshots `oldest` to `count` of a group, of which `one` is 1 for all members in all windows.
+class QSetState:
+    """Snapshots `oldest` to `count` of a Q-set, of which `starting` is 1 for all queries in all windows.
 
     Row r has cell `base + r * room + s - shift` for snapshot s; entry `times + s - shift` has its time. `first` is the
     first snapshot since time `start`, for windows that begin there.
@@ -43,39 +43,41 @@ class GroupState:
     shift: int
     oldest: int
     count: int
-    one: int
+    starting: int
     start: int
     first: int
 
 
-class OutletState:
-    """What becomes of an event at an outlet; and its last snapshot."""
+class OutgoingState:
+    """Of outgoing transitions: the current event's `mode` (`outgoing.choose_mode`), and the `last` snapshot."""
 
     mode: int
     last: int
 
 
 class Expressions(NamedTuple):
-    """Coefficients and values of snapshots; `cells` and `times` hold those of all groups.
+    """Coefficients and values of snapshots; `cells` and `times` hold those of all Q-sets.
 
-    `group[G]`, `outlet[O]`, `pending[O]`; `passed`: whether the event matches the predicates in this place of `lists`;
-    `masks`: whether that of an outlet's last snapshot did; `wanted`: whether a snapshot has the trends that reach a
-    place; `latest`: by state, the time of its last event.
+    `q_set[G]`, `outgoing[O]`, `pending[O]`; `passed`: whether the current event passes the predicates at this place of
+    `lists`; `last_passed`: whether the event of the last snapshot did; `for_snapshot`: whether a snapshot takes the
+    trends that the event extends at a position; `latest`: by state, the time of its last event.
     """
 
     cells: Cells
     times: Ints
-    group: Records
-    outlet: Records
+    q_set: Records
+    outgoing: Records
     pending: Records
     passed: Flags
-    masks: Flags
-    wanted: Flags
+    last_passed: Flags
+    for_snapshot: Flags
     latest: Ints
 
 
 class GloriaState(NamedTuple):
-    """The state of a sharable set: `graph` has the kept events of places, `vertices` those of outlets, by list."""
+    """The state of a sharable set: `graph` has the kept events of single queries, by position, `vertices` those of
+    shared transitions, a list for each set of outgoing ones.
+    """
 
     totals: Totals
     graph: Graph

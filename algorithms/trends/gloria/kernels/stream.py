@@ -1,4 +1,8 @@
-"""Events of a batch, one after another, each at the states of its type (Section 3.2)."""
+"""The executor's loop over the events of a batch, each at the states of its type (Section 3.2).
+
+An event sums the expressions of its predecessors (`incoming`), and propagates its own expression (`outgoing`), for each
+Q-set at its state. `program` explains the words.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,8 @@ from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kerne
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS
 from cepbench.algorithms.trends.gloria.kernels.expressions import append_run, has_room
-from cepbench.algorithms.trends.gloria.kernels.inlets import bring, match, reach
-from cepbench.algorithms.trends.gloria.kernels.outlets import choose, let_out
+from cepbench.algorithms.trends.gloria.kernels.incoming import collect, match, sum_expressions
+from cepbench.algorithms.trends.gloria.kernels.outgoing import choose_mode, propagate
 from cepbench.algorithms.trends.gloria.kernels.program import GloriaProgram, GloriaTables, KindRecord
 from cepbench.algorithms.trends.gloria.kernels.state import GloriaState
 from cepbench.algorithms.trends.gloria.kernels.windows import arrive, close_until, move_on
@@ -31,7 +35,7 @@ def run_events(
     """
     tables, counts = program.tables, state.totals.counts[0]
     written = int(np.int64(0))  # no literal, for which `close_until` would be compiled once more
-    size, only = len(events.time), counts_only(state.totals.cells)
+    size, count_only = len(events.time), counts_only(state.totals.cells)
     for i in range(first, size):
         kind = tables.kind[events.kind[i]]
         if not kind.relevant:
@@ -55,7 +59,7 @@ def run_events(
         for s in range(kind.state, kind.state_end):
             if match(i, s, events, tables, state.shared):
                 counts.visits += 1
-                _extend(i, s, at_once, events, program, state, only)
+                _extend(i, s, at_once, events, program, state, count_only)
                 state.shared.latest[s] = time
     if written + tables.whole[0].open > len(rows.window):
         return size, written, ROWS
@@ -65,53 +69,54 @@ def run_events(
 
 @inner
 def _extend(
-    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, only: bool
+    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, count_only: bool
 ) -> None:
-    """Propagates expressions by event i at state s, and delivers the trends that end with it where places need them.
+    """Propagates expressions by event i at state s, shared by Q-sets, and the aggregates of single queries.
 
-    Sums that reach the event are read before it joins them, so final outlets come first.
+    In a loop the row of incoming transitions may be that of the state's own outgoing transitions, which the event
+    changes at once. So final transitions, which read the row, come first.
     """
     tables, totals, shared = program.tables, state.totals, state.shared
-    known = tables.state[s]
-    for n in range(known.inlet, known.inlet_end):
-        bring(i, n, events, tables, program.predicates, totals, state.vertices, shared)
-    wanted = known.plain
-    for o in range(known.outlet, known.outlet_end):
-        wanted |= choose(o, s, events.time[i], tables, totals, shared)
-    if wanted:
-        for p in range(known.place, known.place_end):
-            place = tables.position[p]
-            if shared.passed[place.test] and (place.plain or shared.wanted[p]):
-                reach(i, p, events, program, state, only)
-            shared.wanted[p] = False
-    for o in range(known.outlet, known.outlet_end):
-        let_out(i, s, o, at_once, events, program, state, only)
-    if known.plain:
-        for p in range(known.place, known.place_end):
-            place = tables.position[p]
-            if place.plain and shared.passed[place.test]:
-                low, high = totals.open[place.window].low, totals.open[place.window].high
-                if not only:
+    here = tables.state[s]
+    for n in range(here.incoming, here.incoming_end):
+        sum_expressions(i, n, events, tables, program.predicates, totals, state.vertices, shared)
+    by_query = here.unshared
+    for o in range(here.outgoing, here.outgoing_end):
+        by_query |= choose_mode(o, s, events.time[i], tables, totals, shared)
+    if by_query:
+        for p in range(here.position, here.position_end):
+            position = tables.position[p]
+            if shared.passed[position.test] and (position.unshared or shared.for_snapshot[p]):
+                collect(i, p, events, program, state, count_only)
+            shared.for_snapshot[p] = False
+    for o in range(here.outgoing, here.outgoing_end):
+        propagate(i, s, o, at_once, events, program, state, count_only)
+    if here.unshared:
+        for p in range(here.position, here.position_end):
+            position = tables.position[p]
+            if position.unshared and shared.passed[position.test]:
+                low, high = totals.open[position.window].low, totals.open[position.window].high
+                if not count_only:
                     append_run(
-                        totals.cells, place.value, high - low + 1, program.weights, s, events.ints, events.reals, i
+                        totals.cells, position.value, high - low + 1, program.weights, s, events.ints, events.reals, i
                     )
-                deliver(i, p, place.value, at_once, events, tables, totals, state.graph)
+                deliver(i, p, position.value, at_once, events, tables, totals, state.graph)
 
 
 @inlined
 def _fits(kind: KindRecord, tables: GloriaTables, state: GloriaState) -> bool:
     """Whether there is room for all that an event of a type may leave behind."""
     shared = state.shared
-    most = np.int64(2 * (kind.state_end - kind.state))  # snapshots: one for the event, one for those that start
+    fresh = np.int64(2 * (kind.state_end - kind.state))  # snapshots: of the event, and of trends that start
     kept, cells, blocks = np.int64(0), np.int64(0), np.int64(0)
     for s in range(kind.state, kind.state_end):
-        known = tables.state[s]
-        blocks += known.kept
-        for o in range(known.outlet, known.outlet_end):
-            g = tables.outlet[o].group
-            if not has_room(g, most, tables, shared):
+        here = tables.state[s]
+        blocks += here.kept
+        for o in range(here.outgoing, here.outgoing_end):
+            g = tables.outgoing[o].q_set
+            if not has_room(g, fresh, tables, shared):
                 return False
-            if tables.outlet[o].kept:
+            if tables.outgoing[o].kept:
                 kept += 1
-                cells += shared.group[g].count - shared.group[g].oldest + most
+                cells += shared.q_set[g].count - shared.q_set[g].oldest + fresh
     return has_space(kept, cells, blocks, state.totals, state.vertices, state.graph)

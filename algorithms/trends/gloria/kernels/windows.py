@@ -19,17 +19,17 @@ from cepbench.queries.records import Records
 
 
 @kernel
-def note_state(tables: GloriaTables, totals: Totals, group: Records, counters: Ints) -> None:
+def note_state(tables: GloriaTables, totals: Totals, q_set: Records, counters: Ints) -> None:
     """Notes the state if it is the largest since the last report.
 
-    `group` as in `Expressions`, `counters` as in `Graph`.
+    `q_set` as in `Expressions`, `counters` as in `Graph`.
     """
     sizes, counts = tables.whole[0], totals.counts[0]
     snapshots, coefficients = np.int64(0), counters[CELLS] + counts.vertex_cells - counts.oldest_cell
-    for g in range(len(group)):
-        live = group[g].count - group[g].oldest
+    for g in range(len(q_set)):
+        live = q_set[g].count - q_set[g].oldest
         snapshots += live
-        coefficients += live * tables.group[g].rows
+        coefficients += live * tables.q_set[g].rows
     shared = counts.vertices - counts.oldest_vertex
     vertices = counters[LIVE] + shared
     size = vertices * sizes.event_bytes + shared * LINK_BYTES + coefficients * sizes.cell_bytes + snapshots * 8
@@ -38,7 +38,7 @@ def note_state(tables: GloriaTables, totals: Totals, group: Records, counters: I
 
 @inner
 def move_on(now: int, negated: Ints, tables: GloriaTables, totals: Totals, shared: Expressions) -> None:
-    """If time moves on, lets later events see the trends that ended before, and empties what negated events forbid.
+    """If time moves on, shows later events the trends that ended before, and empties slots that negated events forbid.
 
     `negated[J]`: as a row of `KernelEvents.negated`.
     """
@@ -49,17 +49,17 @@ def move_on(now: int, negated: Ints, tables: GloriaTables, totals: Totals, share
         if negated[j] > totals.seen[j]:
             counts.voided = counts.now + 1
     commit(negated, tables, totals)
-    for n in range(counts.shared):
+    for n in range(counts.pending):
         o = shared.pending[n].touched
         shared.pending[o].marked = False
-        outlet = tables.outlet[o]
-        group = shared.group[outlet.group]
-        live = group.count - group.oldest
-        sums, fresh = cell_of(group, outlet.sums, group.oldest), cell_of(group, outlet.sums + 1, group.oldest)
+        outgoing = tables.outgoing[o]
+        q_set = shared.q_set[outgoing.q_set]
+        live = q_set.count - q_set.oldest
+        sums, fresh = cell_of(q_set, outgoing.sums, q_set.oldest), cell_of(q_set, outgoing.sums + 1, q_set.oldest)
         add_run(shared.cells, sums, fresh, live)
         clear_run(shared.cells, fresh, live)
         counts.additions += live
-    counts.shared, counts.now = 0, now
+    counts.pending, counts.now = 0, now
 
 
 @inner
@@ -73,36 +73,38 @@ def close_until(
     totals, tables = state.totals, program.tables
     if not any_ends(now, tables.window, totals.open):
         return size
-    note_state(tables, totals, state.shared.group, state.graph.counters)
+    note_state(tables, totals, state.shared.q_set, state.graph.counters)
     move_on(now, negated, tables, totals, state.shared)
     for w in range(len(totals.open)):
         window, k = tables.window[w], totals.open[w].low
         while has_ended(k, totals.open[w].high, now, window):
-            for o in range(len(tables.outlet)):
-                if tables.outlet[o].final:
+            for o in range(len(tables.outgoing)):
+                if tables.outgoing[o].final:
                     _finish(o, w, k, program, totals, state.shared)
             k += 1
     size = close_windows(now, negated, tables, totals, state.graph, rows, size)
     forget_vertices(tables, totals, state.vertices, state.graph)
-    for g in range(len(state.shared.group)):
+    for g in range(len(state.shared.q_set)):
         forget_before(g, tables, totals.open, state.shared)
     return size
 
 
 @inner
 def _finish(o: int, w: int, k: int, program: GloriaProgram, totals: Totals, shared: Expressions) -> None:
-    """Adds the trends that end in window k of kind w, whose sum final outlet o has, to its members' results."""
+    """Adds the trends that end in window k of kind w, summed as an expression by final transitions o, to the results of
+    their queries.
+    """
     tables = program.tables
-    window, outlet = tables.window[w], tables.outlet[o]
-    group, row = shared.group[outlet.group], k % window.span
-    first = first_in(group, shared.times, k * window.slide)
-    for n in range(outlet.share, outlet.share_end):
-        share = tables.share[n]
-        place = tables.position[share.place]
-        if place.window == w:
+    window, outgoing = tables.window[w], tables.outgoing[o]
+    q_set, row = shared.q_set[outgoing.q_set], k % window.span
+    first = first_in(q_set, shared.times, k * window.slide)
+    for n in range(outgoing.sharing_query, outgoing.sharing_query_end):
+        query = tables.sharing_query[n]
+        position = tables.position[query.position]
+        if position.window == w:
             evaluate(
-                totals.cells, tables.member[place.member].final + row, shared.cells,
-                cell_of(group, outlet.sums, first), cell_of(group, share.value + row, first), group.count - first,
+                totals.cells, tables.member[position.member].final + row, shared.cells,
+                cell_of(q_set, outgoing.sums, first), cell_of(q_set, query.value + row, first), q_set.count - first,
                 program.weights, len(tables.state),
             )  # fmt: skip
             totals.counts[0].evaluations += 1

@@ -11,26 +11,29 @@ from collections.abc import Iterable
 
 from cepbench.algorithms.trends.gloria.optimizer.costs import PaperCosts
 from cepbench.algorithms.trends.gloria.optimizer.graph import NONE, GloriaGraph, Numbers, PoolNodes
-from cepbench.algorithms.trends.gloria.optimizer.pools import Link
+from cepbench.algorithms.trends.gloria.optimizer.pools import PoolPair
 
 
 def node_pruning(here: PoolNodes, costs: PaperCosts) -> list[int]:
-    """The nodes of a pool that stay: one goes if a comparable one with fewer snapshots is nearer to all start nodes."""
+    """The nodes of a pool that are kept: all but those of which a comparable node with fewer snapshots is nearer to all
+    start nodes.
+    """
     comparable: dict[tuple[int, ...], list[int]] = {}
     for n, node in enumerate(here.nodes):
         comparable.setdefault(tuple(q.members for q in node), []).append(n)
     return sorted(
         n
-        for others in comparable.values()
-        for n in others
-        if not any(_better(here, other, n, costs) for other in others)
+        for nodes in comparable.values()
+        for n in nodes
+        if not any(_better(here, better, n, costs) for better in nodes)
     )
 
 
-def _better(here: PoolNodes, one: int, other: int, costs: PaperCosts) -> bool:
-    both = zip(here.nodes[one], here.nodes[other], strict=True)
-    apart = [(costs.rates[a.snapshot], costs.rates[b.snapshot]) for a, b in both if a != b]
-    return bool(apart) and all(f < m for f, m in apart) and here.distances[one] < here.distances[other]
+def _better(here: PoolNodes, better: int, n: int, costs: PaperCosts) -> bool:
+    """Whether a node with the same Q-sets as node n has fewer snapshots and is nearer."""
+    q_sets = zip(here.nodes[better], here.nodes[n], strict=True)
+    rates = [(costs.rates[a.snapshot], costs.rates[b.snapshot]) for a, b in q_sets if a != b]
+    return bool(rates) and all(a < b for a, b in rates) and here.distances[better] < here.distances[n]
 
 
 def path_search(graph: GloriaGraph) -> list[int]:
@@ -55,19 +58,19 @@ def path_search(graph: GloriaGraph) -> list[int]:
     return best
 
 
-Kept = dict[Link, tuple[Numbers, Numbers]]
-"""By link, of each node after it the nearest one before, and of each before it the one on its way to the end."""
+Kept = dict[PoolPair, tuple[Numbers, Numbers]]
+"""By pair, of each node after it the nearest one before, and of each before it the one on its way to the end."""
 
 
 def _kept_edges(graph: GloriaGraph) -> Kept:
-    """What edge pruning leaves in."""
+    """The edges that edge pruning keeps."""
     kept: Kept = {}
     to_end = [here.weights.copy() for here in graph.pools]
     for here in reversed(graph.pools):
-        for link in here.pool.after:
-            onward = graph.edges[link] + to_end[link.after.number]
-            back = graph.edges[link] + here.distances[:, None]
-            kept[link] = back.argmin(0), onward.argmin(1)
+        for pair in here.pool.after:
+            onward = graph.edges[pair] + to_end[pair.after.number]
+            back = graph.edges[pair] + here.distances[:, None]
+            kept[pair] = back.argmin(0), onward.argmin(1)
             to_end[here.pool.number] += onward.min(1)
     return kept
 
@@ -81,6 +84,6 @@ def _path(start: Iterable[tuple[int, int]], graph: GloriaGraph, nearest: Numbers
         if chosen[p] < 0:
             chosen[p] = int(n)
             pool = graph.pools[p].pool
-            waiting.extend((link.before.number, kept[link][0][n]) for link in pool.before)
-            waiting.extend((link.after.number, kept[link][1][n]) for link in pool.after)
+            waiting.extend((pair.before.number, kept[pair][0][n]) for pair in pool.before)
+            waiting.extend((pair.after.number, kept[pair][1][n]) for pair in pool.after)
     return chosen

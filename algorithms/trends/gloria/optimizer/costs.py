@@ -24,12 +24,12 @@ Mask = int
 
 def members_in(mask: Mask) -> list[int]:
     """The members of a set, in order."""
-    found = []
+    members = []
     while mask:
         low = mask & -mask
-        found.append(low.bit_length() - 1)
+        members.append(low.bit_length() - 1)
         mask ^= low
-    return found
+    return members
 
 
 class Sums(NamedTuple):
@@ -97,14 +97,14 @@ class PaperCosts:
 
     def of(self, members: Mask) -> Sums:
         """The sums of some members."""
-        found = self._sums.get(members)
-        if found is None:
+        sums = self._sums.get(members)
+        if sums is None:
             chosen = members_in(members)
             windows = [self.windows[m] for m in chosen]
             overlaps, closings = sum([self.overlaps[m] for m in chosen]), sum([self.closings[m] for m in chosen])
             squares, longest = sum([w * w for w in windows]), max(windows, default=0.0)
-            found = self._sums[members] = Sums(len(chosen), sum(windows), squares, longest, overlaps, closings)
-        return found
+            sums = self._sums[members] = Sums(len(chosen), sum(windows), squares, longest, overlaps, closings)
+        return sums
 
 
 class ExecutorCosts(PaperCosts):
@@ -162,8 +162,8 @@ class ExecutorCosts(PaperCosts):
         `matched`: the rate of the events of the types of each member, once for each state.
         """
         return sum(
-            LANE * rate + (LANE_EVENT + LANE_WINDOW * overlap) * own
-            for overlap, own in zip(self.overlaps, matched, strict=True)
+            LANE * rate + (LANE_EVENT + LANE_WINDOW * overlap) * member_rate
+            for overlap, member_rate in zip(self.overlaps, matched, strict=True)
         )
 
     def _live(self, snapshot: int, members: Mask) -> float:

@@ -56,18 +56,18 @@ class SearchLimits:
             raise SearchLimitReached(f"{self.seconds:g} s")
 
 
-def lightest(graph: GloriaGraph, check: Callable[[], None], most: int = MOST_ENTRIES) -> list[int]:
+def lightest(graph: GloriaGraph, check: Callable[[], None], limit: int = MOST_ENTRIES) -> list[int]:
     """The node of each pool on a path of least weight. Raises `TablesTooLarge`; `check` is called from time to time.
 
     If tables would be large, nodes that another node of their pool replaces at no cost are removed first.
     """
     try:
-        return _Tables(graph).path(check, min(most, LARGE))
+        return _Tables(graph).path(check, min(limit, LARGE))
     except TablesTooLarge:
         smaller = _reduced(graph, check)
-        chosen = _Tables(smaller).path(check, most)
+        chosen = _Tables(smaller).path(check, limit)
         pools = zip(graph.pools, smaller.pools, chosen, strict=True)
-        return [here.nodes.index(less.nodes[n]) for here, less, n in pools]
+        return [here.nodes.index(reduced.nodes[n]) for here, reduced, n in pools]
 
 
 class _Tables:
@@ -78,30 +78,30 @@ class _Tables:
         self.near: list[dict[Scope, Weights]] = [{} for _ in graph.pools]
         for here in graph.pools:
             self._add((here.pool.number,), here.weights)
-        for link, weights in graph.edges.items():
-            self._add((link.before.number, link.after.number), weights)
+        for pair, weights in graph.edges.items():
+            self._add((pair.before.number, pair.after.number), weights)
 
-    def path(self, check: Callable[[], None], most: int) -> list[int]:
+    def path(self, check: Callable[[], None], limit: int) -> list[int]:
         left = {p for p, size in enumerate(self.sizes) if size > 1}
         entries = {p: self._entries(p) for p in left}
         eliminated: list[tuple[int, Scope, npt.NDArray[np.intp]]] = []
         while left:
             check()
             p = min(left, key=lambda q: (entries[q], q))
-            if entries[p] > most:
+            if entries[p] > limit:
                 raise TablesTooLarge("its room")
             left.discard(p)
-            others, total = self._others(p), np.zeros(1)
+            neighbors, total = self._neighbors(p), np.zeros(1)
             for scope, table in list(self.near[p].items()):
-                total = total + _spread(table, scope, (*others, p))
+                total = total + _spread(table, scope, (*neighbors, p))
                 for q in scope:
                     del self.near[q][scope]
-            eliminated.append((p, others, total.argmin(-1)))
-            self._add(others, total.min(-1))
-            entries |= {q: self._entries(q) for q in others}
+            eliminated.append((p, neighbors, total.argmin(-1)))
+            self._add(neighbors, total.min(-1))
+            entries |= {q: self._entries(q) for q in neighbors}
         chosen = [0] * len(self.sizes)
-        for p, others, best in reversed(eliminated):
-            chosen[p] = int(best[tuple(chosen[q] for q in others)])
+        for p, neighbors, best in reversed(eliminated):
+            chosen[p] = int(best[tuple(chosen[q] for q in neighbors)])
         return chosen
 
     def _add(self, scope: Scope, table: Weights) -> None:
@@ -112,12 +112,12 @@ class _Tables:
         for q in scope:
             self.near[q][scope] = table
 
-    def _others(self, p: int) -> Scope:
+    def _neighbors(self, p: int) -> Scope:
         return tuple(sorted({q for scope in self.near[p] for q in scope} - {p}))
 
     def _entries(self, p: int) -> int:
         """The number of entries of the table that eliminates a pool, before the minimum over its nodes."""
-        return prod(self.sizes[q] for q in (p, *self._others(p)))
+        return prod(self.sizes[q] for q in (p, *self._neighbors(p)))
 
 
 def _spread(table: Weights, scope: Scope, wanted: Sequence[int]) -> Weights:
@@ -129,30 +129,30 @@ def _spread(table: Weights, scope: Scope, wanted: Sequence[int]) -> Weights:
 
 def _reduced(graph: GloriaGraph, check: Callable[[], None]) -> GloriaGraph:
     """A copy without nodes that another one of their pool replaces, for any choice of nodes elsewhere."""
-    found = GloriaGraph([replace(here) for here in graph.pools], dict(graph.edges))
-    waiting = set(range(len(found.pools)))
+    reduced = GloriaGraph([replace(here) for here in graph.pools], dict(graph.edges))
+    waiting = set(range(len(reduced.pools)))
     while waiting:
         check()
-        p = min(waiting, key=lambda q: (len(found.pools[q].nodes), q))
+        p = min(waiting, key=lambda q: (len(reduced.pools[q].nodes), q))
         waiting.discard(p)
-        if 1 < len(found.pools[p].nodes) <= MOST_COMPARED:
-            kept = _not_replaced(p, found)
-            if len(kept) < len(found.pools[p].nodes):
-                found.keep(p, kept)
-                pool = found.pools[p].pool
+        if 1 < len(reduced.pools[p].nodes) <= MOST_COMPARED:
+            kept = _not_replaced(p, reduced)
+            if len(kept) < len(reduced.pools[p].nodes):
+                reduced.keep(p, kept)
+                pool = reduced.pools[p].pool
                 waiting |= {
                     p,
-                    *(link.before.number for link in pool.before),
-                    *(link.after.number for link in pool.after),
+                    *(pair.before.number for pair in pool.before),
+                    *(pair.after.number for pair in pool.after),
                 }
-    return found
+    return reduced
 
 
 def _not_replaced(p: int, graph: GloriaGraph) -> npt.NDArray[np.intp]:
     here = graph.pools[p]
-    tables = [graph.edges[link] for link in here.pool.after] + [graph.edges[link].T for link in here.pool.before]
-    own = here.weights + sum(table[:, 0] for table in tables if table.shape[1] == 1)
-    excess = np.minimum(own, HUGE)[None, :] - own[:, None]
+    tables = [graph.edges[pair] for pair in here.pool.after] + [graph.edges[pair].T for pair in here.pool.before]
+    single = here.weights + sum(table[:, 0] for table in tables if table.shape[1] == 1)
+    excess = np.minimum(single, HUGE)[None, :] - single[:, None]
     """At [a, b]: the maximum extra cost of node b over node a."""
     for table in tables:
         if table.shape[1] > 1:

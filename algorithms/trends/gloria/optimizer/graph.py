@@ -1,4 +1,4 @@
-"""The Gloria graph: nodes of each pool, weights of nodes and edges, and distances (Definition 4.1, Equation 5)."""
+"""The Gloria graph (Definition 4.1): the nodes of each pool, the weights of their edges, and distances (Equation 5)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cepbench.algorithms.trends.gloria.optimizer.costs import Mask, PaperCosts
 from cepbench.algorithms.trends.gloria.optimizer.nodes import NARROWED, Node, Profile, Shared, profile
-from cepbench.algorithms.trends.gloria.optimizer.pools import Link, Pool
+from cepbench.algorithms.trends.gloria.optimizer.pools import Pool, PoolPair
 
 NONE = math.inf
 """The weight of a missing edge."""
@@ -37,13 +37,13 @@ class PoolNodes:
 
 
 class Leaving(NamedTuple):
-    """What is known of a link's edges before there are nodes after it.
+    """The edges of a pair of pools before there are nodes in the second pool.
 
-    Node i before it has profile `profiles[of[i]]`, and edges that weigh at least `base[i]`; `nearest`: by profile, the
-    least sum of that and the node's distance.
+    Node i of the first pool has profile `profiles[of[i]]`, and edges that weigh at least `base[i]`; `nearest`: by
+    profile, the least sum of that weight and the node's distance.
     """
 
-    link: Link
+    pair: PoolPair
     profiles: list[Profile]
     of: npt.NDArray[np.intp]
     base: Weights
@@ -52,79 +52,79 @@ class Leaving(NamedTuple):
 
 @dataclass(eq=False)
 class GloriaGraph:
-    """The nodes of each pool, in the pools' order; `edges[link]`: weights, node before by node after."""
+    """The nodes of each pool, in the pools' order; `edges[pair]`: weights, node before by node after."""
 
     pools: list[PoolNodes] = field(default_factory=list)
-    edges: dict[Link, Weights] = field(default_factory=dict)
+    edges: dict[PoolPair, Weights] = field(default_factory=dict)
 
     def weight(self, chosen: Sequence[int]) -> float:
         """The weight of a path (Lemma 4.4) that has one node of each pool; infinite where they are not consistent."""
         total = sum(float(here.weights[n]) for here, n in zip(self.pools, chosen, strict=True))
-        for link, weights in self.edges.items():
-            total += float(weights[chosen[link.before.number], chosen[link.after.number]])
+        for pair, weights in self.edges.items():
+            total += float(weights[chosen[pair.before.number], chosen[pair.after.number]])
         return total
 
-    def leave(self, link: Link, costs: PaperCosts, every: bool = False) -> Leaving:
-        """The nodes before a link; those of one profile have it in common, unless `every` one is to have its own."""
-        before = self.pools[link.before.number]
-        several = link.common & (link.common - 1)
-        found: list[Profile] = [profile(node, link) if several else () for node in before.nodes]
+    def leave(self, pair: PoolPair, costs: PaperCosts, every: bool = False) -> Leaving:
+        """The nodes of the first pool of a pair; nodes of one profile share it, unless `every` node has its own."""
+        before = self.pools[pair.before.number]
+        several = pair.common & (pair.common - 1)
+        of_node: list[Profile] = [profile(node, pair) if several else () for node in before.nodes]
         numbers: dict[Profile, int] = {}
-        of = np.array([n if every else numbers.setdefault(one, len(numbers)) for n, one in enumerate(found)], np.intp)
-        base = _bases(before.nodes, link, costs)
-        profiles = found if every else list(numbers)
+        of = np.array([n if every else numbers.setdefault(p, len(numbers)) for n, p in enumerate(of_node)], np.intp)
+        base = _bases(before.nodes, pair, costs)
+        profiles = of_node if every else list(numbers)
         nearest = np.full(len(profiles), NONE)
         np.minimum.at(nearest, of, before.distances + base)
-        return Leaving(link, profiles, of, base, nearest)
+        return Leaving(pair, profiles, of, base, nearest)
 
     def enter(
         self, pool: Pool, nodes: list[Node], entering: Sequence[Leaving], costs: PaperCosts, splitting: bool = False
     ) -> PoolNodes:
-        """Adds a pool with edges to its nodes, those that split Q-sets only if `splitting`."""
+        """Adds a pool with edges to its nodes; edges that split Q-sets only if `splitting` (Lemma 5.2)."""
         weights = np.array([_weight(node, pool, costs) for node in nodes], np.float64)
         here = PoolNodes(pool, nodes, weights, weights.copy())
         for leaving in entering:
             table = _savings(leaving, nodes, costs, splitting)
             here.distances += (leaving.nearest[:, None] + table).min(0)
-            self.edges[leaving.link] = table[leaving.of] + leaving.base[:, None]
+            self.edges[leaving.pair] = table[leaving.of] + leaving.base[:, None]
         self.pools.append(here)
         return here
 
     def keep(self, p: int, kept: Numbers) -> None:
-        """Keeps only some nodes of pool p."""
+        """Keeps only the `kept` nodes of pool p."""
         here = self.pools[p]
         if len(kept) == len(here.nodes):
             return
         here.nodes = [here.nodes[n] for n in kept]
         here.weights, here.distances = here.weights[kept], here.distances[kept]
-        for link in here.pool.before:
-            self.edges[link] = self.edges[link][:, kept]
-        for link in here.pool.after:
-            if link in self.edges:
-                self.edges[link] = self.edges[link][kept]
+        for pair in here.pool.before:
+            self.edges[pair] = self.edges[pair][:, kept]
+        for pair in here.pool.after:
+            if pair in self.edges:
+                self.edges[pair] = self.edges[pair][kept]
 
 
-def _bases(nodes: Sequence[Node], link: Link, costs: PaperCosts) -> Weights:
-    """What the events at a link cost the members of each node, as if no Q-set continued; each Q-set is weighed once."""
+def _bases(nodes: Sequence[Node], pair: PoolPair, costs: PaperCosts) -> Weights:
+    """The weight of edges from each node as if no Q-set continued; each Q-set is weighed once."""
 
     def passed(node: Node) -> float:
-        return sum(_cost(node, *step, link.common, costs, costs.evaluation) for step in link.steps)
+        return sum(_cost(node, *step, pair.common, costs, costs.evaluation) for step in pair.steps)
 
     alone = passed(())
-    more = {q: passed((q,)) - alone for q in {q for node in nodes for q in node if q.members & link.common}}
-    return np.array([sum([more[q] for q in node if q in more], alone) for node in nodes], np.float64)
+    extra = {q: passed((q,)) - alone for q in {q for node in nodes for q in node if q.members & pair.common}}
+    return np.array([sum([extra[q] for q in node if q in extra], alone) for node in nodes], np.float64)
 
 
 def _savings(leaving: Leaving, nodes: Sequence[Node], costs: PaperCosts, splitting: bool) -> Weights:
-    """What edges weigh more than their base, which is less where Q-sets continue: by profile and node after it."""
-    link = leaving.link
+    """The weight of edges minus their base, by profile and node of the second pool: negative where Q-sets continue."""
+    pair = leaving.pair
     table = []
-    reusing = [[q for q in node if q.snapshot not in link.after.sources and q.members & link.common] for node in nodes]
+    reusing = [[q for q in node if q.snapshot not in pair.after.sources and q.members & pair.common] for node in nodes]
     saved: dict[Shared, float] = {}
     for entries in leaving.profiles:
         row: list[float] = []
         whole = {e for e in entries if e.snapshot != NARROWED}
-        several = [] if link.after.kleene or splitting else [e.members for e in entries]
+        several = [] if pair.after.kleene or splitting else [e.members for e in entries]
         for node, reused in zip(nodes, reusing, strict=True):
             if (reused and not whole.issuperset(reused)) or (several and not _holds(node, several)):
                 row.append(NONE)
@@ -133,7 +133,7 @@ def _savings(leaving: Leaving, nodes: Sequence[Node], costs: PaperCosts, splitti
             for q in node if whole else ():
                 if q in whole:
                     if q not in saved:
-                        saved[q] = _saving(q, link, costs)
+                        saved[q] = _saving(q, pair, costs)
                     weight -= saved[q]
             row.append(weight)
         table.append(row)
@@ -151,10 +151,10 @@ def _holds(node: Node, several: Sequence[Mask]) -> bool:
     return True
 
 
-def _saving(q: Shared, link: Link, costs: PaperCosts) -> float:
-    """What it saves that a Q-set continues with the same snapshots."""
+def _saving(q: Shared, pair: PoolPair, costs: PaperCosts) -> float:
+    """The cost that is saved if a Q-set keeps its snapshots: no evaluation."""
     evaluated, continued = (
-        sum(_cost((q,), *step, q.members, costs, evaluation) for step in link.steps)
+        sum(_cost((q,), *step, q.members, costs, evaluation) for step in pair.steps)
         for evaluation in (costs.evaluation, None)
     )
     return evaluated - continued
@@ -179,7 +179,7 @@ def _cost(
     node: Node, source: int, target: int, members: Mask, costs: PaperCosts,
     evaluation: Callable[[int, int, Mask], float] | None,
 ) -> float:  # fmt: skip
-    """What events of `target` cost some members whose Q-sets end there, with an `evaluation`, or continue, without."""
+    """The cost of events of `target` for members whose Q-sets end there (with an `evaluation`), or continue."""
     total, alone = 0.0, members
     for q in node:
         going = q.members & members

@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 from cepbench.algorithms.trends.gloria.optimizer.costs import Mask, PaperCosts, members_in
-from cepbench.algorithms.trends.gloria.optimizer.pools import Link, Pool
+from cepbench.algorithms.trends.gloria.optimizer.pools import Pool, PoolPair
 
 
 class Shared(NamedTuple):
@@ -32,16 +32,16 @@ MOST_PARTS, FEW_PARTS = 5, 3
 """The most parts of a pool that choose independently how to continue, and the number that do if there are more."""
 
 
-def profile(node: Node, link: Link) -> Profile:
-    """The Q-sets of a node, restricted to the members that continue by a link, if there are several."""
-    found = []
+def profile(node: Node, pair: PoolPair) -> Profile:
+    """The Q-sets of a node, restricted to the members that continue by a pair, if there are several."""
+    q_sets = []
     for members, snapshot in node:
-        going = members & link.common
+        going = members & pair.common
         if going == members:
-            found.append(Shared(members, snapshot))
+            q_sets.append(Shared(members, snapshot))
         elif going & (going - 1):
-            found.append(Shared(going, NARROWED))
-    return tuple(found)
+            q_sets.append(Shared(going, NARROWED))
+    return tuple(q_sets)
 
 
 def generated(
@@ -53,13 +53,13 @@ def generated(
     """
     if not pool.members & (pool.members - 1):
         return [()]
-    found: dict[Node, None] = {(): None} if pool.kleene else {}
+    nodes: dict[Node, None] = {(): None} if pool.kleene else {}
     if pool.kleene:
-        found |= dict.fromkeys(_local_loops(pool))
+        nodes |= dict.fromkeys(_local_loops(pool))
     for combination in product(*profiles):
-        found |= dict.fromkeys(_kleene(pool, combination) if pool.kleene else _nodes(pool, combination, costs))
+        nodes |= dict.fromkeys(_kleene(pool, combination) if pool.kleene else _nodes(pool, combination, costs))
         check()
-    return list(found)
+    return list(nodes)
 
 
 def _local_loops(pool: Pool) -> Iterator[Node]:
@@ -68,9 +68,9 @@ def _local_loops(pool: Pool) -> Iterator[Node]:
     Events of other types in the loop must not have predecessors outside of it, and must start trends of all or of none.
     """
     entered = {target: 0 for _, target in pool.transitions}
-    for link in pool.before:
-        for _, target in link.steps:
-            entered[target] = link.common
+    for pair in pool.before:
+        for _, target in pair.steps:
+            entered[target] = pair.common
     sources = list(dict.fromkeys(source for source, _ in pool.transitions))
     for snapshot in sources:
         if all(s == snapshot or (not entered[s] and _all_or_none(pool, s, pool.members)) for s in sources):
@@ -88,9 +88,10 @@ def _kleene(pool: Pool, combination: Sequence[Profile]) -> Iterator[Node]:
 def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Iterator[Node]:
     """The nodes of a pool of SEQ from one node of each pool before it.
 
-    Each pool before it, and each start node, gives a part. Its Q-sets are kept (with their snapshots if these can be
-    reused, otherwise with new ones), or get local snapshots where these are fewer, or are merged: with one another, and
-    with those of other parts that are merged. Every combination of parts is a node.
+    Each pool before it, and each start node, is a part of the members. The Q-sets of a part are kept (Principle 1,
+    Reuse: with their snapshots if these can be reused, otherwise with new ones), or get local snapshots where these are
+    fewer (Principle 2), or are merged, with one another and with other parts that are merged (Principle 3). Every
+    combination of parts is a node.
     """
     here, rates = pool.source, costs.rates
     kept = {group: here if snapshot is None else snapshot for group, snapshot in groups_of(pool, combination).items()}
@@ -115,30 +116,30 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Ite
 
 
 def _parts(pool: Pool, costs: PaperCosts) -> list[Mask]:
-    """The members of each part; where there are more than `MOST_PARTS`, those with windows alike are one."""
+    """The members of each part; where there are more than `MOST_PARTS`, parts with similar windows are joined."""
     starting = pool.starts.get(pool.source, 0)
-    parts = [link.common for link in pool.before] + [1 << m for m in members_in(starting)]
+    parts = [pair.common for pair in pool.before] + [1 << m for m in members_in(starting)]
     if len(parts) <= MOST_PARTS:
         return parts
     parts.sort(key=lambda part: costs.of(part).longest)
-    found = [0] * FEW_PARTS
+    joined = [0] * FEW_PARTS
     for n, part in enumerate(parts):
-        found[n * FEW_PARTS // len(parts)] |= part
-    return found
+        joined[n * FEW_PARTS // len(parts)] |= part
+    return joined
 
 
 def _united(masks: Sequence[Mask]) -> list[Mask]:
-    """Unions of masks that have members in common, directly or through others; those of one member are left out."""
-    found: list[Mask] = []
+    """Unions of masks that have members in common, directly or indirectly; those of one member are left out."""
+    united: list[Mask] = []
     for mask in masks:
-        apart = []
-        for other in found:
-            if other & mask:
-                mask |= other
+        disjoint = []
+        for union in united:
+            if union & mask:
+                mask |= union
             else:
-                apart.append(other)
-        found = [*apart, mask]
-    return [mask for mask in found if mask & (mask - 1)]
+                disjoint.append(union)
+        united = [*disjoint, mask]
+    return [mask for mask in united if mask & (mask - 1)]
 
 
 def groups_of(pool: Pool, combination: Sequence[Profile]) -> dict[Mask, int | None]:
@@ -150,8 +151,8 @@ def groups_of(pool: Pool, combination: Sequence[Profile]) -> dict[Mask, int | No
 def _reusable(pool: Pool, group: Mask, combination: Sequence[Profile]) -> int | None:
     """The snapshots that a Q-set of these members has in each pool by which any of them comes, if there are such."""
     candidates = None
-    for link, entries in zip(pool.before, combination, strict=True):
-        if link.common & group:
+    for pair, entries in zip(pool.before, combination, strict=True):
+        if pair.common & group:
             here = {entry.snapshot for entry in entries if entry.members == group and entry.snapshot != NARROWED}
             candidates = here if candidates is None else candidates & here
     if not candidates or not _all_or_none(pool, pool.source, group):

@@ -68,12 +68,12 @@ class Construction:
         q_sets = kept_edges = 0
         for p, pool in enumerate(self.pools.pools):
             self.limits.check()
-            entering = [graph.leave(link, self.costs, not pruned) for link in pool.before]
+            entering = [graph.leave(pair, self.costs, not pruned) for pair in pool.before]
             nodes = self._generated(pool, self._profiles(entering), entering)
             here = graph.enter(pool, nodes, entering, self.costs, splitting=greedy)
             if greedy:
                 graph.keep(p, [_lightest_entered(graph)])
-            edges = sum(int(np.count_nonzero(graph.edges[link] < NONE)) for link in pool.before)
+            edges = sum(int(np.count_nonzero(graph.edges[pair] < NONE)) for pair in pool.before)
             counts["nodes"] += len(here.nodes)
             counts["graph_edges"] += edges
             q_sets += sum(map(len, here.nodes))
@@ -90,20 +90,20 @@ class Construction:
 
     def _profiles(self, entering: Sequence[Leaving]) -> list[list[Profile]]:
         """The profiles of nodes before a pool; only the nearest ones if they have too many combinations."""
-        found = [list(dict.fromkeys(leaving.profiles)) for leaving in entering]
-        if self.optimizer in WHOLE or prod(map(len, found)) <= self.limits.combinations:
-            return found
+        profiles = [list(dict.fromkeys(leaving.profiles)) for leaving in entering]
+        if self.optimizer in WHOLE or prod(map(len, profiles)) <= self.limits.combinations:
+            return profiles
         self.counts["thinned"] += 1
-        found = [[own.profiles[n] for n in own.nearest.argsort(kind="stable")] for own in entering]
-        while prod(map(len, found)) > self.limits.combinations:
-            longest = max(found, key=len)
+        profiles = [[leaving.profiles[n] for n in leaving.nearest.argsort(kind="stable")] for leaving in entering]
+        while prod(map(len, profiles)) > self.limits.combinations:
+            longest = max(profiles, key=len)
             longest.pop(-2 if longest[-1] == () else -1)
-        return found
+        return profiles
 
     def _generated(self, pool: Pool, profiles: list[list[Profile]], entering: Sequence[Leaving]) -> list[Node]:
         """No more nodes than fit into the tables of edges; among them the one that shares nothing."""
         if self.optimizer == "greedy":
-            return list(_candidates(pool, [one for [one] in profiles], self.costs))
+            return list(_candidates(pool, [profile for [profile] in profiles], self.costs))
         nodes = generated(pool, profiles, self.costs, self.limits.check)
         room = max(64, self.limits.entries // max(1, sum(len(leaving.profiles) for leaving in entering)))
         if len(nodes) <= room:
@@ -139,7 +139,7 @@ def _lightest_entered(graph: GloriaGraph) -> int:
     which shares more.
     """
     here = graph.pools[-1]
-    incoming = here.weights * here.pool.kleene + sum(graph.edges[link][0] for link in here.pool.before)
+    incoming = here.weights * here.pool.kleene + sum(graph.edges[pair][0] for pair in here.pool.before)
     shared = [sum(q.members.bit_count() for q in node) for node in here.nodes]
     return min(range(len(here.nodes)), key=lambda n: (incoming[n], -shared[n]))
 
@@ -150,14 +150,14 @@ def _candidates(pool: Pool, profiles: Sequence[Profile], costs: PaperCosts) -> I
     """
     yield ()
     if pool.kleene:
-        yield from generated(pool, [[one] for one in profiles], costs)
+        yield from generated(pool, [[profile] for profile in profiles], costs)
         return
     groups = groups_of(pool, profiles)
     reuse = tuple(sorted(Shared(group, snapshot) for group, snapshot in groups.items() if snapshot is not None))
     if reuse:
         yield reuse
     elif not any(profiles) and pool.members & (pool.members - 1):
-        yield generated(pool, [[one] for one in profiles], costs)[-1]
+        yield generated(pool, [[profile] for profile in profiles], costs)[-1]
 
 
 def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:
@@ -167,9 +167,9 @@ def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:
         return [0] * len(graph.pools)
     if optimizer in ("algorithm1", "noprune"):
         return path_search(graph)
-    for most in (inf, 16, 4, 2):
-        if most < inf:
-            construction.counts["thinned"] += _thin(graph, int(most))
+    for nodes in (inf, 16, 4, 2):
+        if nodes < inf:
+            construction.counts["thinned"] += _thin(graph, int(nodes))
         try:
             return lightest(graph, limits.check)
         except TablesTooLarge:
@@ -178,20 +178,20 @@ def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:
     raise SearchLimitReached("the room of the search")
 
 
-def _thin(graph: GloriaGraph, most: int) -> int:
-    """Keeps the `most` nodes of each pool that are nearest to the start, among them the one that shares nothing."""
+def _thin(graph: GloriaGraph, limit: int) -> int:
+    """Keeps the `limit` nodes of each pool that are nearest to the start, among them the one that shares nothing."""
     thinned = 0
     for p, here in enumerate(graph.pools):
-        if len(here.nodes) > most:
+        if len(here.nodes) > limit:
             thinned += 1
             order = np.lexsort(np.array([here.distances, [node != () for node in here.nodes]], np.float64))
-            graph.keep(p, np.sort(order[:most]))
+            graph.keep(p, np.sort(order[:limit]))
     return thinned
 
 
 def plan_of(pools: Pools, nodes: Sequence[Node]) -> WorkloadSharingPlan:
     """The sharing plan that chooses the given node of each pool."""
-    found: dict[tuple[int, int], list[QSet]] = {}
+    plans: dict[tuple[int, int], list[QSet]] = {}
     for pool, node in zip(pools.pools, nodes, strict=True):
         alone = pool.members
         q_sets = []
@@ -200,5 +200,5 @@ def plan_of(pools: Pools, nodes: Sequence[Node]) -> WorkloadSharingPlan:
             q_sets.append(QSet(frozenset(members_in(q.members)), pools.states[q.snapshot]))
         q_sets += [QSet(frozenset((m,))) for m in members_in(alone)]
         for edge in pool.transitions:
-            found.setdefault(edge, []).extend(q_sets)
-    return WorkloadSharingPlan({pools.named(edge): tuple(q_sets) for edge, q_sets in found.items()})
+            plans.setdefault(edge, []).extend(q_sets)
+    return WorkloadSharingPlan({pools.named(edge): tuple(q_sets) for edge, q_sets in plans.items()})

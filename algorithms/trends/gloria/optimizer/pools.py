@@ -1,4 +1,4 @@
-"""The pools of a Gloria graph and their links (Definition 4.1, Section 6), for any template."""
+"""The pools of a Gloria graph, and the pairs of consecutive ones (Definition 4.1, Section 6), for any template."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Pool:
 
     - `starts`: by state that a transition of the pool leaves, the members that start there.
     - `ends`: transitions at whose target members end, with these members.
-    - `before`, `after`: links to the pools right before and after it.
+    - `before`, `after`: its pairs with the pools right before and after it.
     """
 
     number: int
@@ -28,8 +28,8 @@ class Pool:
     kleene: bool
     starts: Mapping[int, Mask]
     ends: tuple[tuple[Edge, Mask], ...]
-    before: list[Link] = field(default_factory=list)
-    after: list[Link] = field(default_factory=list)
+    before: list[PoolPair] = field(default_factory=list)
+    after: list[PoolPair] = field(default_factory=list)
 
     @property
     def source(self) -> int:
@@ -43,7 +43,7 @@ class Pool:
 
 
 @dataclass(eq=False)
-class Link:
+class PoolPair:
     """Two consecutive pools; `common`: the members of both; `steps`: transitions (Ei, Ej) of the one into the other.
 
     One step for each two transitions (Ei, Ej) and (Ej, Eh), so that a pair may occur more than once.
@@ -98,17 +98,17 @@ Cell = tuple[tuple[Edge, ...], Mask, bool]
 
 def _cells(template: GloriaTemplate, states: Mapping[TypeState, int]) -> list[Cell]:
     edges = {(states[t.source], states[t.target]): t for t in template.transitions}
-    own: list[list[Edge]] = [[] for _ in template.states]
+    of_member: list[list[Edge]] = [[] for _ in template.states]
     for edge, t in edges.items():
         for m in template.transitions[t]:
-            own[m].append(edge)
-    found: dict[tuple[tuple[Edge, ...], bool, int], Mask] = {}
-    for m, transitions in enumerate(own):
+            of_member[m].append(edge)
+    members_of: dict[tuple[tuple[Edge, ...], bool, int], Mask] = {}
+    for m, transitions in enumerate(of_member):
         alone = {edge for edge in transitions if m in template.alone.get(edges[edge], ())}
         for chosen, kleene in _parts(transitions):
             key = (chosen, kleene, m if alone.intersection(chosen) else -1)
-            found[key] = found.get(key, 0) | 1 << m
-    cells = [(chosen, members, kleene) for (chosen, kleene, _), members in found.items()]
+            members_of[key] = members_of.get(key, 0) | 1 << m
+    cells = [(chosen, members, kleene) for (chosen, kleene, _), members in members_of.items()]
     return sorted(cells, key=lambda cell: cell[2])
 
 
@@ -123,12 +123,12 @@ def _parts(transitions: Sequence[Edge]) -> list[tuple[tuple[Edge, ...], bool]]:
         for states in reached.values():
             if between in states:
                 states |= reached[between]
-    found: dict[tuple[frozenset[int], bool], list[Edge]] = {}
+    parts: dict[tuple[frozenset[int], bool], list[Edge]] = {}
     for source, target in transitions:
         circle = frozenset(s for s in reached[source] if source in reached.get(s, ()))
         key = (circle, True) if target in circle else (frozenset((source, target)), False)
-        found.setdefault(key, []).append((source, target))
-    return [(tuple(sorted(edges)), kleene) for (_, kleene), edges in found.items()]
+        parts.setdefault(key, []).append((source, target))
+    return [(tuple(sorted(edges)), kleene) for (_, kleene), edges in parts.items()]
 
 
 def _linked(template: GloriaTemplate, states: Mapping[TypeState, int], cells: Iterable[Cell]) -> list[Pool]:
@@ -149,17 +149,17 @@ def _linked(template: GloriaTemplate, states: Mapping[TypeState, int], cells: It
             for after in leaving.get(edge[1], ()):
                 if after is not pool and after.members & pool.members:
                     steps.setdefault(after, []).append(edge)
-        for after, found in steps.items():
-            link = Link(pool, after, pool.members & after.members, tuple(found))
-            pool.after.append(link)
-            after.before.append(link)
+        for after, edges in steps.items():
+            pair = PoolPair(pool, after, pool.members & after.members, tuple(edges))
+            pool.after.append(pair)
+            after.before.append(pair)
     return pools
 
 
 def _circular(left: set[Pool]) -> set[Pool]:
     """Without those that no circle comes after."""
     while True:
-        kept = {pool for pool in left if any(link.after in left for link in pool.after)}
+        kept = {pool for pool in left if any(pair.after in left for pair in pool.after)}
         if kept == left:
             return left
         left = kept
@@ -170,15 +170,17 @@ def _mask(members: Iterable[int]) -> Mask:
 
 
 def _ordered(pools: Sequence[Pool]) -> list[Pool]:
-    """Each pool after those before it; pools of a circle, and what follows it, are left out."""
+    """The pools in an order in which each comes after those before it; pools of a circle, and those after it, are left
+    out.
+    """
     waiting = {pool: len(pool.before) for pool in pools}
     free = [pool for pool in reversed(pools) if not waiting[pool]]
     order = []
     while free:
         pool = free.pop()
         order.append(pool)
-        for link in reversed(pool.after):
-            waiting[link.after] -= 1
-            if not waiting[link.after]:
-                free.append(link.after)
+        for pair in reversed(pool.after):
+            waiting[pair.after] -= 1
+            if not waiting[pair.after]:
+                free.append(pair.after)
     return order

@@ -1,8 +1,8 @@
 """Non-shared graphlets: each query computes its own aggregates of an event, window by window (Section 3.2).
 
-Where none of a burst's positions precedes another one of them, only the position's own trends change within the burst
-what its events extend. So positions take the whole burst one after another, and the last of the events at a time adds
-at once; where all events extend sums, by COGRA's loop over the slots of the set.
+Where no position of a burst precedes another one, the events at a position extend, of the burst, only events at the
+same position. Then each position processes the whole burst before the next one does, and an event whose time stamp ends
+with it adds to the sums at once. Where events extend sums only, COGRA's algebra does it (`propagate_sums`).
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from cepbench.algorithms.trends.hamlet.kernels.state import HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.trends.online.kernels.appending import append
 from cepbench.algorithms.trends.online.kernels.lifecycle import commit, show
-from cepbench.algorithms.trends.online.kernels.step import deliver, first_begun, mark, reach
+from cepbench.algorithms.trends.online.kernels.step import collect_sums, deliver, first_begun, mark
 from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.algorithms.trends.online.kernels.type_tables import Shape
 from cepbench.algorithms.trends.snapshots.kernels.cells import add
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Weights
 
-MORE = 2
-"""Cells behind those of `reach`: the trends that end at one event, where a position feeds no slot or several; and a
-cell that stays empty."""
+WORK_CELLS = 2
+"""Cells that follow those of `collect_sums`: the trends that end at one event, where a position feeds no slot or
+several; and a cell that stays empty.
+"""
 
 
 class Predecessors(NamedTuple):
-    """What an event extends, and the weights of its position, as `online.kernels.appending` reads them."""
+    """The sums that the events at each position extend, and its weights, as `online.kernels.appending` reads them."""
 
     first_source: Index
     source: Index
@@ -48,14 +49,14 @@ def propagate_sums(
 ) -> None:
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
-    An event that is alone at its time feeds slots at once; what others add waits until the time moves on. O(l) per
-    event and window for l transitions into the position.
+    An event that is alone at its time feeds slots at once; trends of other events wait until the time moves on. O(l)
+    per event and window for l transitions into the position.
     """
     template, totals, counts, weights = program.template, state.totals, state.totals.counts[0], program.weights
     cells, kind, within = totals.cells, events.kind[first], events.time[first] == counts.last
     before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
     shape = Shape(weights.ring.bound, weights.real.bound, weights.least.bound, ())
-    trends, empty = np.uint64(template.whole[0].most), np.uint64(template.whole[0].most) + ONE
+    trends, empty = np.uint64(template.whole[0].span), np.uint64(template.whole[0].span) + ONE
     for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
         p = template.lists[b]
         position = template.position[p]
@@ -87,9 +88,9 @@ def propagate_sums(
             to, row = cell if at_once else pending, oldest
             for k in range(low, high + 1):
                 begun = cells.ring.dtype.type(position.start and k >= free)
-                own, held = (to + row, to + row) if sole else (trends, empty)
+                at, held = (to + row, to + row) if sole else (trends, empty)
                 append(
-                    np.uint64(i), place, begun, row, own, held, position.direct, final + row, events, before, shape,
+                    np.uint64(i), place, begun, row, at, held, position.direct, final + row, events, before, shape,
                     cells,
                 )  # fmt: skip
                 if not sole:
@@ -110,8 +111,8 @@ def propagate_alone(
     """Inserts a burst into a graphlet of each position that does not share it (Equations 1-3).
 
     O(l) per event and window for l transitions into its position, whose sums are kept; O(n) for one that is visited.
-    Positions that do not precede one another take the whole burst one after another: what an event visits is in the
-    cache since the event before.
+    Each of several independent positions processes the whole burst before the next one does: the events that an event
+    visits are in the cache since the event before visited them.
     """
     template, totals, counts = program.template, state.totals, state.totals.counts[0]
     kind, within = template.kind[events.kind[first]], events.time[first] == counts.last
@@ -139,7 +140,7 @@ def propagate_alone(
                 if not _matched(i, position, events, matches, template.unit):
                     continue
                 counts.visits += 1
-                reach(i, p, 0, False, events, template, totals)
+                collect_sums(i, p, 0, False, events, template, totals)
                 for e in range(position.enter, position.enter_end):
                     if template.transition[e].visited:
                         visit_all(i, e, events, program, state)
@@ -162,8 +163,8 @@ def _shares(position: UnitPositionRecord, sharing: Records) -> bool:
 
 @inlined
 def _matched(i: int, position: UnitPositionRecord, events: KernelEvents, matches: Flags, unit: Records) -> bool:
-    """Whether event i passes the condition of a position; that of a unit has been tested."""
+    """Whether event i passes the condition of a position; `matches` has the result for the class of a unit."""
     if position.unit != NONE:
-        tested: bool = matches[i, unit[position.unit].alike]
+        tested: bool = matches[i, unit[position.unit].predicate_class]
         return tested
     return fits(position.condition, i, events)

@@ -1,4 +1,9 @@
-"""The benefit of sharing a burst, and the choice of the queries that share it (Sections 4.1 and 4.3)."""
+"""The benefit of sharing a burst, Equation 8, and the choice of the queries that share it (Sections 4.1 and 4.3).
+
+`_equation_8` is the paper's cost of a plan, `_executor_cost` that of this executor; `choose` compares plans by either.
+`defer_split` and `defer_join` keep the choice from changing with each burst, since a split of graphlets whose
+events are visited is expensive here, while the paper's is free.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.compilation import inner, kernel
-from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord, ClassRecord
 from cepbench.queries.records import Records
 
 
 class BenefitCosts(NamedTuple):
-    """What the executor does, in units of 15 ns.
+    """Costs of the executor's work, in units of 15 ns.
 
     Per query and window, `read`: reading a sum; `event`: an event in a non-shared graphlet, without what it reads;
     `alone`: beginning a non-shared graphlet; `graphlet`: beginning and ending a shared one, without what its snapshot
@@ -44,66 +49,103 @@ class BenefitCosts(NamedTuple):
 
 @kernel
 def shared_cost(b: float, n: float, sp: float, sc: float, k: float, g: float, p: float, search: float) -> float:
-    """Equation 8, `Shared`; with `search` = log2(g) as Definition 12 has it, or 0 for Definition 11."""
+    """`Shared` of Equation 8: s_c k g p + b (log2(g) + n s_p).
+
+    `search` is log2(g) as Definition 12 has it, or 0 for Definition 11.
+    """
     return sc * k * g * p + b * (search + n * sp)
 
 
 @kernel
 def non_shared_cost(b: float, n: float, k: float, search: float) -> float:
-    """Equation 8, `NonShared`."""
+    """`NonShared` of Equation 8: k b (log2(g) + n)."""
     return k * b * (search + n)
 
 
 @inner
-def _cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool) -> float:
-    """The costs of a burst that the chosen classes share and the others do not.
+def _equation_8(classes: Records, burst: BurstRecord) -> float:
+    """The cost of a burst by Equation 8: `Shared` of the chosen classes, and `NonShared` of each of the others.
 
-    Of each class that does not share: by Equation 8, or what it does in a graphlet of its own, by sums and, where it
-    has to, by visits. Of those that share: the same of their common graphlet, its snapshots and its end. The formulas
-    are in docs/algorithms/hamlet.md, Benefit.
+    s_p is estimated as the graphlet's snapshot and half of those that the burst creates, p as the sums that an event
+    reads on average.
+    """
+    n, b = burst.in_window, float(burst.size)
+    search, k, reads, cost = np.log2(b), 0.0, 0.0, 0.0
+    shares, selects = False, False
+    for c in range(len(classes)):
+        queries = classes[c]
+        if queries.chosen:
+            shares = True
+            k += queries.contexts
+            reads += queries.reads
+            selects |= queries.selects
+        else:
+            cost += non_shared_cost(float(queries.matched), n, queries.contexts, search)
+    if not shares:
+        return cost
+    created = most_created(classes, burst)
+    propagated = _propagated(created, selects, burst)
+    return shared_cost(b, n, propagated, 1.0 + created, k, b, reads / max(k, 1.0), search) + cost
+
+
+@inner
+def _executor_cost(classes: Records, burst: BurstRecord, costs: BenefitCosts) -> float:
+    """The cost of a burst to this executor: that of a common graphlet of the chosen classes, its snapshots and its end,
+    and of graphlets of their own of the queries in each of the others, by sums and, where it has to, by visits.
+
+    The formulas are in docs/algorithms/hamlet.md, Benefit.
     """
     k, reads, alone, sharing = 0.0, 0.0, 0.0, 0
     visiting, selecting = False, False
-    n, b = burst.in_window, float(burst.size)
-    search = np.log2(b) if paper else 0.0
+    b = float(burst.size)
     for c in range(len(classes)):
-        one = classes[c]
-        if one.chosen:
-            k += one.active if one.visits and not paper else one.contexts
-            reads += one.reads
+        queries = classes[c]
+        if queries.chosen:
+            k += queries.active if queries.visits else queries.contexts
+            reads += queries.reads
             sharing += 1
-            visiting |= one.visits
-            selecting |= one.selects
-        elif paper:
-            alone += non_shared_cost(float(one.matched), n, one.contexts, search)
+            visiting |= queries.visits
+            selecting |= queries.selects
+            continue
+        alone += queries.matched * queries.reads * costs.read + queries.contexts * costs.alone
+        if queries.visits:
+            visit = costs.select if queries.selects else costs.run
+            alone += queries.active * queries.matched * (costs.event + burst.before * visit)
         else:
-            alone += one.matched * one.reads * costs.read + one.contexts * costs.alone
-            if one.visits:
-                each = costs.select if one.selects else costs.run
-                alone += one.active * one.matched * (costs.event + burst.before * each)
-            else:
-                alone += one.contexts * one.matched * costs.event
+            alone += queries.contexts * queries.matched * costs.event
     if sharing == 0:
         return alone
     created = most_created(classes, burst)
-    propagated = 1.0 + 0.5 * created + (burst.snapshots if selecting else 0.0)
-    if paper:
-        return shared_cost(b, n, propagated, 1.0 + created, k, b, reads / max(k, 1.0), search) + alone
+    propagated = _propagated(created, selecting, burst)
     products = 0.0
     for c in range(len(classes)):
-        one = classes[c]
-        if one.chosen:  # a snapshot at event level has a value for about the events that a class matches
-            valued = max(0, min(created, one.matched - burst.size + burst.mixed))
-            products += one.contexts * propagated * (one.matched if created == burst.size else valued)
+        queries = classes[c]
+        if queries.chosen:  # a snapshot at event level has a value for about the events that a class matches
+            valued = max(0, min(created, queries.matched - burst.size + burst.mixed))
+            products += queries.contexts * propagated * (queries.matched if created == burst.size else valued)
     cost = reads * costs.read + k * (costs.graphlet + created * costs.snapshot)
     cost += products * costs.product + b * propagated * costs.shared_event
     if selecting:
-        each = propagated * costs.coefficient
-        cost += burst.before * (b * (sharing * costs.test + each) + created * k * (costs.test + each))
+        visit = propagated * costs.coefficient
+        cost += burst.before * (b * (sharing * costs.test + visit) + created * k * (costs.test + visit))
     elif visiting:  # those before the graphlet are in its snapshot
         cost += b * b / 2 * propagated * costs.run + k * burst.before * costs.run
         cost += k * burst.snapshots * costs.product
     return cost + alone
+
+
+@inner
+def _propagated(created: int, selecting: bool, burst: BurstRecord) -> float:
+    """Snapshots that an event of the burst propagates on average, if `created` ones at event level are created evenly
+    over the burst; where predicates select events of earlier graphlets, the snapshots of these, too.
+    """
+    return 1.0 + 0.5 * created + (burst.snapshots if selecting else 0.0)
+
+
+@inner
+def _cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool) -> float:
+    """The cost of a burst that the chosen classes share and the others do not."""
+    return _equation_8(classes, burst) if paper else _executor_cost(classes, burst, costs)
 
 
 @kernel
@@ -113,21 +155,21 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
 
     Level 1 of the search space shares all. Classes that introduce no snapshot stay (Theorem 4.1). The others are tried
     once each, by the snapshots that they introduce, most first: a class leaves if the plan of Level 2 without it
-    costs less (Theorem 4.2). What is left is compared with sharing nothing. m + 2 plans for m classes that introduce
+    costs less (Theorem 4.2). The best plan is compared with sharing nothing. m + 2 plans for m classes that introduce
     snapshots; queries with the same predicates are one class.
     """
     for c in range(len(classes)):
         classes[c].chosen = False
-    nothing = _cost(classes, burst, costs, paper)
+    non_shared = _cost(classes, burst, costs, paper)
     for c in range(len(classes)):
         classes[c].chosen = True
     plan = _cost(classes, burst, costs, paper)
     while True:
-        worst, most = -1, np.int64(0)
+        worst, most_introduced = -1, np.int64(0)
         for c in range(len(classes)):
             introduced = np.int64(burst.size) if classes[c].separate else classes[c].differs
-            if not classes[c].settled and introduced > most:
-                worst, most = c, introduced
+            if not classes[c].settled and introduced > most_introduced:
+                worst, most_introduced = c, introduced
         if worst < 0:
             break
         classes[worst].settled = True
@@ -137,19 +179,18 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
             plan = without
         else:
             classes[worst].chosen = True
-    if nothing <= plan:
+    if non_shared <= plan:
         for c in range(len(classes)):
             classes[c].chosen = False
-    return plan, nothing
+    return plan, non_shared
 
 
 @kernel
-def stay(classes: Records, burst: BurstRecord, costs: BenefitCosts, paid: float | np.float64) -> float:
-    """Lets the classes that would leave shared graphlets share the burst, unless a split has become worth it; returns
-    what was `paid` for sharing so far.
+def defer_split(classes: Records, burst: BurstRecord, costs: BenefitCosts, loss: float | np.float64) -> float:
+    """Hysteresis of splits: classes that would leave shared graphlets share the burst, until sharing has lost as much
+    as the split would cost; returns the accumulated `loss`.
 
-    A split takes kept events along. Before that the classes share what costs less without it, until they have paid as
-    much as the split takes; bursts that gain by sharing pay back. In the paper a split is free.
+    A split copies the kept events of shared graphlets. Gains of bursts that are better shared are deducted.
     """
     split = 0.0
     for c in range(len(classes)):
@@ -157,39 +198,44 @@ def stay(classes: Records, burst: BurstRecord, costs: BenefitCosts, paid: float 
             classes[c].leaving = 0.0
         split += classes[c].leaving * costs.split
     if split == 0.0:
-        return float(max(0.0, paid - max(0.0, burst.alone - burst.shared)))
+        return float(max(0.0, loss - max(0.0, burst.alone - burst.shared)))
     for c in range(len(classes)):
         classes[c].chosen |= classes[c].leaving > 0.0
-    paid += _cost(classes, burst, costs, False) - min(burst.shared, burst.alone)
-    if paid < split:
-        return float(paid)
+    loss += _executor_cost(classes, burst, costs) - min(burst.shared, burst.alone)
+    if loss < split:
+        return float(loss)
     for c in range(len(classes)):
         classes[c].chosen &= classes[c].leaving == 0.0
     return 0.0
 
 
 @kernel
-def wait(classes: Records, burst: BurstRecord, costs: BenefitCosts, missed: float | np.float64) -> float:
-    """Lets the classes that would join others wait, unless joining makes up for a later split; returns the gain that
-    was `missed` so far.
+def defer_join(classes: Records, burst: BurstRecord, costs: BenefitCosts, missed: float | np.float64) -> float:
+    """Hysteresis of joins: classes that would join a shared graphlet do not, until they have missed as much gain as a
+    later split of the events that they visit now would cost; returns the gain `missed` so far.
 
-    They wait until they have missed as much as a split of the events that they visit now would take; bursts that lose
-    by sharing are deducted. Classes that visit no events of their own need no split.
+    Losses of bursts that are worse shared are deducted. Classes that visit no events of their own need no split.
     """
     split = 0.0
     for c in range(len(classes)):
-        if classes[c].chosen and classes[c].visits and classes[c].leaving == 0.0:
+        if _joins(classes[c]):
             before = max(0, burst.before - burst.size // 2)  # the burst itself, of which it has half, is not their own
             split += classes[c].contexts * before * costs.split
     if split == 0.0:
         return float(max(0.0, missed - max(0.0, burst.shared - burst.alone)))
     for c in range(len(classes)):
-        if classes[c].chosen and classes[c].visits and classes[c].leaving == 0.0:
-            classes[c].chosen, classes[c].waits = False, True
-    missed += _cost(classes, burst, costs, False) - burst.shared
+        if _joins(classes[c]):
+            classes[c].chosen, classes[c].deferred = False, True
+    missed += _executor_cost(classes, burst, costs) - burst.shared
     for c in range(len(classes)):
-        classes[c].chosen |= classes[c].waits and missed >= split
+        classes[c].chosen |= classes[c].deferred and missed >= split
     return float(0.0 if missed >= split else missed)
+
+
+@inlined
+def _joins(queries: ClassRecord) -> bool:
+    """Whether a class is chosen to share that visits events, none of them of shared graphlets."""
+    return bool(queries.chosen and queries.visits and queries.leaving == 0.0)
 
 
 @inner

@@ -1,4 +1,4 @@
-"""Bursts of a batch, and what is locally known of them (Definition 10, Section 4.1)."""
+"""Bursts of a batch (Definition 10), and the numbers of each by which it is decided (Section 4.1)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cepbench.algorithms.trends.hamlet.kernels.program import NONE
 from cepbench.algorithms.trends.online.kernels.lifecycle import next_edge
 from cepbench.queries.records import Records
 
-MOST = 4096
-"""Events per burst: what is buffered is bounded."""
+MOST_EVENTS = 4096
+"""The most events of a burst, so that the buffer is bounded."""
 
 
 class BurstRecord:
-    """A burst, what is known of it, and what was decided.
+    """A burst, its statistics, and the decision.
 
     - `begin`, `end`: its first event and the one after the last, with irrelevant ones between; `size`: events b of the
       type; `group`, or NONE; `mixed`: events on which some class of the group differs from the reference.
@@ -50,18 +50,18 @@ class BurstRecord:
 
 
 class ClassRecord:
-    """Queries that are alike in a burst, and whether some of them are `chosen` to share it.
+    """A class of queries with the same predicates in a burst, and whether it is `chosen` to share the burst.
 
     - Events that they match (`matched`); that only one of them and the reference match (`differs`); and those where no
       other class differs (`alone`).
     - `contexts`: queries times windows k; `active`: those of them that visit events and have trends to extend;
       `reads`: the sums that an event at their positions reads, over all of them (k p).
-    - `leaving`: what those that shared the last burst would take along (`visiting.split`), about: kept events of shared
-      graphlets, times queries and windows.
+    - `leaving`: estimated copies of a split (`visiting.split`) of those that shared the last burst: kept events of
+      shared graphlets, times queries and windows.
     - `separate`: each event will be a snapshot if the class shares, since the events before it differ. `visits`: they
       visit the events before; `selects`: some of them, by predicates.
-    - `settled`: they share if any do, as the reference, or were tried without. `waits`: they wait to join others
-      (`benefit.wait`).
+    - `settled`: they share if any do, as the reference, or were tried without. `deferred`: they join the
+      others later (`benefit.defer_join`).
     """
 
     contexts: float
@@ -75,7 +75,7 @@ class ClassRecord:
     visits: bool
     selects: bool
     settled: bool
-    waits: bool
+    deferred: bool
     chosen: bool
 
 
@@ -86,9 +86,9 @@ def find_bursts(
     """Writes the complete bursts to `bursts[n]`; returns their number and the first event of the rest.
 
     `last` is the time of the last relevant event before; no event comes before `until` any more. A burst ends before an
-    event of another relevant type, at the edge of a pane at which a window begins or ends, and after MOST events. One
-    that begins within a time stamp that others have a part in ends with it, since what these add is seen later. Only
-    bursts of sharable types have to be complete. O(n).
+    event of another relevant type, at the edge of a pane at which a window begins or ends, and after MOST_EVENTS. A
+    burst that starts inside a time stamp with events of other types ends with that time stamp, since what these events
+    add is visible later. Only bursts of sharable types have to be complete. O(n).
     """
     count, i, size = 0, 0, len(time)
     edge = -1
@@ -99,21 +99,21 @@ def find_bursts(
         if time[i] >= edge:
             edge = next_edge(time[i], window)
         within_time_stamp, complete = time[i] == last, False
-        end, found = i + 1, 1
+        end, events = i + 1, 1
         for j in range(i + 1, size):
             relevant = types[kind[j]].relevant
             complete = time[j] >= edge or (within_time_stamp and time[j] != time[i])
-            complete |= relevant and (kind[j] != kind[i] or found == MOST)
+            complete |= relevant and (kind[j] != kind[i] or events == MOST_EVENTS)
             if complete:
                 break
             if relevant:
-                end, found = j + 1, found + 1
+                end, events = j + 1, events + 1
         last = time[end - 1]
         g = types[kind[i]].group
         if not complete and g != NONE and until < edge:
             return count, i
         burst = bursts[count]
-        burst.begin, burst.end, burst.size, burst.group, burst.time, burst.queries = i, end, found, g, time[i], NONE
+        burst.begin, burst.end, burst.size, burst.group, burst.time, burst.queries = i, end, events, g, time[i], NONE
         burst.mixed = burst.before = burst.snapshots = burst.created = burst.splits = 0
         burst.in_window = burst.shared = burst.alone = 0.0
         burst.stored = burst.selects = burst.partial = burst.apart = False
@@ -124,34 +124,34 @@ def find_bursts(
 
 @kernel
 def scan_bursts(
-    events: KernelEvents, group: Records, alike: Records, bursts: Records, classes: Records, matches: Flags
+    events: KernelEvents, group: Records, predicate_class: Records, bursts: Records, classes: Records, matches: Flags
 ) -> None:  # fmt: skip
-    """What the optimizer knows of each burst: on how many of its events the classes of units differ.
+    """Counts for the optimizer on how many events of each burst the classes of units differ.
 
-    `group` and `alike` as in `TemplateTables`. `classes[N, K]`, zero at first, by number of class within its group.
-    `matches[n, K]`, true at first: which events a class matches, for the graphlets. O(b c) for bursts of b events and
-    c classes.
+    `group` and `predicate_class` as in `TemplateTables`. `classes[N, K]`, zero at first: classes of each burst,
+    numbered within its group. `matches[n, K]`, true at first: the events that a class matches, for the graphlets.
+    O(b c) for bursts of b events and c classes.
     """
     for n in range(len(bursts)):
         g = bursts[n].group
         if g == NONE:
             continue
-        first, stop, reference = group[g].alike, group[g].alike_end, group[g].reference
-        own = classes[n, : stop - first]
-        own[reference - first].settled = True
+        first, stop, reference = group[g].predicate_class, group[g].predicate_class_end, group[g].reference
+        in_burst = classes[n, : stop - first]
+        in_burst[reference - first].settled = True
         begin, end, kind = bursts[n].begin, bursts[n].end, events.kind[bursts[n].begin]
-        most, least = np.int64(0), bursts[n].size
+        most_matched, fewest_matched = np.int64(0), bursts[n].size
         for c in range(first, stop):
             fails = 0
-            if alike[c].condition >= 0:
+            if predicate_class[c].condition >= 0:
                 for i in range(begin, end):
-                    if events.kind[i] == kind and not fits(alike[c].condition, i, events):
+                    if events.kind[i] == kind and not fits(predicate_class[c].condition, i, events):
                         matches[i, c] = False
                         fails += 1
             matched = bursts[n].size - fails
-            own[c - first].matched = matched
-            most, least = max(most, matched), min(least, matched)
-        if most == 0 or least == bursts[n].size:
+            in_burst[c - first].matched = matched
+            most_matched, fewest_matched = max(most_matched, matched), min(fewest_matched, matched)
+        if most_matched == 0 or fewest_matched == bursts[n].size:
             continue  # all classes match the same events
         for i in range(begin, end):
             if events.kind[i] != kind:
@@ -159,8 +159,8 @@ def scan_bursts(
             different, which = 0, 0
             for c in range(first, stop):
                 if matches[i, c] != matches[i, reference]:
-                    own[c - first].differs += 1
+                    in_burst[c - first].differs += 1
                     different += 1
                     which = c - first
-            own[which].alone += different == 1
+            in_burst[which].alone += different == 1
             bursts[n].mixed += different > 0

@@ -1,4 +1,4 @@
-"""What the kernels of Hamlet read of a sharable set of queries: its merged template as arrays of records.
+"""The merged template of a sharable set of queries as arrays of records, which Hamlet's kernels read (Section 3.1).
 
 Its members are as in `online.kernels.records`.
 """
@@ -47,7 +47,7 @@ class UnitPositionRecord(PositionRecord):
 
 
 class SetRecord(WholeRecord):
-    """The set as a whole.
+    """Numbers on the whole set.
 
     - `contexts`: units times windows that hold an event, in the group that has most.
     - `longest`: the kind of the longest windows.
@@ -62,19 +62,19 @@ class SetRecord(WholeRecord):
 class GroupRecord:
     """The sub-patterns E+ of one event type, which several queries share.
 
-    `unit` to `unit_end` are the positions, `alike` to `alike_end` classes of units whose local and loop predicates are
-    alike, `reference` the class of most units.
+    `unit` to `unit_end` are the positions, `predicate_class` to `predicate_class_end` their classes by local predicates
+    and predicates of the loop, `reference` the class of most units.
     """
 
     unit: int
     unit_end: int
-    alike: int
-    alike_end: int
+    predicate_class: int
+    predicate_class_end: int
     reference: int
 
 
 class UnitRecord:
-    """A `position` in a group, in the class `alike`; `loop` is its transition to itself.
+    """A `position` in a group, and its `predicate_class`; `loop` is its transition to itself.
 
     It has a context per window that holds an event: row `value + k % span` of `GraphletStore.cells` has the values of
     snapshots in window k.
@@ -82,14 +82,16 @@ class UnitRecord:
 
     group: int
     position: int
-    alike: int
+    predicate_class: int
     loop: int
     value: int
 
 
-class AlikeRecord:
-    """A class of units: `condition` is the row of `flags` that says which events match, or -1, `loop` a transition
-    with their predicates on adjacent events, or NONE; `same_loop`: whether these are those of the group's reference.
+class PredicateClassRecord:
+    """A class of units with the same predicates.
+
+    `condition`: the row of `flags` with the events that match, or -1; `loop`: a transition with the class's predicates
+    on adjacent events, or NONE; `same_loop`: whether these are the same as those of the group's reference.
     """
 
     condition: int
@@ -98,11 +100,11 @@ class AlikeRecord:
 
 
 class TemplateTables(NamedTuple):
-    """Positions, transitions and windows of all members (Section 3.1), and what they share.
+    """Positions, transitions and windows of all members (Section 3.1), and the sub-patterns that they share.
 
     `kind[T]`, `position[P]`, `transition[E]`, `member[M]`, `window[W]`, `slot[S]`, `negation[J]`, `lists`; `group[G]`,
-    one per event type; `unit[U]` and `alike[K]`, in order of their group; `whole[1]`. The events at position p extend
-    the sums in row k % span of the cells in the list `source`, which begins at `first_source[P]`
+    one per event type; `unit[U]` and `predicate_class[K]`, in order of their group; `whole[1]`. The events at position
+    p extend the sums in row k % span of the cells in the list `source`, which begins at `first_source[P]`
     (`alone.propagate_sums`).
     """
 
@@ -115,7 +117,7 @@ class TemplateTables(NamedTuple):
     negation: Annotated[Records, NegationRecord]
     group: Annotated[Records, GroupRecord]
     unit: Annotated[Records, UnitRecord]
-    alike: Annotated[Records, AlikeRecord]
+    predicate_class: Annotated[Records, PredicateClassRecord]
     whole: Annotated[Records, SetRecord]
     lists: Ints
     first_source: Index

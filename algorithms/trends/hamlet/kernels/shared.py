@@ -10,14 +10,15 @@ from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.trends.hamlet.kernels.benefit import most_created
 from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord
-from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram
-from cepbench.algorithms.trends.hamlet.kernels.snapshots import end_graphlet, new_snapshot
+from cepbench.algorithms.trends.hamlet.kernels.program import NONE, GroupRecord, HamletProgram
+from cepbench.algorithms.trends.hamlet.kernels.snapshots import end_graphlet, event_snapshot, graphlet_snapshot
 from cepbench.algorithms.trends.hamlet.kernels.state import FRESH, ROW, SUMS, HamletState
 from cepbench.algorithms.trends.snapshots.kernels.cells import add_run, clear, clear_run, copy_run, follows
 from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions, has_space, keep
 from cepbench.queries.records import Records
 
-NOBODY, SOME, ALL = 0, 1, 2
+NO_CLASS, SOME_CLASSES, ALL_CLASSES = range(3)
+"""The classes that share a burst of which one event matches the predicates."""
 
 
 @inner
@@ -27,37 +28,37 @@ def propagate_shared(
 ) -> None:  # fmt: skip
     """Builds the graphlet of a burst for the units that share it; `classes` are those of the burst.
 
-    One snapshot x is created where the graphlet begins; its value is, per query and window, what the events before it,
-    and START, let each of its events extend (Equation 5). An event that all queries match, after the same events, has
-    an expression over the snapshots so far, the sum of theirs and x. One that only some queries match, or after other
-    events than others, is a snapshot of its own (Definition 9). As in Figure 5 (c), for B+:
+    One snapshot x is created where the graphlet begins (Definition 8). An event that all queries match, with the same
+    predecessors in the graphlet, has an expression: x plus the sum of the predecessors' expressions. An event that only
+    some queries match, or whose predecessors differ, is a snapshot of its own (Definition 9). As in Figure 5 (c), for
+    B+:
 
         event          b3    b4    b5          b6
         SUMS before    0     x     3x          3x + z
-        ROW            x     2x    z           4x + z     x + SUMS; queries differ at b5, which is snapshot z
+        ROW            x     2x    z           4x + z     x + SUMS; queries differ at b5: it is snapshot z
 
     O(s) per event for s snapshots, since the running sum of expressions is kept. O(n s) if the loop has predicates (for
     n events before), or at event granularity (for n events of the graphlet before). O(u) per snapshot for u queries
     times windows, or O(u n s).
     """
     totals, graphlets, template = state.totals, state.graphlets, program.template
-    counts, cells, most = totals.counts[0], graphlets.cells, len(graphlets.snapshot)
+    counts, cells, room = totals.counts[0], graphlets.cells, len(graphlets.snapshot)
     first, stop, group = burst.begin, burst.end, template.group[burst.group]
     stored, selects, partial, apart = burst.stored, burst.selects, burst.partial, burst.apart
     begin_at = counts.vertices
-    x = new_snapshot(burst.group, first, np.int64(NONE), events, matches, program, state)
+    x = graphlet_snapshot(burst.group, first, events, program, state)
     counts.graphlet_snapshots += 1
     for u in range(len(graphlets.unit)):
         graphlets.among[u, x] = graphlets.unit[u].now
     oldest = counts.oldest_snapshot if selects else x
-    sums, fresh, row = SUMS * most + oldest, FRESH * most + oldest, ROW * most + oldest
+    sums, fresh, row = SUMS * room + oldest, FRESH * room + oldest, ROW * room + oldest
     length, bound = counts.snapshots - oldest, len(template.position)
     plain = False  # whether some of those that share extend all events of the graphlet
-    for c in range(group.alike, group.alike_end):
-        plain |= classes[c - group.alike].chosen and template.alike[c].loop == NONE
+    for c in range(group.predicate_class, group.predicate_class_end):
+        plain |= classes[c - group.predicate_class].chosen and template.predicate_class[c].loop == NONE
     for s in range(oldest, x):
-        clear(cells, SUMS * most + s)
-        clear(cells, FRESH * most + s)
+        clear(cells, SUMS * room + s)
+        clear(cells, FRESH * room + s)
     shown, kind, every = burst.time, events.kind[first], template.whole[0].every
     within = waits = burst.time == counts.last
     for i in range(first, stop):
@@ -68,31 +69,31 @@ def propagate_shared(
             clear_run(cells, fresh, length)
             waits = False
         shown = events.time[i]
-        matched = _match(i, group.alike, group.alike_end, classes, matches) if partial else ALL
-        if matched == NOBODY:
+        matched = _match(i, group, classes, matches) if partial else ALL_CLASSES
+        if matched == NO_CLASS:
             continue
         counts.visits += 1
-        alike = matched == ALL and not apart
-        if alike and selects:
-            alike = _alike_before(i, burst.group, begin_at, oldest, classes, events, program, state)
-        if plain and not (alike and selects):
+        same_events = matched == ALL_CLASSES and not apart
+        if same_events and selects:
+            same_events = _sum_same_events(i, burst.group, begin_at, oldest, classes, events, program, state)
+        if plain and not (same_events and selects):
             if every:
                 _visit_graphlet(begin_at, oldest, events.time[i], state)
             else:
                 copy_run(cells, row, cells, sums, length)
-        if alike:
-            begin(cells, ROW * most + x)
+        if same_events:
+            begin(cells, ROW * room + x)
             append_run(cells, row, length, program.weights, bound, events.ints, events.reals, i)
         else:
-            z = new_snapshot(burst.group, i, x, events, matches, program, state)
+            z = event_snapshot(burst.group, i, x, events, matches, program, state)
             burst.created += 1
             length += 1
             clear_run(cells, row, length)
-            begin(cells, ROW * most + z)
+            begin(cells, ROW * room + z)
         at_once = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
         waits |= not at_once
         add_run(cells, sums if at_once else fresh, row, length)
-        if stored:  # for those that visit it
+        if stored:  # for queries that visit it later
             v = keep(i, burst.group, length, events, totals, state.vertices)
             event = state.vertices.event[v]
             event.graphlet, event.first, event.size = x, oldest, length
@@ -114,12 +115,12 @@ def fits_burst(
     template, counts, size = program.template, state.totals.counts[0], burst.size
     width, stored = state.graph.time.shape[1], counts.vertices - counts.oldest_vertex
     blocks = template.kind[events.kind[burst.begin]].kept * ((size + width - 1) // width)
-    blocks += burst.splits * (stored // width + min(stored, 2 * template.whole[0].most))  # of as many sets of windows
+    blocks += burst.splits * (stored // width + min(stored, 2 * template.whole[0].span))  # of as many sets of windows
     kept = cells = int(np.int64(0))
     counts.more_snapshots = 0
     if burst.queries > 0:
         group = template.group[burst.group]
-        created = most_created(classes[: group.alike_end - group.alike], burst)
+        created = most_created(classes[: group.predicate_class_end - group.predicate_class], burst)
         counts.more_snapshots = 1 + created
         if burst.stored:
             before = counts.snapshots - (counts.oldest_snapshot if burst.selects else counts.snapshots) + 1
@@ -130,48 +131,48 @@ def fits_burst(
 
 
 @inner
-def _match(i: int, first: int, stop: int, classes: Records, matches: Flags) -> int:
-    """Which of the classes `first` to `stop` that share match event i: NOBODY, SOME or ALL."""
-    yes, no = False, False
-    for c in range(first, stop):
-        if classes[c - first].chosen:
-            yes |= matches[i, c]
-            no |= not matches[i, c]
-    return NOBODY if not yes else SOME if no else ALL
+def _match(i: int, group: GroupRecord, classes: Records, matches: Flags) -> int:
+    """Whether event i matches NO_CLASS, SOME_CLASSES or ALL_CLASSES of the group's classes that share."""
+    any_matches, any_fails = False, False
+    for c in range(group.predicate_class, group.predicate_class_end):
+        if classes[c - group.predicate_class].chosen:
+            any_matches |= matches[i, c]
+            any_fails |= not matches[i, c]
+    return NO_CLASS if not any_matches else SOME_CLASSES if any_fails else ALL_CLASSES
 
 
 @inner
-def _alike_before(
+def _sum_same_events(
     i: int, g: int, begin_at: int, oldest: int, classes: Records, events: KernelEvents, program: HamletProgram,
     state: HamletState,
 ) -> bool:  # fmt: skip
-    """Whether event i follows the same events for all that share; if so ROW is the sum of their expressions.
+    """Whether event i follows the same events for all queries that share; if so ROW is the sum of their expressions.
 
     Vertices from `begin_at` on are in the graphlet; where a loop has no predicates, earlier ones are in its snapshot.
     """
     template, graphlets, vertices = program.template, state.graphlets, state.vertices
     counts, cells, now = state.totals.counts[0], graphlets.cells, events.time[i]
-    row, first = ROW * len(graphlets.snapshot) + oldest, template.group[g].alike
+    row, group = ROW * len(graphlets.snapshot) + oldest, template.group[g]
     clear_run(cells, row, counts.snapshots - oldest)
     v = vertices.last[g]
     while v >= counts.oldest_vertex:
         if vertices.event[v].time < now:
-            yes, no = False, False
-            for c in range(first, template.group[g].alike_end):
-                if classes[c - first].chosen:
-                    e = template.alike[c].loop
+            any_follows, any_skips = False, False
+            for c in range(group.predicate_class, group.predicate_class_end):
+                if classes[c - group.predicate_class].chosen:
+                    e = template.predicate_class[c].loop
                     if e == NONE:
-                        after = v >= begin_at
+                        in_trend = v >= begin_at
                     else:
-                        after = follows(
+                        in_trend = follows(
                             program.predicates, template.transition[e].predicates, vertices.ints, vertices.reals, v,
                             events.ints, events.reals, i,
                         )  # fmt: skip
-                    yes |= after
-                    no |= not after
-            if yes and no:
+                    any_follows |= in_trend
+                    any_skips |= not in_trend
+            if any_follows and any_skips:
                 return False
-            if yes:
+            if any_follows:
                 counts.edges += 1
                 add_expressions(v, v, cells, row, oldest, vertices)
         v = vertices.event[v].before

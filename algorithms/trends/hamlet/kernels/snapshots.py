@@ -1,80 +1,120 @@
-"""Snapshots: values, per query and window, that the expressions of a shared graphlet refer to (Section 3.3)."""
+"""Snapshots at graphlet level (Definition 8) and at event level (Definition 9) of a shared graphlet (Section 3.3).
+
+A snapshot has a value per query and window, to which the expressions of the graphlet's events refer.
+"""
 
 from __future__ import annotations
 
 from cepbench.algorithms.engine.kernels.arrays import Flags
 from cepbench.algorithms.engine.kernels.cells import append_run
-from cepbench.algorithms.engine.kernels.compilation import inner
+from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.trends.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
-from cepbench.algorithms.trends.online.kernels.step import feed, mark, reach
+from cepbench.algorithms.trends.online.kernels.step import collect_sums, feed, mark
 from cepbench.algorithms.trends.online.kernels.template import Totals
-from cepbench.algorithms.trends.snapshots.kernels.cells import Index, clear, copy
+from cepbench.algorithms.trends.snapshots.kernels.cells import clear, copy
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate
 
 
 @inner
-def new_snapshot(
-    g: int, i: int, x: Index, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
-) -> int:
-    """Creates a snapshot at event i of group g, of which no expression has a part yet; returns its number.
+def graphlet_snapshot(g: int, i: int, events: KernelEvents, program: HamletProgram, state: HamletState) -> int:
+    """Definition 8: creates the snapshot x of a graphlet of group g that begins with event i; returns its number.
 
-    At graphlet level (Definition 8), where `x` is NONE, it has the trends that each event of a graphlet extends, of
-    which i is the first. At event level (Definition 9) it has the trends that end with event i, for the queries that
-    match it. These extend snapshot x, that of the graphlet, and what is in the graphlet: ROW, where no predicates
-    select some of it.
+    Its value is, per query and window, the trends that each event of the graphlet extends, or starts: those that end at
+    events of other types (Equation 5), and at earlier events of type E, unless the loop's predicates select them.
     """
     template, totals, graphlets = program.template, state.totals, state.graphlets
-    cells, reached, most = graphlets.cells, totals.cells, len(graphlets.snapshot)
-    s = totals.counts[0].snapshots
-    totals.counts[0].snapshots += 1
-    graphlets.snapshot[s].time, graphlets.snapshot[s].group = events.time[i], g
-    clear(cells, SUMS * most + s)
-    clear(cells, FRESH * most + s)
+    x = _add_snapshot(g, events.time[i], state)
     for u in range(template.group[g].unit, template.group[g].unit_end):
-        p, value, c = template.unit[u].position, template.unit[u].value, template.unit[u].alike
-        w = template.position[p].window
-        span, low, high = template.window[w].span, totals.open[w].low, totals.open[w].high
-        if not graphlets.unit[u].now or low > high:
+        unit = template.unit[u]
+        position = template.position[unit.position]
+        if not graphlets.unit[u].now or _is_closed(position.window, totals):
             continue
-        if x != NONE and not matches[i, c]:
-            for k in range(low, high + 1):
-                clear(cells, (value + k % span) * most + s)
-            continue
-        loop, selective = template.unit[u].loop, template.alike[c].loop != NONE
-        if x == NONE:
-            reach(i, p, 0, False, events, template, totals)
-        else:
-            for k in range(low, high + 1):
-                copy(reached, k - low, cells, (value + k % span) * most + x)
-                if not selective:
-                    evaluate(
-                        reached, k - low, cells, ROW * most + x, (value + k % span) * most + x, s - x,
-                        program.weights, p,
-                    )  # fmt: skip
-        for e in range(template.position[p].enter, template.position[p].enter_end):
-            in_graphlet = selective and e == loop  # whose events are visited for each snapshot at event level
-            if template.transition[e].visited and in_graphlet == (x != NONE):
+        selective = template.predicate_class[unit.predicate_class].loop != NONE
+        collect_sums(i, unit.position, 0, False, events, template, totals)
+        for e in range(position.enter, position.enter_end):
+            if template.transition[e].visited and not (selective and e == unit.loop):
                 visit_all(i, e, events, program, state)
-        if x != NONE:
-            append_run(reached, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+        _set_values(u, x, program, state)
+    return x
+
+
+@inner
+def event_snapshot(
+    g: int, i: int, x: int, events: KernelEvents, matches: Flags, program: HamletProgram, state: HamletState
+) -> int:
+    """Definition 9: creates a snapshot at event i of the graphlet of group g with snapshot x; returns its number.
+
+    Its value is, per query and window, the trends that end with event i, none for queries that do not match it. These
+    extend the value of x, and the events of the graphlet: those in ROW, or those that the loop's predicates select.
+    """
+    template, totals, graphlets = program.template, state.totals, state.graphlets
+    cells, work, room = graphlets.cells, totals.cells, len(graphlets.snapshot)
+    z = _add_snapshot(g, events.time[i], state)
+    for u in range(template.group[g].unit, template.group[g].unit_end):
+        unit = template.unit[u]
+        p, w = unit.position, template.position[unit.position].window
+        if not graphlets.unit[u].now or _is_closed(w, totals):
+            continue
+        span, low, high = template.window[w].span, totals.open[w].low, totals.open[w].high
+        if not matches[i, unit.predicate_class]:
+            for k in range(low, high + 1):
+                clear(cells, (unit.value + k % span) * room + z)
+            continue
+        selective = template.predicate_class[unit.predicate_class].loop != NONE
         for k in range(low, high + 1):
-            copy(cells, (value + k % span) * most + s, reached, k - low)
+            value = (unit.value + k % span) * room + x
+            copy(work, k - low, cells, value)
+            if not selective:
+                evaluate(work, k - low, cells, ROW * room + x, value, z - x, program.weights, p)
+        if selective and template.transition[unit.loop].visited:
+            visit_all(i, unit.loop, events, program, state)
+        append_run(work, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+        _set_values(u, z, program, state)
+    return z
+
+
+@inlined
+def _add_snapshot(g: int, time: int, state: HamletState) -> int:
+    """Adds a snapshot of group g that is in no expression yet; returns its number."""
+    counts, graphlets = state.totals.counts[0], state.graphlets
+    s, room = counts.snapshots, len(graphlets.snapshot)
+    counts.snapshots += 1
+    graphlets.snapshot[s].time, graphlets.snapshot[s].group = time, g
+    clear(graphlets.cells, SUMS * room + s)
+    clear(graphlets.cells, FRESH * room + s)
     return int(s)
+
+
+@inlined
+def _is_closed(w: int, totals: Totals) -> bool:
+    """Whether no window of kind w is open."""
+    return bool(totals.open[w].low > totals.open[w].high)
+
+
+@inlined
+def _set_values(u: int, s: int, program: HamletProgram, state: HamletState) -> None:
+    """Sets the values of snapshot s for unit u to the trends that were computed window by window."""
+    template, totals, graphlets = program.template, state.totals, state.graphlets
+    unit, room = template.unit[u], len(graphlets.snapshot)
+    w = template.position[unit.position].window
+    span, low = template.window[w].span, totals.open[w].low
+    for k in range(low, totals.open[w].high + 1):
+        copy(graphlets.cells, (unit.value + k % span) * room + s, totals.cells, k - low)
 
 
 @inner
 def end_graphlet(
     g: int, oldest: int, waits: bool, program: HamletProgram, totals: Totals, graphlets: GraphletStore
 ) -> None:
-    """Ends a graphlet: its sums, evaluated for each query and window, are what later graphlets see of it.
+    """Ends a graphlet: later graphlets read its sums, which are evaluated for each query and window.
 
     FRESH `waits` until the time moves on, unless it is in SUMS.
     """
-    template, reached = program.template, totals.cells
-    stop, most = totals.counts[0].snapshots, len(graphlets.snapshot)
+    template, work = program.template, totals.cells
+    stop, room = totals.counts[0].snapshots, len(graphlets.snapshot)
     for u in range(template.group[g].unit, template.group[g].unit_end):
         if not graphlets.unit[u].now:
             continue
@@ -85,10 +125,10 @@ def end_graphlet(
         span = template.window[position.window].span
         for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
             for row in range(SUMS, FRESH + 1 if waits else FRESH):
-                clear(reached, row)
+                clear(work, row)
                 evaluate(
-                    reached, row, graphlets.cells, row * most + oldest,
-                    (template.unit[u].value + k % span) * most + oldest, stop - oldest, program.weights, p,
+                    work, row, graphlets.cells, row * room + oldest,
+                    (template.unit[u].value + k % span) * room + oldest, stop - oldest, program.weights, p,
                 )  # fmt: skip
                 feed(p, k % span, row, row == SUMS, template, totals)
         if waits:

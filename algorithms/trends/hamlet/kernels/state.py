@@ -1,4 +1,4 @@
-"""What the kernels of Hamlet write: aggregates of windows, non-shared and shared graphlets, snapshots."""
+"""The state that Hamlet's kernels write: aggregates of windows, non-shared and shared graphlets, snapshots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUMS, FRESH, ROW, VISITED, VALUES = range(5)
 
 
 class CountRecord(QueueRecord):
-    """Where the state is, and work that is counted.
+    """Progress of a sharable set, and counted work.
 
     - `last`: time of the last relevant event.
     - Ends of the queue of snapshots, which leaves at its oldest end; `more_snapshots`: those that a burst may need.
@@ -58,8 +58,9 @@ class SnapshotRecord:
 
 
 class SharingRecord:
-    """Whether a unit shares the graphlet being built, and whether it did the last one of its group; whether it `leaves`
-    the shared ones before, whose events it visits; when it was last `apart`, or -1.
+    """Whether a unit shares the graphlet that is being built (`now`), and whether it shared the last one of its group
+    (`before`); whether it `leaves` the shared graphlets before, whose events it visits; the time when it last did not
+    share (`apart`), or -1.
     """
 
     now: np.bool_
@@ -69,13 +70,13 @@ class SharingRecord:
 
 
 class GroupHistoryRecord:
-    """Of a group: about how many of its events the longest window has; what its queries paid for staying
-    (`benefit.stay`), and what they missed by waiting to join (`benefit.wait`).
+    """The estimated number of a group's events in the longest window; the loss accumulated while splits were deferred
+    (`benefit.defer_split`), and the gain missed while joins were (`benefit.defer_join`).
     """
 
     in_window: float
-    paid: float
-    missed: float
+    sharing_loss: float
+    missed_gain: float
 
 
 class GraphletStore(NamedTuple):

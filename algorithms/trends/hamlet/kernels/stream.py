@@ -12,11 +12,11 @@ from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS
 from cepbench.algorithms.trends.hamlet.kernels.alone import propagate_alone, propagate_sums
-from cepbench.algorithms.trends.hamlet.kernels.benefit import BenefitCosts, choose, stay, wait
+from cepbench.algorithms.trends.hamlet.kernels.benefit import BenefitCosts, choose, defer_join, defer_split
 from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord
 from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
 from cepbench.algorithms.trends.hamlet.kernels.shared import fits_burst, propagate_shared
-from cepbench.algorithms.trends.hamlet.kernels.state import CountRecord, HamletState
+from cepbench.algorithms.trends.hamlet.kernels.state import HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import split
 from cepbench.algorithms.trends.hamlet.kernels.windows import arrive, close_until, note_state
 from cepbench.algorithms.trends.online.kernels.lifecycle import commit, void
@@ -26,13 +26,13 @@ from cepbench.queries.records import Records
 
 
 class Decisions(NamedTuple):
-    """Bursts, and how they are decided.
+    """Bursts, and the way in which they are decided.
 
-    - `bursts[N]`, and `classes[N, K]`: what is known of each, by number of class within its group (`kernels.bursts`).
-    - `matches[n, K]`: which events a class of units matches.
+    - `bursts[N]`, and `classes[N, K]`: the classes of each burst, numbered within its group (`kernels.bursts`).
+    - `matches[n, K]`: the events that a class of units matches.
     - `dynamic`: by their benefit; `paper`: with the costs of Equation 8. Otherwise `costs` has those of groups whose
-      events extend sums, and of groups that visit some.
-    - `given[N, U]`: otherwise, whether a unit shares a burst, where decisions come from outside; without a row, all do.
+      events extend sums, and of groups that visit events.
+    - `forced[N, U]`: if not `dynamic`, whether a unit shares a burst; without a row, all units do.
     """
 
     bursts: Records
@@ -41,7 +41,7 @@ class Decisions(NamedTuple):
     dynamic: bool
     paper: bool
     costs: tuple[BenefitCosts, BenefitCosts]
-    given: Flags
+    forced: Flags
 
 
 @kernel
@@ -110,9 +110,9 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
     template, counts, graphlets = program.template, state.totals.counts[0], state.graphlets
     burst = decisions.bursts[n]
     group = template.group[burst.group]
-    classes = decisions.classes[n, : group.alike_end - group.alike]
+    classes = decisions.classes[n, : group.predicate_class_end - group.predicate_class]
     counts.bursts += 1
-    _know(burst, classes, template, state)
+    _update_statistics(burst, classes, template, state)
     if decisions.dynamic:
         visits = False
         for c in range(len(classes)):
@@ -120,14 +120,14 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
         costs = decisions.costs[1] if visits else decisions.costs[0]
         burst.shared, burst.alone = choose(classes, burst, costs, decisions.paper)
         if not decisions.paper:
-            past = graphlets.group[burst.group]
-            past.missed = wait(classes, burst, costs, past.missed)
-            past.paid = stay(classes, burst, costs, past.paid)
+            history = graphlets.group[burst.group]
+            history.missed_gain = defer_join(classes, burst, costs, history.missed_gain)
+            history.sharing_loss = defer_split(classes, burst, costs, history.sharing_loss)
     burst.queries = 0
     for u in range(group.unit, group.unit_end):
-        shares = len(decisions.given) == 0 or decisions.given[n, u]
+        shares = len(decisions.forced) == 0 or decisions.forced[n, u]
         if decisions.dynamic:
-            shares = classes[template.unit[u].alike - group.alike].chosen
+            shares = classes[template.unit[u].predicate_class - group.predicate_class].chosen
         graphlets.unit[u].now = shares
         burst.queries += shares
     if burst.queries == 1 and decisions.dynamic:  # no other to share with
@@ -136,53 +136,53 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
         classes[c].chosen = False
     splits, merged = False, False
     for u in range(group.unit, group.unit_end):
-        unit, one = graphlets.unit[u], classes[template.unit[u].alike - group.alike]
+        unit, position = graphlets.unit[u], template.unit[u].position
+        queries = classes[template.unit[u].predicate_class - group.predicate_class]
         unit.now = unit.now and burst.queries > 0
         leaves = unit.before and not unit.now
         splits |= leaves
         merged |= unit.now and not unit.before
         unit.before = unit.now
         if unit.now:
-            one.chosen = True
-            burst.stored |= template.position[template.unit[u].position].kept
-            burst.selects |= one.selects
-            burst.partial |= one.matched < burst.size
-            head = state.graph.position[template.unit[u].position].head
-            burst.apart |= one.selects and _was_apart(head, unit.apart, counts, state.vertices.event)
+            queries.chosen = True
+            burst.stored |= template.position[position].kept
+            burst.selects |= queries.selects
+            burst.partial |= queries.matched < burst.size
+            burst.apart |= queries.selects and _was_apart(u, template, state)
         else:
             unit.apart = counts.now
-            unit.leaves = leaves and template.position[template.unit[u].position].kept
+            unit.leaves = leaves and template.position[position].kept
             burst.splits += unit.leaves
     counts.splits += splits
     counts.merges += merged
 
 
 @inlined
-def _know(burst: BurstRecord, classes: Records, template: TemplateTables, state: HamletState) -> None:
-    """Sets what is locally known of a burst, and of the classes of its group."""
-    counts, graph = state.totals.counts[0], state.graph.position
+def _update_statistics(burst: BurstRecord, classes: Records, template: TemplateTables, state: HamletState) -> None:
+    """Sets the statistics of a burst, and of the classes of its group, that depend on the state."""
+    counts = state.totals.counts[0]
     group, active = template.group[burst.group], 0
     for u in range(group.unit, group.unit_end):
-        p, alike = template.unit[u].position, template.alike[template.unit[u].alike]
-        one, opened = classes[template.unit[u].alike - group.alike], state.totals.open[template.position[p].window]
+        p = template.unit[u].position
+        predicates = template.predicate_class[template.unit[u].predicate_class]
+        queries = classes[template.unit[u].predicate_class - group.predicate_class]
+        opened = state.totals.open[template.position[p].window]
         windows = opened.high - opened.low + 1
-        one.contexts += windows
-        one.reads += windows * (template.position[p].enter_end - template.position[p].enter)
-        one.selects = alike.loop != NONE
-        one.visits = one.selects or template.whole[0].every
-        unit = state.graphlets.unit[u]
-        apart = one.selects and _was_apart(graph[p].head, unit.apart, counts, state.vertices.event)
-        one.separate |= apart or not alike.same_loop
-        if unit.before and template.position[p].kept:
-            one.leaving += windows * (counts.vertices - counts.oldest_vertex)
-        if one.visits and _extends(p, template, state.totals, graph):
-            one.active += windows
+        queries.contexts += windows
+        queries.reads += windows * (template.position[p].enter_end - template.position[p].enter)
+        queries.selects = predicates.loop != NONE
+        queries.visits = queries.selects or template.whole[0].every
+        queries.separate |= (queries.selects and _was_apart(u, template, state)) or not predicates.same_loop
+        if state.graphlets.unit[u].before and template.position[p].kept:
+            queries.leaving += windows * (counts.vertices - counts.oldest_vertex)
+        if queries.visits and _extends(p, template, state.totals, state.graph.position):
+            queries.active += windows
             active += 1
-    own = state.graph.counters[LIVE] // max(active, 1)
-    burst.before = max(counts.vertices - counts.oldest_vertex, own) + burst.size // 2
-    past = state.graphlets.group[burst.group]
-    past.in_window += burst.size
-    burst.in_window = past.in_window
+    non_shared = state.graph.counters[LIVE] // max(active, 1)  # events that a query visits
+    burst.before = max(counts.vertices - counts.oldest_vertex, non_shared) + burst.size // 2
+    history = state.graphlets.group[burst.group]
+    history.in_window += burst.size
+    burst.in_window = history.in_window
     burst.snapshots = counts.snapshots - counts.oldest_snapshot
 
 
@@ -190,22 +190,22 @@ def _know(burst: BurstRecord, classes: Records, template: TemplateTables, state:
 def _extends(p: int, template: TemplateTables, totals: Totals, graph: Records) -> bool:
     """Whether events at position p have trends to extend, or start some; `graph[P]`: positions of the graph."""
     position = template.position[p]
-    found = bool(position.start)
+    extends = bool(position.start)
     for e in range(position.enter, position.enter_end):
         edge = template.transition[e]
         if edge.visited and edge.source != p:
-            found |= graph[edge.source].head != NO_BLOCK
+            extends |= graph[edge.source].head != NO_BLOCK
         elif edge.source != p:
             for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
                 row = k % template.window[position.window].span
-                found |= not is_empty(totals.cells, template.slot[edge.read].cell + row)
-    return found
+                extends |= not is_empty(totals.cells, template.slot[edge.read].cell + row)
+    return extends
 
 
 @inlined
-def _was_apart(head: int, apart: int, counts: CountRecord, shared: Records) -> bool:
-    """Whether a unit has events of its own that may still be visited, whose first block is `head`, or has no part in a
-    burst whose events may.
-    """
-    first = counts.oldest_vertex
-    return bool(head != NO_BLOCK or (first < counts.vertices and shared[first].time <= apart))
+def _was_apart(u: int, template: TemplateTables, state: HamletState) -> bool:
+    """Whether unit u has events in its own graph that may still be visited, or did not share a burst of such events."""
+    counts, shared = state.totals.counts[0], state.vertices.event
+    oldest = counts.oldest_vertex
+    alone = state.graph.position[template.unit[u].position].head != NO_BLOCK
+    return bool(alone or (oldest < counts.vertices and shared[oldest].time <= state.graphlets.unit[u].apart))

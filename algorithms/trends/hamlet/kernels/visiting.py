@@ -1,4 +1,4 @@
-"""Kept events, as a query sees them: it visits them, and takes those of shared graphlets along where it leaves them."""
+"""Visits of kept events by a query, which copies events of shared graphlets into its own graph when it splits."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram
 from cepbench.algorithms.trends.hamlet.kernels.state import VISITED, HamletState
-from cepbench.algorithms.trends.online.kernels.reach.visits import floor_of, visit
 from cepbench.algorithms.trends.online.kernels.store import keep_vertex
+from cepbench.algorithms.trends.online.kernels.visits import floor_of, visit
 from cepbench.algorithms.trends.snapshots.kernels.cells import clear, clear_run, copy_run, follows
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate
-from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions, first_alike
+from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions, first_of_run
 
 
 @inlined
 def visit_all(i: int, e: int, events: KernelEvents, program: HamletProgram, state: HamletState) -> None:
-    """Adds the trends that event i extends over transition e to those that reach it, cell k - low for window k.
+    """Adds the trends that event i extends over transition e to cell k - low, for each open window k from low on.
 
     O(n) for n live events of the position, and O(n s + w s) for those of shared graphlets over s snapshots.
     """
@@ -37,22 +37,19 @@ def visit_all(i: int, e: int, events: KernelEvents, program: HamletProgram, stat
 def _visit_shared(
     i: int, e: int, u: int, floor: int, events: KernelEvents, program: HamletProgram, state: HamletState
 ) -> None:
-    """`visit_all` of the events of shared graphlets that unit u took part in, from time `floor` on.
-
-    Their expressions are summed and then evaluated.
-    """
+    """As `visit_all`, for events of shared graphlets of unit u since time `floor`, by the sum of their expressions."""
     template, totals, vertices, graphlets = program.template, state.totals, state.vertices, state.graphlets
-    adjacent, which, unit = program.predicates, template.transition[e].predicates, template.unit[u]
-    counts, cells, most, now = totals.counts[0], graphlets.cells, len(graphlets.snapshot), events.time[i]
+    adjacent, predicates, unit = program.predicates, template.transition[e].predicates, template.unit[u]
+    counts, cells, room, now = totals.counts[0], graphlets.cells, len(graphlets.snapshot), events.time[i]
     first, stop = counts.oldest_snapshot, np.int64(0)
-    to = VISITED * most + first
+    to = VISITED * room + first
     v = vertices.last[unit.group]
     while v >= counts.oldest_vertex and vertices.event[v].time >= floor:
-        vertex, begin = vertices.event[v], first_alike(v, now, floor, which, adjacent, vertices)
+        vertex, begin = vertices.event[v], first_of_run(v, now, floor, predicates, adjacent, vertices)
         if (
             vertex.time < now
             and graphlets.among[u, vertex.graphlet]
-            and follows(adjacent, which, vertices.ints, vertices.reals, v, events.ints, events.reals, i)
+            and follows(adjacent, predicates, vertices.ints, vertices.reals, v, events.ints, events.reals, i)
         ):
             counts.edges += v - begin + 1
             if stop == 0:
@@ -63,19 +60,19 @@ def _visit_shared(
     w = template.position[unit.position].window
     span, low, high = template.window[w].span, totals.open[w].low, totals.open[w].high
     for k in range(low, high + 1 if stop > 0 else low):
-        value = (unit.value + k % span) * most + first
+        value = (unit.value + k % span) * room + first
         evaluate(totals.cells, k - low, cells, to, value, stop - first, program.weights, unit.position)
 
 
 @inner
 def split(u: int, program: HamletProgram, state: HamletState) -> None:
-    """Splits shared graphlets: makes their kept events that unit u has part in vertices of its own (Section 4.2).
+    """Splits shared graphlets: copies the kept events of those that unit u shares into its own graph (Section 4.2).
 
-    Snapshots are replaced by their values. From now on u visits the events as GRETA does. O(s w) for an event with an
-    expression over s snapshots in w windows.
+    Values replace snapshots. From now on u visits the events as GRETA does. O(s w) for an event with an expression over
+    s snapshots in w windows.
     """
     template, totals, vertices, graphlets = program.template, state.totals, state.vertices, state.graphlets
-    unit, counts, cells, most = template.unit[u], totals.counts[0], graphlets.cells, len(graphlets.snapshot)
+    unit, counts, cells, room = template.unit[u], totals.counts[0], graphlets.cells, len(graphlets.snapshot)
     position = template.position[unit.position]
     window, low = template.window[position.window], totals.open[position.window].low
     for v in range(counts.oldest_vertex, counts.vertices):
@@ -84,16 +81,16 @@ def split(u: int, program: HamletProgram, state: HamletState) -> None:
         if not graphlets.among[u, vertex.graphlet] or high < low:
             continue
         first = max(counts.oldest_snapshot, vertex.first)
-        to, size = VISITED * most + first, vertex.first + vertex.size - first
+        to, size = VISITED * room + first, vertex.first + vertex.size - first
         copy_run(cells, to, vertices.cells, vertex.cell + first - vertex.first, size)
-        found = False
+        in_trend = False
         for k in range(low, high + 1):
             clear(totals.cells, k - low)
-            value = (unit.value + k % window.span) * most + first
+            value = (unit.value + k % window.span) * room + first
             evaluate(totals.cells, k - low, cells, to, value, size, program.weights, unit.position)
-            found |= not is_empty(totals.cells, k - low)
-        if found:
-            span = template.whole[0].most
+            in_trend |= not is_empty(totals.cells, k - low)
+        if in_trend:
+            span = template.whole[0].span
             kept = keep_vertex(vertex.time, unit.position, low, high, span, totals.cells, 0, state.graph)
             keep_columns(v, vertices, state.graph.ints, state.graph.reals, kept)
     for x in range(counts.oldest_snapshot, counts.snapshots):

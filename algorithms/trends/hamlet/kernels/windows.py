@@ -58,9 +58,9 @@ def close_until(
 
 @inner
 def arrive(now: int, template: TemplateTables, totals: Totals, graphlets: GraphletStore) -> None:
-    """Opens windows at the time of an event, after others were closed until then.
+    """Opens the windows at the time of an event, after those that end by then were closed.
 
-    Snapshots have no value in them: no trend of theirs lies there.
+    No trend of a snapshot lies in a window that opens later, so its values there are empty.
     """
     counts = totals.counts[0]
     for u in range(len(template.unit) if counts.snapshots > counts.oldest_snapshot else 0):

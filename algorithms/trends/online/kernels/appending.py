@@ -1,6 +1,6 @@
 """The trends that end at an event, from the cells of the positions before its own: the algebra of Algorithm 7.
 
-`reach.sums` applies it window by window, COGRA's panes row by row of a map. It is almost free of branches: event types
+`sums` applies it window by window, COGRA's panes row by row of a map. It is almost free of branches: event types
 are unpredictable, and a misprediction costs as much as a channel. So lists of predecessors are equally long
 (`type_tables`), and where nothing applies, an empty cell is read or 0 is added.
 

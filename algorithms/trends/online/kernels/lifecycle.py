@@ -1,7 +1,7 @@
-"""Time stamps end, windows close and open, of queries that are evaluated together (docs/semantics.md, rules 2-6).
+"""Ends of time stamps, and ends and beginnings of windows, of a set of queries (docs/semantics.md, rules 2-6).
 
-Events of one time stamp never precede one another, so what they add waits in `pending` cells until the time moves on,
-unless no event of that time is left that could read it (`step`).
+Events of one time stamp never precede one another. So the trends that end at them wait in `pending` cells until the
+time moves on, unless no later event of that time could read them (`step`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cepbench.queries.records import Records
 
 @inlined
 def void(negated: Ints, template: Template, totals: Totals) -> None:
-    """Empties what negated events forbid that are new; `negated[J]`: as a row of `KernelEvents.negated`."""
+    """Empties the slots whose trends new matches of negations forbid; `negated[J]`: a row of `KernelEvents.negated`."""
     for j in range(len(negated)):
         if negated[j] > totals.seen[j]:
             totals.seen[j] = negated[j]
@@ -30,7 +30,7 @@ def void(negated: Ints, template: Template, totals: Totals) -> None:
 
 @inlined
 def empty(s: int, template: Template, totals: Totals) -> None:
-    """Makes the trends in a slot none, in all windows."""
+    """Empties a slot, in all windows."""
     slot = template.slot[s]
     span, kind = template.window[slot.window].span, totals.open[slot.window]
     first, low, oldest = slot.cell, kind.low, kind.oldest
@@ -40,8 +40,8 @@ def empty(s: int, template: Template, totals: Totals) -> None:
 
 @inlined
 def commit(negated: Ints, template: Template, totals: Totals) -> None:
-    """Ends the current time: empties what negated events forbid, and what its events extended (next) or passed by
-    (contiguous); then later events see the trends that ended at it.
+    """Ends the current time: empties slots whose trends negated events forbid, or that its events extended (next) or
+    passed by (contiguous); then shows later events the trends that ended at it.
     """
     counts, semantics = totals.counts[0], template.whole[0].semantics
     void(negated, template, totals)
@@ -60,7 +60,7 @@ def commit(negated: Ints, template: Template, totals: Totals) -> None:
 
 @inlined
 def show(s: int, template: Template, totals: Totals) -> None:
-    """Lets later events see the trends that are pending in a slot."""
+    """Shows later events the pending trends of a slot."""
     slot, cells = template.slot[s], totals.cells
     span, kind = template.window[slot.window].span, totals.open[slot.window]
     first, pending, low, oldest = slot.cell, slot.pending, kind.low, kind.oldest
@@ -72,7 +72,7 @@ def show(s: int, template: Template, totals: Totals) -> None:
 
 @inner
 def next_edge(time: int, window: Records) -> int:
-    """The first time after `time` at which some window begins or ends: the next edge of a pane that matters."""
+    """The first time after `time` at which a window begins or ends."""
     edge = 2**63 - 1
     for w in range(len(window)):
         low, high = opened(int(np.int64(0)), int(np.int64(-1)), time, window[w])  # compiled anew for literals
@@ -83,10 +83,10 @@ def next_edge(time: int, window: Records) -> int:
 @inner
 def any_ends(now: int, window: Records, kinds: Records) -> bool:
     """Whether some window ends by `now`; `kinds` as `Totals.open`."""
-    found = False
+    ends = False
     for w in range(len(window)):
-        found |= has_ended(kinds[w].low, kinds[w].high, now, window[w])
-    return found
+        ends |= has_ended(kinds[w].low, kinds[w].high, now, window[w])
+    return ends
 
 
 @inlined
@@ -110,30 +110,32 @@ def close_windows(
 @inlined
 def open_windows(now: int, template: Template, totals: Totals) -> bool:
     """Opens the windows of an event at `now`, once those that end by then are closed; returns whether any opens."""
-    some = False
+    any_opens = False
     for w in range(len(totals.open)):
         kind, high = totals.open[w], totals.open[w].high
         kind.low, kind.high = opened(kind.low, high, now, template.window[w])
         kind.oldest = kind.low % template.window[w].span
-        some |= kind.high > high
+        any_opens |= kind.high > high
     totals.counts[0].edge = next_edge(now, template.window)
-    return some
+    return any_opens
 
 
 @inner
 def close_member(
     m: int, k: int, negated: Ints, template: Template, totals: Totals, graph: Graph, rows: MemberRows, size: int
 ) -> int:
-    """Writes the row of a member's window k, if it has a trend, and forgets the window; returns how many rows."""
+    """Writes the row of a member's window k, if it has a trend, and clears the window; returns the number of rows."""
     member, cells = template.member[m], totals.cells
     row = k % template.window[member.window].span
     final = member.final + row
     for n in range(member.late, member.late_end):
         add(cells, final, cells, template.slot[template.lists[n]].cell + row)
-    for n in range(member.place, member.place_end):  # END events that no trailing negated sequence invalidates
+    for n in range(
+        member.late_position, member.late_position_end
+    ):  # END events that no trailing negated sequence invalidates
         position = template.position[template.lists[n]]
         floor = latest_start(negated, template.lists, position.trailing, position.trailing_end)
-        add_window(template.lists[n], k, floor, template.whole[0].most, cells, final, graph)
+        add_window(template.lists[n], k, floor, template.whole[0].span, cells, final, graph)
     if not is_empty(cells, final):
         rows.member[size], rows.window[size] = m, k
         copy(rows.cells, size, cells, final)
@@ -148,7 +150,7 @@ def close_member(
 def note_size(
     size: int, events: int, aggregates: int, snapshots: int | np.int64, template: Template, totals: Totals
 ) -> None:
-    """Notes the state if it is the largest since the last report: so many bytes and parts beside the open windows."""
+    """Notes the state if it is the largest since the last report: `size` bytes, and parts, besides the open windows."""
     windows, counts = np.int64(0), totals.counts[0]
     for w in range(len(totals.open)):
         windows += (totals.open[w].high - totals.open[w].low + 1) * template.window[w].bytes

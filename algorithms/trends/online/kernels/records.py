@@ -1,7 +1,7 @@
-"""Records of a template of the queries that are evaluated together, and of what their kernels write.
+"""Records of the template of a set of queries, and of the state that its kernels write.
 
 A *member* is a query, or a side of a conjunction. Positions, transitions, slots and negations of all members are
-numbered through. What a record calls `x` to `x_end` is a run of another table, or of the template's `lists`.
+numbered through. `x` to `x_end` in a record are a run of another table, or of the template's `lists`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import numpy as np
 
 
 class TypeRecord:
-    """An event type: `binding` to `binding_end` in `lists` are the positions that its events may match, and `kept`
-    vertices that one of its events may become.
+    """An event type: `binding` to `binding_end` in `lists` are the positions that its events may match; an event may
+    become `kept` vertices.
     """
 
     binding: int
@@ -49,7 +49,7 @@ class PositionRecord:
 class TransitionRecord:
     """A transition from the position `source`.
 
-    - `visited`: the events before are visited one by one, as predicates, or a negated sequence, select some of them;
+    - `visited`: the events before are visited one by one, since predicates or a negated sequence select some of them;
       otherwise `read` is the slot that has their sum.
     - `predicates`: the number of its list of predicates on adjacent events; `between` to `between_end` in `lists`: its
       negations.
@@ -66,8 +66,8 @@ class TransitionRecord:
 class MemberRecord:
     """A member with windows of kind `window`: its slots are `slot` to `slot_end`.
 
-    Row `final + k % span` of its cells has what is final in window k; `late` to `late_end` in `lists` are slots that
-    are final when a window closes, and `place` to `place_end` its positions whose events are visited then.
+    Cell `final + k % span` has its finished trends in window k; `late` to `late_end` in `lists` are slots whose trends
+    are finished when a window closes, and `late_position` its positions whose events are visited then.
     """
 
     window: int
@@ -76,14 +76,14 @@ class MemberRecord:
     final: int
     late: int
     late_end: int
-    place: int
-    place_end: int
+    late_position: int
+    late_position_end: int
 
 
 class WindowRecord:
-    """Windows of one kind: their length, slide, and the most that hold one event; members in `lists`.
+    """Windows of one kind: their length, slide, and `span`, the most that hold one event; members in `lists`.
 
-    `bytes` is what one takes with the cells of all members.
+    `bytes`: of one window, with the cells of all members.
     """
 
     within: int
@@ -96,7 +96,7 @@ class WindowRecord:
 
 class SlotRecord:
     """A slot for windows of kind `window`: in window k, cell `cell + k % span` has the trends before the current time,
-    and cell `pending + k % span` those at it. `late`: it is final when a window closes.
+    and cell `pending + k % span` those at it. `late`: its trends are finished when a window closes.
     """
 
     window: int
@@ -106,15 +106,15 @@ class SlotRecord:
 
 
 class WholeRecord:
-    """All members together.
+    """Numbers on the whole set of members.
 
-    - `semantics`; `most`: windows that hold an event, of one member; `open`: windows that may be open, over all
-      members; `cells`: those of `Totals`.
+    - `semantics`; `span`: the most windows of a member that hold an event; `open`: windows that may be open, over all
+      members; `cells`: the number of cells of `Totals`.
     - Bytes of a cell, and of a kept event without cells.
     """
 
     semantics: int
-    most: int
+    span: int
     open: int
     cells: int
     cell_bytes: int
@@ -122,12 +122,12 @@ class WholeRecord:
 
 
 class ProgressRecord:
-    """Where the state is, and its largest size.
+    """Progress of a set, and its largest state.
 
-    - `now`: current time; `edge`: the next time at which a window begins or ends; `touched`: slots with pending cells;
-      `occupied`: whether an event has come at the current time, as contiguous semantics asks.
+    - `now`: current time; `edge`: the next time at which a window begins or ends; `touched`: number of slots with
+      pending cells; `occupied`: whether an event has come at the current time (contiguous semantics).
     - `peak`: the most bytes since the last report, with the events, aggregates and snapshots of that time.
-    - `edges`: events before that were visited.
+    - `edges`: number of visits of earlier events.
     """
 
     now: int
@@ -142,8 +142,8 @@ class ProgressRecord:
 
 
 class OpenRecord:
-    """Windows of a kind: the first and the last that are open; `oldest` is the row of the first, `low % span`, as a
-    division at each step is felt.
+    """Windows of a kind: the first and the last that are open; `oldest` is the row of the first, `low % span`, because
+    a division per step is measurable.
     """
 
     low: int
@@ -152,7 +152,8 @@ class OpenRecord:
 
 
 class PendingRecord:
-    """Entry n has the n-th of the slots, or outlets, that are `touched`, and whether number n is `marked` as such.
+    """Entry n has the n-th slot that is `touched`, and whether slot n is `marked` as such; with Gloria, also outgoing
+    transitions in place of slots.
 
     `consumed`: slot n is emptied when the time moves on, since events extended its trends (skip-till-next-match).
     """

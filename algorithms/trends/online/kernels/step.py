@@ -1,9 +1,9 @@
-"""An event at a position: the trends that it extends, and what reads those that it ends (docs/semantics.md, rules 2-5).
+"""An event at a position: the trends that it extends, and the sums that it adds to (docs/semantics.md, rules 2-5).
 
-What an event adds is read by events of later times only. If no event of its time comes behind it that may read it, it
-is added `at_once`; otherwise it waits until the time moves on.
+Only events of later times read what an event adds. If no event of the same time that could read it follows, it is added
+`at_once`; otherwise it waits until the time moves on.
 
-`reach` and visits of events that are kept (`reach.visits`), then `cells.append_run`, then `deliver`.
+A step is `collect_sums` and visits of events that are kept (`visits`), then `cells.append_run`, then `deliver`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from cepbench.algorithms.trends.online.kernels.template import NEXT, Template, T
 
 
 @inlined
-def reach(i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, totals: Totals) -> None:
+def collect_sums(
+    i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, totals: Totals
+) -> None:
     """Sets cell `at + k - low` to the trends in window k, of the open ones from `low` on, that event i starts at a
     position, or extends, by sums.
 
-    O(l) per window for l transitions into the position. Under skip-till-next-match it empties what it extends: at once
-    if `at_once`, as then its position is the only one that does.
+    O(l) per window for l transitions into the position. Under skip-till-next-match it empties the slots that it
+    reads: at once if `at_once`, since then no other position reads them at this time.
     """
     position, cells = template.position[p], totals.cells
     kind = totals.open[position.window]
@@ -63,29 +65,29 @@ def first_begun(i: int, p: int, events: KernelEvents, template: Template, totals
 def deliver(
     i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, totals: Totals, graph: Graph
 ) -> None:
-    """Adds the trends that end with event i at a position, cell `at + k - low` for window k, to what windows keep, and
-    keeps the event if it is visited later.
+    """Adds the trends that end with event i at a position, cell `at + k - low` for window k, to slots and finished
+    trends, and keeps the event if it is visited later.
     """
     position, cells = template.position[p], totals.cells
     kind = totals.open[position.window]
     low, high, oldest = kind.low, kind.high, kind.oldest
-    span, found = template.window[position.window].span, False
+    span, in_trend = template.window[position.window].span, False
     for k in range(low, high + 1):
         if not is_empty(cells, at + k - low):
-            found = True
+            in_trend = True
             feed(p, row_of(k, low, oldest, span), at + k - low, at_once, template, totals)
-    if found and not at_once:
+    if in_trend and not at_once:
         mark(p, template, totals)
-    if found and position.kept:
-        kept = keep_vertex(events.time[i], p, low, high, template.whole[0].most, cells, at, graph)
+    if in_trend and position.kept:
+        kept = keep_vertex(events.time[i], p, low, high, template.whole[0].span, cells, at, graph)
         keep_columns(i, events, graph.ints, graph.reals, kept)
 
 
 @inlined
 def feed(p: int, row: int, j: int, at_once: bool, template: Template, totals: Totals) -> None:
-    """Adds cell j, trends that end at a position, to what the windows of a row keep.
+    """Adds cell j, trends that end at a position, to slots and finished trends in a row.
 
-    Unless `at_once`, what slots get of it waits until the time moves on: the caller has to `mark` them.
+    Unless `at_once`, it is added to the pending cells of slots, which the caller has to `mark`.
     """
     position, cells = template.position[p], totals.cells
     for n in range(position.feed, position.feed_end):

@@ -2,7 +2,7 @@
 
 Vertices of one position in the same windows lie in blocks of `B` slots; a position's blocks form a chain in time order.
 For edge predicates a block keeps the `order` of its vertices by one attribute, so that a range predicate finds its
-vertices in O(log B + found).
+vertices in O(log B + r) for r of them.
 
 Vertices of the current time stamp are in their blocks but not yet visible (`shown` < `size`): a stream transaction ends
 with its time stamp. The next event that looks at their position makes them visible. Under skip-till-next-match and
@@ -73,7 +73,7 @@ class Blocks(NamedTuple):
     - `block[N]` (`BlockRecord`); `free[N]`: a stack of free blocks, of which there are `left[0]`.
     - `time[N, B]`: of a vertex, or, under skip-till-next-match, of the event that extended it; `order[N, B]`: the
       `live` ones, sorted or as they came; `ints[I, N * B]`, `reals[F, N * B]`.
-    - `selected[B]`: to work with.
+    - `selected[B]`: work space of `select`.
     """
 
     block: Records
@@ -88,7 +88,7 @@ class Blocks(NamedTuple):
 
 
 class KeyGraph(NamedTuple):
-    """What the graph of a key has of its own: the chains of its blocks, and its open windows.
+    """The graph of a key: the chains of its blocks, and its open windows.
 
     - `position[P]` (`GraphPositionRecord`).
     - `counters`: live vertices, and their cells.
@@ -119,17 +119,17 @@ class Graph(NamedTuple):
 
 
 @inlined
-def graph_of(blocks: Blocks, own: KeyGraph) -> Graph:
+def graph_of(blocks: Blocks, key: KeyGraph) -> Graph:
     """The graph of a key."""
     return Graph(
-        own.position, blocks.block, blocks.free, blocks.left, blocks.time, blocks.order, blocks.ints, blocks.reals,
-        blocks.cells, own.counters, blocks.selected,
+        key.position, blocks.block, blocks.free, blocks.left, blocks.time, blocks.order, blocks.ints, blocks.reals,
+        blocks.cells, key.counters, blocks.selected,
     )  # fmt: skip
 
 
 @inlined
-def keep_vertex(time: int, p: int, low: int, high: int, span: int, reached: Cells, at: int, graph: Graph) -> int:
-    """Makes an event a vertex of position p in windows low..high, whose cells begin with `at` of `reached`.
+def keep_vertex(time: int, p: int, low: int, high: int, span: int, cells: Cells, at: int, graph: Graph) -> int:
+    """Makes an event a vertex of position p in windows low..high, whose cells begin with `at` of `cells`.
 
     Returns the place of its attributes, which the caller sets.
     """
@@ -142,7 +142,7 @@ def keep_vertex(time: int, p: int, low: int, high: int, span: int, reached: Cell
     graph.time[block, v] = time
     row = low % span
     for k in range(low, high + 1):
-        copy(graph.cells, (block * span + row_of(k, low, row, span)) * width + v, reached, at + k - low)
+        copy(graph.cells, (block * span + row_of(k, low, row, span)) * width + v, cells, at + k - low)
     return int(block * width + v)
 
 
@@ -186,7 +186,7 @@ def release(p: int, before: int, graph: Graph) -> int:
 
 @inlined
 def _forget(gone: int, p: int, graph: Graph) -> None:
-    """Counts so many vertices of position p less."""
+    """Subtracts `gone` vertices of position p from the counters."""
     graph.counters[LIVE] -= gone
     graph.counters[CELLS] -= gone * graph.position[p].cells
 
@@ -209,7 +209,7 @@ def purge(p: int, floor: int, semantics: int, low: int, graph: Graph) -> None:
 
 @inlined
 def leave(p: int, passed: bool, ended: int, graph: Graph) -> None:
-    """Lets the vertices of position p go that events at the time that `ended` extended, or all before it (`passed`)."""
+    """Removes the vertices of position p that events at time `ended` extended, or all before that time (`passed`)."""
     show_before(p, ended, graph)
     block = graph.position[p].head
     while block != NO_BLOCK:
@@ -250,55 +250,59 @@ def select(
     sorted_by = -1
     if graph.position[q].sort_column >= 0:
         for k in range(adjacent.ptr[which], adjacent.ptr[which + 1]):
-            one = adjacent.one[k]
-            same = one.left_column == graph.position[q].sort_column and one.real == graph.position[q].sort_real
-            if same and one.op != UNEQUAL and (not one.real or one.left_factor > 0.0):
+            predicate = adjacent.one[k]
+            same = (
+                predicate.left_column == graph.position[q].sort_column and predicate.real == graph.position[q].sort_real
+            )
+            if same and predicate.op != UNEQUAL and (not predicate.real or predicate.left_factor > 0.0):
                 sorted_by = k
-                begin_at, end_at = _range(one, block, i, events, graph)
+                begin_at, end_at = _range(predicate, block, i, events, graph)
                 break
     if sorted_by >= 0 and adjacent.ptr[which + 1] - adjacent.ptr[which] == 1 and graph.time[block, 0] >= floor:
         chosen = graph.order[block, begin_at:end_at]
         for s in range(len(chosen)):  # the range decides alone
             graph.selected[s] = chosen[s]
         return end_at - begin_at
-    found = 0
+    selected = 0
     for s in range(begin_at, end_at):
         v = graph.order[block, s]
         if graph.time[block, v] >= floor and hold(
             adjacent, which, graph.ints, graph.reals, base + v, events.ints, events.reals, i
         ):
-            graph.selected[found] = v
-            found += 1
-    return found
+            graph.selected[selected] = v
+            selected += 1
+    return selected
 
 
 @inlined
-def _range(one: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph) -> tuple[int, int]:
-    """Where in a block's sorted order a predicate may hold: its left side does not decrease along the order."""
+def _range(predicate: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph) -> tuple[int, int]:
+    """The range of a block's sorted order in which a predicate may hold: its left side does not decrease there."""
     begin_at, end_at = 0, graph.block[block].live
-    if one.op in (GREATER, GREATER_OR_EQUAL, EQUAL):  # all but the prefix left <= right, or left < right
-        begin_at = _first_not(one.op == GREATER, one, block, i, events, graph)
-    if one.op in (LESS, LESS_OR_EQUAL, EQUAL):
-        end_at = _first_not(one.op != LESS, one, block, i, events, graph)
+    if predicate.op in (GREATER, GREATER_OR_EQUAL, EQUAL):  # all but the prefix left <= right, or left < right
+        begin_at = _first_not(predicate.op == GREATER, predicate, block, i, events, graph)
+    if predicate.op in (LESS, LESS_OR_EQUAL, EQUAL):
+        end_at = _first_not(predicate.op != LESS, predicate, block, i, events, graph)
     return begin_at, end_at
 
 
 @inlined
-def _first_not(or_equal: bool, one: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph) -> int:
+def _first_not(
+    or_equal: bool, predicate: PredicateRecord, block: int, i: int, events: KernelEvents, graph: Graph
+) -> int:
     """The first place in a block's order where `left < right`, or also equality, fails, by binary search."""
     base = block * graph.time.shape[1]
     lowest, highest = 0, graph.block[block].live
     while lowest < highest:
         middle = (lowest + highest) // 2
         v = base + graph.order[block, middle]
-        if one.real:
-            a = one.left_factor * graph.reals[one.left_column, v] + one.left_offset
-            b = one.right_factor * events.reals[one.right_column, i] + one.right_offset
+        if predicate.real:
+            a = predicate.left_factor * graph.reals[predicate.left_column, v] + predicate.left_offset
+            b = predicate.right_factor * events.reals[predicate.right_column, i] + predicate.right_offset
             holds = a < b or (or_equal and a == b)
         else:
-            x, y = graph.ints[one.left_column, v], events.ints[one.right_column, i]
-            beyond = leaves_64_bits(y, one.int_offset)
-            y += one.int_offset
+            x, y = graph.ints[predicate.left_column, v], events.ints[predicate.right_column, i]
+            beyond = leaves_64_bits(y, predicate.int_offset)
+            y += predicate.int_offset
             holds = beyond > 0 or (beyond == 0 and (x < y or (or_equal and x == y)))
         if holds:
             lowest = middle + 1

@@ -1,4 +1,4 @@
-"""What the trend machine reads of the queries that it evaluates together, and what it writes of their windows."""
+"""The template of a set of queries, as the kernels of the trend machine read it, and the aggregates of its windows."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class GraphTables(NamedTuple):
 class Totals(NamedTuple):
     """Aggregates of the open windows.
 
-    `cells`: those to work with, the trends that *reach* an event window by window, of slots and of members, as their
-    records say; `pending[S]`; `seen[J]`: negation starts known; `open[W]`; `counts[1]`: a record with the fields of
-    `ProgressRecord`.
+    `cells`: first those for the trends that an event extends, window by window, then those of slots and of members, as
+    their records say; `pending[S]`; `seen[J]`: the latest start of a match of each negation; `open[W]`; `counts[1]`: a
+    record with the fields of `ProgressRecord`.
     """
 
     cells: Cells

@@ -1,8 +1,8 @@
-"""Cells as the kernels of snapshots call them: one by one, compiled once each, or in runs, compiled into their callers.
+"""The algebra of cells for kernels of snapshots: single cells by calls, runs of cells compiled into their callers.
 
-These kernels have so many places that touch a cell that to compile the algebra into each of them takes minutes. What
-each event of a burst needs is compiled in nevertheless: a call takes longer than an addition. So are cells that have
-only a count, since a call hands over every array of both cells.
+These kernels touch cells in so many places that compiling the algebra into each of them takes minutes. Runs, which each
+event of a burst needs, are compiled in, since a call takes longer than an addition; so are cells that have only a
+count, since a call hands over every array of both cells.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Index = int | np.int64
 
 
 @inner
-def add(cells: Cells, i: Index, other: Cells, j: Index) -> None:
+def add(cells: Cells, i: Index, source: Cells, j: Index) -> None:
     """`kernels.cells.add`."""
     if counts_only(cells):
-        add_ring(cells, int(i), 0, other.ring[j, 0])
-        cells.over[i] |= other.over[j]
+        add_ring(cells, int(i), 0, source.ring[j, 0])
+        cells.over[i] |= source.over[j]
     else:
-        _add_all(cells, int(i), other, int(j))
+        _add_all(cells, int(i), source, int(j))
 
 
 @inner
@@ -47,13 +47,13 @@ def clear(cells: Cells, i: Index) -> None:
 
 
 @inner
-def copy(cells: Cells, i: Index, other: Cells, j: Index) -> None:
+def copy(cells: Cells, i: Index, source: Cells, j: Index) -> None:
     """`kernels.cells.copy`."""
     if counts_only(cells):
-        cells.ring[i, 0] = other.ring[j, 0]
-        cells.over[i] = other.over[j]
+        cells.ring[i, 0] = source.ring[j, 0]
+        cells.over[i] = source.over[j]
     else:
-        _copy_all(cells, int(i), other, int(j))
+        _copy_all(cells, int(i), source, int(j))
 
 
 @inlined
@@ -71,7 +71,7 @@ def clear_run(cells: Cells, i: int, count: int) -> None:
 
 
 @inlined
-def copy_run(cells: Cells, i: int, other: Cells, j: int, count: Index) -> None:
-    """Sets `count` cells from cell i on to those of `other` from cell j on."""
+def copy_run(cells: Cells, i: int, source: Cells, j: int, count: Index) -> None:
+    """Sets `count` cells from cell i on to those of `source` from cell j on."""
     for n in range(count):
-        _copy(cells, i + n, other, j + n)
+        _copy(cells, i + n, source, j + n)

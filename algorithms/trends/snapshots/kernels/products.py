@@ -43,10 +43,10 @@ def times(x: Any, x_over: bool, y: Any, y_over: bool, nothing: Any, modular: boo
 
 @inlined
 def add_product(to: Cells, i: Place, cells: Cells, s: Place, v: Place, weights: Weighing | None, p: int) -> None:
-    """Adds to cell i what coefficient s of `cells` makes of their value v, for the query of position p.
+    """Adds to cell i the product of coefficient s and value v of `cells`, for the query of position p.
 
-    Only channels that events at p count for have changed since the snapshot; the others pass through. Without
-    `weights` all channels count.
+    Events at p have changed only the channels for which they count since the snapshot; the others are those of v.
+    Without `weights` all channels count.
     """
     if is_empty(cells, s) or is_empty(cells, v):
         return
@@ -55,14 +55,14 @@ def add_product(to: Cells, i: Place, cells: Cells, s: Place, v: Place, weights: 
     over, nothing, modular = to.over[i], to.ring.dtype.type(0), is_modular(to)
     for c in range(to.ring.shape[1]):
         bit = ONE << np.uint64(c)
-        more, exceeds = times(cells.ring[v, c], cells.over[v] & bit != ZERO, factor, factor_over, nothing, modular)
-        total = to.ring[i, c] + more
-        if exceeds or sum_exceeds(total, more):
+        addend, exceeds = times(cells.ring[v, c], cells.over[v] & bit != ZERO, factor, factor_over, nothing, modular)
+        total = to.ring[i, c] + addend
+        if exceeds or sum_exceeds(total, addend):
             over |= bit
         if c > 0 and (weights is None or weights.ring.bound[c, p]):
-            more, exceeds = times(cells.ring[s, c], cells.over[s] & bit != ZERO, count, count_over, nothing, modular)
-            total += more
-            if exceeds or sum_exceeds(total, more):
+            addend, exceeds = times(cells.ring[s, c], cells.over[s] & bit != ZERO, count, count_over, nothing, modular)
+            total += addend
+            if exceeds or sum_exceeds(total, addend):
                 over |= bit
         to.ring[i, c] = total
     to.over[i] = over
@@ -82,8 +82,8 @@ def evaluate(
 ) -> None:
     """Adds to cell i the value of an expression: `count` coefficients times the values of their snapshots. O(s).
 
-    For position p, or what else has that number in `weights`. Rows of values may be stale where a coefficient is
-    empty: those of snapshots that the query does not share.
+    p: a position, or another number in `weights`. Values of snapshots that the query does not share may be stale;
+    their coefficients are empty.
     """
     if counts_only(to):
         evaluate_counts(to, i, cells, coefficient, value, count)
@@ -102,13 +102,13 @@ def evaluate_counts(to: Cells, i: int, cells: Cells, coefficient: Index, value: 
         x, y = cells.ring[coefficient + n, 0], cells.ring[value + n, 0]
         over = cells.over[coefficient + n] | cells.over[value + n]
         if over != ZERO:
-            some = x != nothing or cells.over[coefficient + n] != ZERO
-            if some and (y != nothing or cells.over[value + n] != ZERO):
+            has_trends = x != nothing or cells.over[coefficient + n] != ZERO
+            if has_trends and (y != nothing or cells.over[value + n] != ZERO):
                 flags |= ONE
-        more = x * y if x != nothing and y != nothing else nothing  # infinity times none is none
+        addend = x * y if x != nothing and y != nothing else nothing  # 0 times infinity is 0
         if modular and product_exceeds(np.uint64(x), np.uint64(y)):
             flags |= ONE
-        total += more
-        if sum_exceeds(total, more):
+        total += addend
+        if sum_exceeds(total, addend):
             flags |= ONE
     to.ring[i, 0], to.over[i] = total, flags

@@ -1,4 +1,4 @@
-"""Shared events that later ones visit, in a queue; those of each query are in the GRETA graph."""
+"""The queue of shared events that later events visit; events of a single query are in the GRETA graph."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from cepbench.queries.tables import Predicates
 
 
 class VertexRecord:
-    """A shared event that later ones visit, and the vertex `before` it in its list (below the oldest: none).
+    """A shared event that later events visit, and the vertex `before` it in its list (below the oldest: none).
 
-    Cell `cell + s - first` is its coefficient of snapshot s, for `size` snapshots from `first` on. It ends a `run` of
-    vertices of its list whose cells lie one behind the other, of the same snapshots.
+    Cell `cell + s - first` is its coefficient of snapshot s, for `size` snapshots from `first` on. `run`: the number of
+    vertices of its list up to this one whose cells are contiguous and of the same snapshots.
     """
 
     time: int
@@ -34,15 +34,15 @@ class VertexRecord:
 
 
 LINK_BYTES = records_of(VertexRecord).itemsize - 8
-"""Bytes of a shared vertex in addition to those of one that is not (`online.blocks.event_bytes`)."""
+"""Bytes of a shared vertex in addition to those of a vertex of one query (`online.blocks.event_bytes`)."""
 
 
 class QueueRecord(ProgressRecord):
-    """Where the state of a sharable set is.
+    """Progress of a sharable set.
 
-    - Ends of the queue of `vertices` and of their cells; the queue leaves at its oldest end. `more_vertices`,
-      `more_vertex_cells`, `more_blocks`: those that the next step may need.
-    - `visits`: events times what they are put into.
+    - Ends of the queue of `vertices` and of their cells; vertices leave at its oldest end. `more_vertices`,
+      `more_vertex_cells`, `more_blocks`: the room that the next step may need.
+    - `visits`: events, counted once for each graphlet or event type of the template that they are inserted into.
     """
 
     vertices: int
@@ -56,7 +56,7 @@ class QueueRecord(ProgressRecord):
 
 
 class VertexQueue(NamedTuple):
-    """Events of shared graphlets or outlets that later ones visit, in time order of each list.
+    """Events of shared graphlets (Hamlet) or shared transitions (Gloria) that later events visit: lists in time order.
 
     `event[V]` with attributes `ints[I, V]`, `reals[F, V]`, linked by list from `last[L]` on; `cells` as `event` says.
     """
@@ -83,19 +83,19 @@ def keep(i: int, n: int, cells: int, events: KernelEvents, totals: Totals, verti
 
 
 @inlined
-def has_space(more: Index, cells: Index, blocks: Index, totals: Totals, vertices: VertexQueue, graph: Graph) -> bool:
-    """Whether there is room for `more` shared vertices with so many cells, and for `blocks` of those of positions;
+def has_space(needed: Index, cells: Index, blocks: Index, totals: Totals, vertices: VertexQueue, graph: Graph) -> bool:
+    """Whether there is room for `needed` shared vertices with so many cells, and for `blocks` of those of positions;
     otherwise `SetState.make_room` makes it.
     """
     counts = totals.counts[0]
-    counts.more_vertices, counts.more_vertex_cells, counts.more_blocks = more, cells, blocks
-    fits: bool = counts.vertices + more <= len(vertices.event) and blocks <= graph.left[0]
+    counts.more_vertices, counts.more_vertex_cells, counts.more_blocks = needed, cells, blocks
+    fits: bool = counts.vertices + needed <= len(vertices.event) and blocks <= graph.left[0]
     return fits and bool(counts.vertex_cells + cells <= len(vertices.cells.over))
 
 
 @inlined
-def first_alike(v: int, now: int, floor: int, which: int, predicates: Predicates, vertices: VertexQueue) -> int:
-    """The first vertex of the run that v ends, if an event at `now` may follow all of them; otherwise v.
+def first_of_run(v: int, now: int, floor: int, which: int, predicates: Predicates, vertices: VertexQueue) -> int:
+    """The first vertex of the run that v ends, if an event at `now` may follow the whole run; otherwise v.
 
     It may if their times are in floor..now - 1 and list `which` of predicates is empty.
     """

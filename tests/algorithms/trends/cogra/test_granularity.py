@@ -3,7 +3,7 @@
 import pytest
 
 from cepbench.algorithms.base import Plan, StateSize
-from cepbench.algorithms.trends.cogra import Cogra
+from cepbench.algorithms.trends.cogra.algorithm import Cogra
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.evaluators import OneKey

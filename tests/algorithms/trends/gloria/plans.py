@@ -16,7 +16,7 @@ from cepbench.algorithms.trends.gloria.plan import (
     separated,
 )
 from cepbench.algorithms.trends.gloria.template import GloriaTemplate, TypeState, TypeTransition, template_of
-from cepbench.algorithms.trends.greta.algorithm import Greta
+from cepbench.algorithms.trends.greta import Greta
 from cepbench.algorithms.trends.online.granularity import COARSEST, GRANULARITIES
 from cepbench.algorithms.trends.snapshots.members import SetMember, aggregate_class, members_of
 from cepbench.events.statistics import Statistics

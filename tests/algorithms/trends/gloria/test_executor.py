@@ -214,14 +214,14 @@ def test_a_set_with_more_sums_than_flags_is_executed_in_parts() -> None:
     for numbers in (range(3), range(3, 7), [6]):
         part = part_of(whole, list(numbers))
         check(part.sharing, template_of(part.members))
-    most = len(compile_sets(whole, events.schema, COARSEST)[0].channels.known[0])
+    most = len(compile_sets(whole, events.schema, COARSEST)[0].channels.of_set[0])
     assert most > 8
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cepbench.algorithms.trends.gloria.compilation.MOST_RING", 8)
         parts = compile_sets(whole, events.schema, COARSEST)
     assert len(parts) > 1
     assert [m.query.query.name for part in parts for m in part.members] == [f"q{n}" for n in everyone]
-    assert all(len(part.channels.known[0]) <= 8 or len(part.members) == 1 for part in parts)
+    assert all(len(part.channels.of_set[0]) <= 8 or len(part.members) == 1 for part in parts)
     asked = [parse_query(f"q{n}: RETURN {query}") for n, query in enumerate(queries, start=1)]
     expected = rows_of(run(make("greta"), asked, [events]))
     with pytest.MonkeyPatch.context() as patch:

@@ -56,7 +56,7 @@ def named_as(pool: str, plan: str) -> list[str]:
 
 def test_edges_weigh_what_the_paper_says(paper: Graph) -> None:
     built = paper.constructed("exact").graph()
-    edges = {(link.before.number, link.after.number): weights for link, weights in built.edges.items()}
+    edges = {(pair.before.number, pair.after.number): weights for pair, weights in built.edges.items()}
     found = {}
     for name in SEQ["edges"]:
         before, _, after = name.partition("-")
@@ -73,8 +73,8 @@ def test_the_graph_has_no_edges_that_split_q_sets(paper: Graph) -> None:
     """Table 3: the distance of n11 is 444, by n6 alone, though an edge from n4 would make it 279."""
     built = paper.constructed("exact").graph()
     (before, n4), (_, n6), (number, n11) = (place(paper, built, name) for name in ("n4", "n6", "n11"))
-    [link] = [link for link in built.pools[number].pool.before if link.before.number == before]
-    assert (built.edges[link][n4, n11], built.edges[link][n6, n11]) == (math.inf, 240)
+    [pair] = [pair for pair in built.pools[number].pool.before if pair.before.number == before]
+    assert (built.edges[pair][n4, n11], built.edges[pair][n6, n11]) == (math.inf, 240)
 
 
 def test_pruned_nodes_are_those_of_the_paper(paper: Graph) -> None:

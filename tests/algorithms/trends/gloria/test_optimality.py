@@ -145,4 +145,4 @@ def test_tables_that_are_too_large_are_told() -> None:
     chosen = lightest(built, UNLIMITED.check)
     assert built.weight(chosen) == pytest.approx(graph.decision().weight)
     with pytest.raises(TablesTooLarge):
-        lightest(built, UNLIMITED.check, most=1)
+        lightest(built, UNLIMITED.check, limit=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from cepbench.algorithms.trends.greta.algorithm import Greta
+from cepbench.algorithms.trends.greta import Greta
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.errors import QueryError
 from cepbench.queries.model import Query

@@ -1,5 +1,6 @@
-"""The GRETA graph: a cell per vertex and window, edges that are visited and not stored (dissertation Section 11.1), and
-mixed-grained and pattern-grained aggregation on top of it (Section 15.2, Algorithm 8; Section 16.2, Algorithm 9).
+"""The GRETA graph: a cell per vertex and window; edges are visited, not stored (dissertation Algorithm 6: `_insert`).
+
+Mixed-grained and pattern-grained aggregation build on it (Section 15.2, Algorithm 8; Section 16.2, Algorithm 9).
 
 Positions that are not kept per event use the slots of the windows.
 
@@ -21,7 +22,7 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents, Sliding, fit
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.engine.kernels.negation import latest_start
 from cepbench.algorithms.trends.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
-from cepbench.algorithms.trends.online.kernels.step import deliver, reach
+from cepbench.algorithms.trends.online.kernels.step import collect_sums, deliver
 from cepbench.algorithms.trends.online.kernels.store import (
     CELLS,
     LIVE,
@@ -52,7 +53,7 @@ class GraphProgram(NamedTuple):
     """The constants of a lane (`kernels.lanes`). List e of `predicates` is that of transition e.
 
     `keeps` has an item if the events of some position are kept, so that this is known when a kernel is compiled: where
-    none are, an event took up to 1.4 times as long without.
+    none are kept, an event took up to 1.4 times as long if it was not known.
     """
 
     template: GraphTables
@@ -64,15 +65,15 @@ class GraphProgram(NamedTuple):
 
 @inner
 def propagate(
-    first: int, until: int, events: KernelEvents, program: GraphProgram, blocks: Blocks, own: KeyGraph, out: MemberRows,
+    first: int, until: int, events: KernelEvents, program: GraphProgram, blocks: Blocks, key: KeyGraph, out: MemberRows,
     size: int,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Inserts the events of one key into its graph (`kernels.lanes`).
+    """Inserts the events of one key into its graph; arguments as in `kernels.lanes`.
 
     Each event visits every vertex that may precede it, in every window that both share: O(n**2 k) for n events per
     window of which each lies in k windows, O(n k) space (Theorem 11.5).
     """
-    template, totals, graph = program.template, own.totals, graph_of(blocks, own)
+    template, totals, graph = program.template, key.totals, graph_of(blocks, key)
     counts, semantics = totals.counts[0], template.whole[0].semantics
     n = len(events.time)
     for i in range(first, n + 1):
@@ -116,10 +117,10 @@ def _insert(
     """Event i at position p: collects the cells of its predecessors and becomes a vertex, if it matches. For its
     count e.count in each window:
 
-        reach       e.count = 1 if e starts trends, + E'.count of slots      Algorithm 8, Lines 6-8
-        visit       for each p before e: e.count += p.count                  Algorithm 6, Line 7
-        append_run  the other aggregates of e                                Theorem 12.1
-        deliver     V += e, E.count += e.count, final_count += e.count       Algorithm 6, Lines 6 and 8
+        collect_sums  e.count = 1 if e starts trends, + E'.count of slots      Algorithm 8, Lines 6-8
+        visit         for each p before e: e.count += p.count                  Algorithm 6, Line 7
+        append_run    the other aggregates of e                                Theorem 12.1
+        deliver       V += e, E.count += e.count, final_count += e.count       Algorithm 6, Lines 6 and 8
 
         SEQ(A+, B)  a1: 1   a2: 1 + 1   b3: 1 + 2   a4: 1 + 1 + 2   b5: 1 + 2 + 4   final_count: 3 + 7
     """
@@ -127,7 +128,7 @@ def _insert(
     low, high = totals.open[position.window].low, totals.open[position.window].high
     if low > high or not fits(position.condition, i, events):
         return
-    reach(i, p, 0, at_once, events, template, totals)
+    collect_sums(i, p, 0, at_once, events, template, totals)
     if program.keeps:
         for e in range(position.enter, position.enter_end):
             if template.transition[e].visited:
@@ -141,7 +142,7 @@ def visit(
     i: int, e: int, at: int, events: KernelEvents, template: Template, predicates: Predicates, totals: Totals,
     graph: Graph,
 ) -> None:  # fmt: skip
-    """Adds the trends that event i extends over transition e to those that reach it, cell `at + k - low` for window k.
+    """Adds the trends that event i extends over transition e to cell `at + k - low`, for each window k (Line 7).
 
     O(n) for n live events of the position.
     """
@@ -151,35 +152,35 @@ def visit(
     show_before(q, events.time[i], graph)
     if semantics == NEXT:
         graph.position[q].extended = True
-    width, span, cells = graph.time.shape[1], template.whole[0].most, totals.cells
+    width, span, cells = graph.time.shape[1], template.whole[0].span, totals.cells
     row = low % span
     checked = predicates.ptr[which + 1] > predicates.ptr[which]
     block = graph.position[q].head
     while block != NO_BLOCK:
-        shown, found = graph.block[block].shown, graph.block[block].live
-        if found > 0 and graph.block[block].high >= low and graph.time[block, shown - 1] >= floor:
-            whole = found == shown and not checked and graph.time[block, 0] >= floor and semantics != NEXT
+        shown, visited = graph.block[block].shown, graph.block[block].live
+        if visited > 0 and graph.block[block].high >= low and graph.time[block, shown - 1] >= floor:
+            whole = visited == shown and not checked and graph.time[block, 0] >= floor and semantics != NEXT
             if not whole:
-                found = select(i, q, which, block, floor, events, predicates, graph)
+                visited = select(i, q, which, block, floor, events, predicates, graph)
             if semantics == NEXT:
-                for s in range(found):
+                for s in range(visited):
                     graph.time[block, graph.selected[s]] = events.time[i]  # they leave when this time ends
-            totals.counts[0].edges += found
+            totals.counts[0].edges += visited
             first, last = max(low, graph.block[block].low), graph.block[block].high
-            if found > 0:
+            if visited > 0:
                 for k in range(first, last + 1):
                     base = (block * span + row_of(k, low, row, span)) * width
                     if whole:
-                        add_all(cells, at + k - low, graph.cells, base, 1, found)
+                        add_all(cells, at + k - low, graph.cells, base, 1, visited)
                     else:
-                        add_selected(cells, at + k - low, graph.cells, base, graph.selected, found)
+                        add_selected(cells, at + k - low, graph.cells, base, graph.selected, visited)
         block = graph.block[block].next
 
 
 @inlined
 def floor_of(i: int, e: int, events: KernelEvents, template: Template, totals: Totals) -> int:
-    """The time before which no event may connect to event i over transition e: it has left all windows, or a negated
-    match forbids it.
+    """The time before which no event may precede event i over transition e: earlier events have left all windows, or a
+    negated match forbids them.
     """
     edge, w = template.transition[e], template.position[template.transition[e].source].window
     latest = latest_start(events.negated[i], template.lists, edge.between, edge.between_end)
@@ -220,7 +221,7 @@ def _advance(
 
 @inlined
 def _valid_from(p: int, negated: Ints, template: GraphTables) -> int:
-    """The time from which on vertices of position p may still be extended, for all that negated matches forbid."""
+    """The time since which no negated match forbids to extend vertices of position p, over some transition."""
     floor = 2**62
     for e in range(len(template.transition)):
         edge = template.transition[e]

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from cepbench.algorithms.compose import Several
-from cepbench.algorithms.trends.greta.algorithm import Greta
+from cepbench.algorithms.trends.greta import Greta
 from cepbench.algorithms.trends.online.blocks import VERTICES
 from cepbench.algorithms.trends.online.graph import GraphGrained
 from cepbench.events.statistics import Statistics

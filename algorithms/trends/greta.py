@@ -1,4 +1,4 @@
-"""GRETA: graph-based real-time event trend aggregation (dissertation Chapters 10-12)."""
+"""GRETA, event by event (dissertation Chapters 10-12): Algorithm 6 is `trends.online.kernels.visits`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from cepbench.queries.model import Query
 class Greta(IndependentAlgorithm):
     """Propagates aggregates along the edges of a graph of all matched events (Algorithm 6, Theorem 11.5).
 
-    Algorithm 6 is `online.kernels.reach.visits`, on the graph of `online.kernels.store`.
-
     Every event visits each of its predecessors in the graph: O(n**2 k) time, O(n k) space for n events per window of
-    which each lies in k windows. One graph serves all overlapping windows; vertices lie in time panes by type and, for
-    range predicates, in the order of an attribute (Section 11.4). Graphs of negative sub-patterns are summarised by the
-    latest START of their finished trends, which invalidates the same events (Section 11.2, `kernels.negation`).
+    which each lies in k windows. One graph (`online.kernels.store`) serves all overlapping windows; vertices lie in
+    time panes by type and, for range predicates, in the order of an attribute (Section 11.4). Graphs of negative
+    sub-patterns are summarized by the latest START of their finished trends, which invalidates the same events (Section
+    11.2, `kernels.negation`).
 
     Departures: a sorted block of at most 256 vertices replaces the tree index; simultaneous events are one
-    stream transaction, in which none precedes another; trends before a single negated event that may trail are a sum,
-    which the event empties. Extensions of Chapter 12 (several occurrences of a type, optional, star, minimal length,
+    stream transaction, in which none precedes another; for a trailing NOT of one event, finished trends are one sum,
+    which that event resets. Extensions of Chapter 12 (several occurrences of a type, optional, star, minimal length,
     OR, AND, all aggregates) come with the position automaton.
     """
 
