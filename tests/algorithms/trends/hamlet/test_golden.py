@@ -88,10 +88,10 @@ def merged(*patterns: str) -> tuple[Queries, Queries]:
     """Figures 3 and 8 as compiled: transitions by the types that they connect, and shared sub-patterns E+ by E."""
     queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN {p}") for n, p in enumerate(patterns, start=1)]
     schema = batch(stream("A1 B2 C3")).schema
-    [found] = plan_of(compile_workload(queries, schema)).sets
-    template = found.program.template
+    [compiled] = plan_of(compile_workload(queries, schema)).sets
+    template = compiled.program.template
     types = {p: name for name, kind in zip(schema.types, template.kind, strict=True) for p in bound(template, kind)}
-    names = [found.members[m].query.query.name for m in template.position["member"]]
+    names = [compiled.members[m].query.query.name for m in template.position["member"]]
     transitions, shared = Queries(), Queries()
     for p, position in enumerate(template.position):
         for edge in template.transition[position["enter"] : position["enter_end"]]:
@@ -103,8 +103,8 @@ def merged(*patterns: str) -> tuple[Queries, Queries]:
 
 def bound(template: Any, kind: Any) -> list[int]:
     """The positions that events of a type may match."""
-    found: list[int] = template.lists[kind["binding"] : kind["binding_end"]].tolist()
-    return found
+    positions: list[int] = template.lists[kind["binding"] : kind["binding_end"]].tolist()
+    return positions
 
 
 def test_merged_template() -> None:
