@@ -21,7 +21,7 @@ from cepbench.metrics.status import Status
 from cepbench.plots.draw import draw
 from cepbench.plots.effects import draw_effects
 from cepbench.plots.pareto import draw_trade, trade
-from cepbench.plots.ranking import _drawing
+from cepbench.plots.plot import _drawing
 from cepbench.plots.style import Page, paper
 from cepbench.plots.trend import changes, draw_trend
 from tests.plots.conftest import PANELS, make_figure, make_record, make_sweep, write_results

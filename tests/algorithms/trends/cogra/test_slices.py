@@ -49,7 +49,7 @@ def sliced(workload: Workload, pieces: Sequence[EventBatch], edges: Sequence[int
     slicing = slicing_of(make(BY_TIME))
     assert slicing is not None
     plan = Plan(workload)
-    found: list[Rows] = []
+    parts: list[Rows] = []
     crossings = []
     for begin, end in pairwise([0, *edges, END]):
         executor = slicing.executor(plan, TimeSlice(begin, end))
@@ -58,24 +58,24 @@ def sliced(workload: Workload, pieces: Sequence[EventBatch], edges: Sequence[int
             first, last = np.searchsorted(piece.time, [begin, end]).tolist()
             if last > first or (some and piece.watermark is not None):
                 some = True
-                found.append(executor.process(piece.slice(first, last, piece.watermark)))
+                parts.append(executor.process(piece.slice(first, last, piece.watermark)))
             if pickled:
                 executor = pickle.loads(pickle.dumps(executor))
         if some:
-            found.append(executor.finish())
+            parts.append(executor.finish())
             crossings.append(pickle.loads(pickle.dumps(executor.crossing())))
-    found.append(slicing.join(plan, crossings))
-    return joined(found)
+    parts.append(slicing.join(plan, crossings))
+    return joined(parts)
 
 
 def by_window(rows: Rows) -> AggregateRows | None:
     if not rows:
         return None
-    found = rows[0]
-    assert isinstance(found, AggregateRows)
-    order = np.argsort(found.window, kind="stable")
-    assert len(set(found.window.tolist())) == len(order)
-    return AggregateRows(*(getattr(found, name)[order] for name in ("window", "ring", "overflow", "real", "least")))
+    unordered = rows[0]
+    assert isinstance(unordered, AggregateRows)
+    order = np.argsort(unordered.window, kind="stable")
+    assert len(set(unordered.window.tolist())) == len(order)
+    return AggregateRows(*(getattr(unordered, name)[order] for name in ("window", "ring", "overflow", "real", "least")))
 
 
 def edges_of(random: Random, events: EventBatch) -> list[int]:

@@ -33,6 +33,6 @@ def test_random_plans_give_the_answers_of_cogra(seed: int, visited: bool) -> Non
     assert expected
     for algorithm in drawn(seed):
         batches = split(case.events, case.cuts)
-        found = rows_of(run(algorithm, case.queries, batches, arithmetic, pickled=seed % 2 == 1))
-        reason = difference_of_rows(expected, found)
+        rows = rows_of(run(algorithm, case.queries, batches, arithmetic, pickled=seed % 2 == 1))
+        reason = difference_of_rows(expected, rows)
         assert reason is None, f"plan {algorithm.seed} of {seed}: {reason}"
