@@ -1,7 +1,6 @@
 """The two tiers of tests, their groups, and shared fixtures.
 
-Without `--all`, tests that are marked `full` or `cluster` are deselected, and of the cases of a test that is marked
-`sampled(n)` about one in n is run, chosen by its name. With it, those that are marked `contained` are.
+Without `--all`, tests that are marked `full` or `cluster` are deselected; with it, those that are marked `contained`.
 
 One process of pytest-xdist runs all tests of a group: those that start Spark, so that they share its virtual machine;
 those that start a cluster, whose workers compile the same kernels; those that wait for processes with a Spark of their
@@ -16,7 +15,6 @@ import os
 import random
 import re
 import signal
-import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SPARK_MASTER = "local[2]"
-ONLY_WITH_ALL = ("full", "cluster")
+ONLY_WITH_ALL = {"full", "cluster"}
 WITH_SPARK = ("spark", "cluster", "apart")
 """Marks whose tests are a group, those that take longest first."""
 
@@ -46,11 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = []
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-        if item.get_closest_marker("contained") if config.getoption("--all") else _is_left_out(item):
-            left_out.append(item)
+    left_out = [item for item in items if _is_left_out(item, config.getoption("--all"))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         chosen = set(items) - set(left_out)
@@ -80,36 +74,30 @@ def _sort(items: list[pytest.Item]) -> None:
     since the workers of a new session load all kernels.
     """
     ranks: dict[str, int] = {}
+    groups = dict[pytest.Item, str]()
     for item in items:
-        ranks[_group(item)] = min(_rank(item), ranks.get(_group(item), _rank(item)))
-    items.sort(key=lambda item: (ranks[_group(item)], [str(mark.args) for mark in item.iter_markers("spark")]))
+        rank, groups[item] = _place(item)
+        ranks[groups[item]] = min(rank, ranks.get(groups[item], rank))
+        item.add_marker(pytest.mark.xdist_group(groups[item]))
+    items.sort(key=lambda item: (ranks[groups[item]], [str(mark.args) for mark in item.iter_markers("spark")]))
 
 
-def _rank(item: pytest.Item) -> int:
-    """How early the group of a test starts."""
-    marked = item.get_closest_marker
-    longest_first = (*map(marked, WITH_SPARK), _algorithm(item), marked("full"))
-    return next((rank for rank, found in enumerate(longest_first) if found), len(longest_first))
+def _place(item: pytest.Item) -> tuple[int, str]:
+    """How early a test starts its group, and the group."""
+    marks = {mark.name for mark in item.iter_markers()}
+    for rank, mark in enumerate(WITH_SPARK):
+        if mark in marks:
+            return rank, mark
+    # The algorithm whose contract, or whose folder, the test belongs to.
+    algorithm = re.match(r"tests/contract/\w+\.py::\w+\[(\w+?)[][:-]|tests/algorithms/\w+/(\w+)/", item.nodeid)
+    if algorithm:
+        return len(WITH_SPARK), algorithm[1] or algorithm[2]
+    return len(WITH_SPARK) + 2 - ("full" in marks), item.nodeid.partition("::")[0]
 
 
-def _group(item: pytest.Item) -> str:
-    for mark in WITH_SPARK:
-        if item.get_closest_marker(mark):
-            return mark
-    return _algorithm(item) or item.nodeid.partition("::")[0]
-
-
-def _algorithm(item: pytest.Item) -> str:
-    """The algorithm whose contract, or whose folder, a test belongs to; empty if there is none."""
-    found = re.match(r"tests/contract/\w+\.py::\w+\[(\w+?)[][:-]|tests/algorithms/\w+/(\w+)/", item.nodeid)
-    return found[1] or found[2] if found else ""
-
-
-def _is_left_out(item: pytest.Item) -> bool:
-    if any(map(item.get_closest_marker, ONLY_WITH_ALL)):
-        return True
-    sampled = item.get_closest_marker("sampled")
-    return sampled is not None and zlib.crc32(item.nodeid.encode()) % sampled.args[0] != 0
+def _is_left_out(item: pytest.Item, every: bool) -> bool:
+    marks = {mark.name for mark in item.iter_markers()}
+    return "contained" in marks if every else not marks.isdisjoint(ONLY_WITH_ALL)
 
 
 @pytest.fixture

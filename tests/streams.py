@@ -29,6 +29,6 @@ def golden_detection() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 def golden_plans() -> dict[str, Any]:
     """The worked optimizer examples."""
-    text = (Path(__file__).parent / "golden" / "plans.yaml").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "golden" / "optimizers.yaml").read_text(encoding="utf-8")
     loaded: dict[str, Any] = yaml.safe_load(text)
     return loaded

@@ -77,7 +77,7 @@ def yield_checks(algorithm: Algorithm, *, thorough: bool = False) -> Iterator[Ch
         An instance with the parameters that are to be checked. It need not be registered.
     thorough
         Adds long checks: all ways of cutting an example, float arithmetic, and hundreds of random cases, with each
-        pair of features five times. The small form has one way of cutting each example, another one for each algorithm,
+        pair of features four times. The small form has one way of cutting each example, another one for each algorithm,
         and random cases with each pair of features three times, which the full form does not repeat.
 
     Yields

@@ -67,7 +67,6 @@ def test_sums_overflow_by_their_magnitudes() -> None:
 
 @pytest.mark.parametrize("pattern", ["A+", "SEQ(B, A?)", "SEQ(B, A*)", "B OR A"])
 @pytest.mark.parametrize("xs", [(GREATEST, GREATEST), (LEAST, LEAST), (LEAST, GREATEST), (), (0,)])
-@pytest.mark.sampled(4)
 def test_the_extreme_integers_are_values(pattern: str, xs: tuple[int, ...]) -> None:
     """They are the keys of no value, too."""
     events = [{"time": 0, "type": "B", "x": 0}] + [{"time": 1, "type": "A", "x": x} for x in xs]
@@ -76,7 +75,6 @@ def test_the_extreme_integers_are_values(pattern: str, xs: tuple[int, ...]) -> N
 
 @pytest.mark.parametrize("op", ["<", "<=", "=", "!=", ">=", ">"])
 @pytest.mark.parametrize("constant", [LEAST, LEAST + 1, GREATEST - 1, GREATEST])
-@pytest.mark.sampled(4)
 def test_integers_compare_exactly(op: str, constant: int) -> None:
     events = [{"time": 0, "type": "A", "x": x} for x in (LEAST, LEAST + 1, 0, GREATEST - 1, GREATEST)]
     agree(f"RETURN COUNT(*) PATTERN A WHERE A.x {op} {constant}", events)

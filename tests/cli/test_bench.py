@@ -90,7 +90,7 @@ def test_advise_measures_a_short_stream_and_recommends(cepbench, query_file, man
 
 def test_advise_warns_of_explosion(cepbench, query_file, many):
     query_file.write_text("RETURN COUNT(*) PATTERN A+")
-    ended = cepbench("advise", "-q", query_file, "-e", many, "-a", "cogra,sase", "--budget", "8s")
+    ended = cepbench("advise", "-q", query_file, "-e", many, "-a", "cogra,sase", "--budget", "3s")
     assert ended.status == 0
     assert "Warning: sase would construct" in ended.out
     assert "Use cogra" in ended.out

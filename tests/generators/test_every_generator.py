@@ -50,15 +50,6 @@ def test_slices_do_not_depend_on_the_order_or_the_process_that_makes_them(name: 
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("partitions", [1, 2, 3, 7, 100])
-def test_any_partitioning_gives_the_same_stream(name: str, partitions: int) -> None:
-    generator = many_slices(name)
-    tasks = [part.tolist() for part in np.array_split(np.arange(generator.slices()), partitions)]
-    order = [index for task in reversed(tasks) for index in task]
-    assert same(concatenated(generator), concatenated(generator, order))
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_slices_tile_the_stream(name: str) -> None:
     generator = many_slices(name)
     assert generator.events() == 10_500

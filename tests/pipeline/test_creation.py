@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from cepbench.generators import base
 from cepbench.generators.registry import from_spec
 from cepbench.pipeline.creation import MOST_PARTS
 from cepbench.pipeline.generation import generate
@@ -14,9 +15,11 @@ from cepbench.pipeline.store import bucket_batches, read_stream
 
 
 @pytest.mark.parametrize(("partitions", "parts"), [(MOST_PARTS, MOST_PARTS), (MOST_PARTS + 1, None), (40, MOST_PARTS)])
-@pytest.mark.full
-def test_many_tasks_leave_few_files(tmp_path: Path, partitions: int, parts: int | None) -> None:
-    generator = from_spec("uniform", {"events": 3_000_000, "types": 2, "groups": 9, "rate": 100})
+def test_many_tasks_leave_few_files(
+    tmp_path: Path, partitions: int, parts: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "SLICE_EVENTS", 10_000)
+    generator = from_spec("uniform", {"events": 400_000, "types": 2, "groups": 9, "rate": 100})
     few = generate(generator, tmp_path / "few", spark=None, key=("key",), buckets=2, partitions=1)
     stream = generate(generator, tmp_path / "many", spark=None, key=("key",), buckets=2, partitions=partitions)
     assert stream == read_stream(tmp_path / "many")

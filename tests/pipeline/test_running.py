@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
-from cepbench.algorithms.base import Executor, PerKey, Plan, StateSize
+from cepbench.algorithms.base import Algorithm, Executor, Operator, PerKey, Plan, StateSize
 from cepbench.algorithms.construction.sase.algorithm import Sase
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import Rows
@@ -18,15 +18,15 @@ from cepbench.pipeline.jobs import prepare
 from cepbench.pipeline.keys import ordered, whole_parts
 from cepbench.pipeline.loop import Loop, into
 from cepbench.queries.parser import parse_query
-from cepbench.verification.evaluators import run
+from cepbench.verification.evaluators import OneKey, run
 from cepbench.verification.random_cases import split as cut
 from tests.contract.streams import batch
 from tests.pipeline.test_in_process import WORKLOAD, frame
 from tests.streams import stream
 
 
-def keyed(keys: str) -> EventBatch:
-    return batch([{"time": time, "type": "A", "g": int(key)} for time, key in enumerate(keys)])
+def keyed(keys: str, start: int = 0) -> EventBatch:
+    return batch([{"time": time, "type": "A", "g": int(key)} for time, key in enumerate(keys, start)])
 
 
 def test_substreams_of_the_last_batch_are_finished_one_after_another() -> None:
@@ -53,7 +53,7 @@ def test_substreams_of_the_last_batch_are_finished_one_after_another() -> None:
     operator = PerKey(Tracing, job.workload)
     loop, emit = Loop(job, operator), into(AnswerBuilder(job.workload))
     loop.process(keyed("120"), emit)
-    loop.process(keyed("3141"), emit, last=True)
+    loop.process(keyed("3141", 3), emit, last=True)
     assert log[3:] == ["+3", "-3", "+1+1", "-1", "+4", "-4", "-0", "-2"]
     assert len(loop.keys) == 5
     assert not operator.executors
@@ -100,11 +100,14 @@ def test_only_substreams_of_earlier_batches_live_side_by_side(cuts: tuple[int, .
     found: list[int] = []
 
     class Counted(Sase):
+        def operator(self, plan: Plan) -> Operator:
+            return Algorithm.operator(self, plan)  # an executor per key
+
         def executor(self, plan: Plan) -> Executor:
-            made = super().executor(plan)
-            living.add(made)
+            executor = OneKey(super().operator(plan))
+            living.add(executor)
             found.append(len(living))
-            return made
+            return executor
 
     query = parse_query("RETURN g, COUNT(*) PATTERN A+ GROUP-BY g")
     assert len(run(Counted(), query, cut(keyed("120012"), cuts), pickled=False)) == 3

@@ -10,7 +10,6 @@ import pytest
 from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Declared, Departure, Evidence, Verdict
 from cepbench.metrics.results import ResultsError, load_results
 from cepbench.plots.claims import ENDS, claims_table, in_units, words
-from cepbench.plots.effects import draw_effects
 from cepbench.plots.report import write_report
 from tests.plots.conftest import ONE
 
@@ -140,17 +139,6 @@ def test_the_page_opens_with_what_became_of_each_paper(tmp_path: Path, figure: A
     assert "1 2 3 4 5" in text[0]
     assert [table for table in text if table.startswith(("GRETA · Poppe 2018 ", "MCEP · Bucchi, 2022 "))]
     assert page.index("What holds") < page.index("Claims of the paper")
-
-
-def test_effects_are_drawn_against_the_claimed_ones(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:
-    bound = result(Verdict.OPEN, claimed=1e4, measured=500.0, low=500.0, unit="x", bound=True)
-    save(tmp_path, figure(claims=(*figure().claims, bound), panels=ONE), sweep)
-    drawing = draw_effects(load_results(tmp_path))
-    assert drawing is not None
-    lines = [line for line in drawing.axes[0].lines if len(line.get_xdata())]  # the others are of the legend
-    points = {tuple(float(line.get_data()[place][0]) for place in (0, 1)) for line in lines}
-    assert {(200.0, 312.4), (1e4, 500.0)} <= points
-    assert draw_effects([]) is None
 
 
 def test_departures_stand_beside_the_figure(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:

@@ -1,9 +1,8 @@
 from cepbench.metrics.figure import Axis, Panel, Scale
 from cepbench.metrics.record import Summary
 from cepbench.metrics.status import Status
-from cepbench.plots.censored import LABELS
-from cepbench.plots.draw import draw, render
-from cepbench.plots.pareto import BEATEN, draw_trade, trade
+from cepbench.plots.draw import render
+from cepbench.plots.pareto import draw_trade, trade
 from cepbench.plots.standings import rankings
 
 PANEL = Panel(metric="throughput", label="Throughput", unit="events/s", kind="heat")
@@ -22,17 +21,6 @@ def arena(figure, record):
         cell("cogra", "NOT", status=Status.UNSUPPORTED),
     ]
     return figure(x=WORK, panels=(PANEL,)), records
-
-
-def test_fields_have_numbers_or_signs_and_the_best_is_bold(figure, record):
-    drawing = draw(*arena(figure, record))
-    axes = drawing.axes[0]
-    fields = {(text.get_position(), text.get_text(), text.get_fontweight()) for text in axes.texts}
-    assert fields == {((0, 1), "1 k", "normal"), ((0, 2), "4 k", "bold"), ((1, 1), "3 k", "bold")}
-    assert sorted((line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines) == [(0, 0), (1, 2)]
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["SASE", "GRETA", "COGRA"]
-    names = [text.get_text() for text in drawing.legends[0].get_texts()]
-    assert names == [LABELS[Status.TIMEOUT], LABELS[Status.UNSUPPORTED]]
 
 
 def test_rankings_come_from_the_records(figure, record):
@@ -78,14 +66,6 @@ def test_all_that_are_equally_good_are_named(figure, record):
     assert "COGRA, Hamlet and Gloria, equal" in page
 
 
-def test_long_names_of_columns_are_turned(figure, record):
-    names = tuple(f"flat Kleene, {number} queries" for number in range(5))
-    axis = Axis(name="work", label="Kind of work", scale=Scale.CATEGORY, values=names)
-    records = [record("greta", {"work": name}, cell=name, summary=Summary(throughput=9.0)) for name in names]
-    drawing = draw(figure(x=axis, panels=(PANEL,)), records)
-    assert {text.get_rotation() for text in drawing.axes[0].get_xticklabels()} == {25.0}
-
-
 def test_who_is_beaten_in_neither_time_nor_memory(figure, record):
     state = Panel(metric="state_peak", label="State", unit="B", kind="heat")
     numbers = {"greta": (2000.0, 50), "cogra": (3000.0, 20), "hamlet": (4000.0, 40), "sase": (4000.0, 90)}
@@ -115,13 +95,6 @@ def test_time_against_memory_is_drawn_at_each_point(figure, record):
     found = trade(made, *panels, records)
     assert found is not None
     assert found.front(3) == ["greta", "cogra"]
-    drawing = draw_trade(made, found)
-    shown = [axes for axes in drawing.axes if axes.get_visible()]
-    assert [axes.get_title(loc="left") for axes in shown] == [f"Queries: {at}" for at in range(1, 6)]
-    lines = shown[0].lines
-    assert [(line.get_gid(), line.get_alpha()) for line in lines[1:]] == [("sase", BEATEN), ("greta", 1), ("cogra", 1)]
-    assert lines[0].get_xydata().tolist() == [[50, 2.0], [20, 3.0]]
-    assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["SASE", "GRETA", "COGRA"]
     assert trade(made, *reversed(panels), records) is None
 
 

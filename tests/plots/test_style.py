@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from cepbench.plots.style import STYLES, label, paper, style, styles
+from cepbench.experiments.load import experiments, load
+from cepbench.metrics.results import Results
+from cepbench.plots.draw import all_styles
+from cepbench.plots.style import STYLES, VARIANTS, label, paper, style, styles, variant
+from tests.plots.conftest import make_figure
 
 KNOWN = {
     "sase", "cet", "greta", "cogra", "aseq", "sharon", "spass", "hamlet", "gloria", "mcep", "core", "flink", "oracle",
@@ -105,3 +109,34 @@ def test_the_users_settings_neither_matter_nor_change():
             assert matplotlib.rcParams["font.size"] == 8
             assert matplotlib.rcParams["pdf.fonttype"] == 42
         assert matplotlib.rcParams["font.size"] == 33
+
+
+@pytest.mark.parametrize("path", experiments().values(), ids=lambda path: path.stem)
+def test_variants_of_a_figure_are_assigned_and_apart(path: Path) -> None:
+    names = load(path).series
+    assert all(variant(name) in STYLES.keys() | VARIANTS.keys() for name in names)
+    for left, right in combinations([style(name) for name in names], 2):
+        assert np.linalg.norm(np.subtract(to_rgb(left.color), to_rgb(right.color))) > 0.25
+        assert left.marker != right.marker
+
+
+def test_an_algorithm_looks_alike_in_all_figures() -> None:
+    """What the papers compare does not depend on what else was measured."""
+    series = [load(path).series for path in experiments().values()]
+    own = ("mine", "mine[depth=3]", "gloria[optimizer=own]")
+    figures = [
+        Results(Path(), make_figure(algorithms=(*names, *own[: 3 * (number % 2)])), ())
+        for number, names in enumerate(series)
+    ]
+    look = all_styles(figures)
+    for results, names in zip(figures, series, strict=True):
+        shown = results.figure.algorithms
+        assert len({look[name] for name in shown}) == len(shown), names
+        alone = styles(names)
+        assert {name: look[name] for name in alone} == alone
+
+
+def test_what_differs_in_limits_only_looks_alike() -> None:
+    assert style("cet[memory=14500]") == style("cet[memory=1GiB]") == style("cet")
+    assert style("gloria[optimizer=noprune, costs=paper]") == style("gloria[costs=paper, optimizer=noprune]")
+    assert style("gloria[costs=paper]") != style("gloria")

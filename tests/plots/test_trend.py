@@ -1,4 +1,4 @@
-"""Ratios to the first commit, as a table, in words and drawn."""
+"""Ratios to the first commit, as a table and in words."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +9,7 @@ import pytest
 from cepbench.metrics.commits import CommitResults, load_commits
 from cepbench.metrics.record import Realised, Record, Samples, Summary
 from cepbench.metrics.status import Status
-from cepbench.plots.style import style
-from cepbench.plots.trend import changes, describe_trend, draw_trend, table
+from cepbench.plots.trend import changes, describe_trend, table
 from tests.plots.conftest import make_figure, make_record, write_results
 
 RUNS = (0.9, 0.95, 1.0, 1.0, 1.0, 1.05, 1.1)
@@ -56,9 +55,6 @@ def test_cells_that_are_lost_are_told(tmp_path: Path) -> None:
     assert [(change.ratios, change.lost) for change in found] == [((1.0, 1.0), 0), ((1.1,), 1), ((1.0,), 1), ((), 2)]
     text = describe_trend(entries, found)
     assert "0 1, 1 x1.1 (0.9 to 1.34; 1 cells lost), 2 x1 (0.818 to 1.22; 1 cells lost), 3 none; 2 cells lost" in text
-    [axes] = draw_trend(entries, found).axes
-    [crosses] = [line for line in axes.lines if line.get_gid() == "lost"]
-    assert list(crosses.get_xdata()) == [1, 2, 3]
 
 
 def test_a_commit_that_changed_the_query_has_no_ratio_and_lost_nothing(tmp_path: Path) -> None:
@@ -102,39 +98,6 @@ def test_the_table_has_a_row_per_algorithm_and_commit(tmp_path: Path) -> None:
         ["greta", "0", 1.0, 1], ["greta", "1", 2.0, 1], ["cogra", "0", 1.0, 1], ["cogra", "1", 1.0, 1],
     ]  # fmt: skip
     assert rows["low"].isna().tolist() == [True, False, True, False]
-
-
-def test_a_drawing_has_a_line_per_algorithm_and_an_axis_around_1(tmp_path: Path) -> None:
-    commits = [[timed(seconds), timed(1.0, "cogra")] for seconds in (1.0, 1.1, 3.0)]
-    entries = kept(tmp_path, *commits)
-    [axes] = draw_trend(entries, changes(entries)).axes
-    lines = {line.get_gid(): line for line in axes.lines}
-    assert list(lines["greta"].get_ydata()) == [1.0, 1.1, 3.0]
-    assert lines["greta"].get_color() == style("greta").color
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["0", "1", "2"]
-    low, high = axes.get_ylim()
-    assert low * high == pytest.approx(1.0)
-    assert high > 3.3 / 0.9
-    bars = [segment for found in axes.containers for segment in found.lines[2][0].get_segments()]
-    assert len(bars) == 4  # not at the first commit
-
-
-def test_noise_does_not_look_like_a_trend(tmp_path: Path) -> None:
-    entries = kept(
-        tmp_path, [make_record(summary=Summary(latency_p50=1.0))], [make_record(summary=Summary(latency_p50=1.01))]
-    )
-    [axes] = draw_trend(entries, changes(entries)).axes
-    low, high = axes.get_ylim()
-    assert low < 0.8
-    assert high > 1.25
-
-
-def test_two_commits_are_markers_in_the_legend_too(tmp_path: Path) -> None:
-    for commits, line in ((2, "None"), (3, "-")):
-        entries = kept(tmp_path / str(commits), *([timed(1.0)] for _ in range(commits)))
-        [handle] = draw_trend(entries, changes(entries)).legends[0].legend_handles
-        assert handle is not None
-        assert (handle.get_label(), handle.get_linestyle()) == ("GRETA", line)
 
 
 def test_quantiles_need_latencies_that_tell_them_apart(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_all_that_is_asked_for_has_matches(asked: Asked) -> None:
 
 
 @pytest.mark.parametrize("kind", algorithms(), ids=[kind.name for kind in algorithms()])
-@pytest.mark.sampled(3)
+@pytest.mark.full
 def test_who_can_evaluate_something_is_right(kind: type[Algorithm]) -> None:
     if kind.missing() is not None:
         pytest.skip(str(kind.missing()))

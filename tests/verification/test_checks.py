@@ -5,11 +5,10 @@ from unittest import SkipTest
 
 import pytest
 
-from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, StateSize
+from cepbench.algorithms.base import Algorithm, KeyedBatch, Operator, Plan, StateSize
 from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.cogra.algorithm import Cogra
 from cepbench.checks import Check, yield_checks
-from cepbench.events.batch import EventBatch
 from cepbench.queries.model import Query
 from cepbench.verification.examples import examples
 
@@ -19,20 +18,17 @@ class Right(Cogra):
 
     name = "right"
 
-    def operator(self, plan: Plan) -> Operator:
-        return Algorithm.operator(self, plan)  # an executor per key
 
+class Changed(Operator):
+    """An operator as it should be, for others to break."""
 
-class Changed(Executor):
-    """An executor as it should be, for others to break."""
-
-    def __init__(self, inner: Executor) -> None:
+    def __init__(self, inner: Operator) -> None:
         self.inner = inner
         self.began = False
 
-    def process(self, events: EventBatch) -> Rows:
+    def process(self, batch: KeyedBatch) -> Rows:
         self.began = True
-        return self.inner.process(events)
+        return self.inner.process(batch)
 
     def finish(self) -> Rows:
         return self.inner.finish()
@@ -63,9 +59,9 @@ class Empties(Changed):
 
 
 class Lenient(Changed):
-    def process(self, events: EventBatch) -> Rows:
+    def process(self, batch: KeyedBatch) -> Rows:
         try:
-            return self.inner.process(events)
+            return self.inner.process(batch)
         except Exception:
             return {}
 
@@ -75,23 +71,23 @@ class Growing(Changed):
 
     bytes = 0
 
-    def process(self, events: EventBatch) -> Rows:
+    def process(self, batch: KeyedBatch) -> Rows:
         self.bytes = 2 * self.bytes + 1
-        return self.inner.process(events)
+        return self.inner.process(batch)
 
     def state(self) -> StateSize:
         return StateSize(self.bytes)
 
 
 class Broken(Right):
-    """Its executors are changed on the way out; at the top of the module, so that it can be pickled."""
+    """Its operators are changed on the way out; at the top of the module, so that it can be pickled."""
 
-    def __init__(self, change: Callable[[Executor], Executor]) -> None:
+    def __init__(self, change: Callable[[Operator], Operator]) -> None:
         super().__init__()
         self.change = change
 
-    def executor(self, plan: Plan) -> Executor:
-        return self.change(super().executor(plan))
+    def operator(self, plan: Plan) -> Operator:
+        return self.change(super().operator(plan))
 
 
 def check_of(algorithm: Algorithm, name: str) -> Check:
@@ -101,7 +97,7 @@ def check_of(algorithm: Algorithm, name: str) -> Check:
 
 
 @pytest.mark.parametrize(
-    ("executor", "name"),
+    ("operator", "name"),
     [
         (Forgetful, "a copy goes on by itself"),
         (NeedsABatch, "nothing comes of no events"),
@@ -114,9 +110,9 @@ def check_of(algorithm: Algorithm, name: str) -> Check:
         (Empties, "every pair of features is compared"),
     ],
 )
-def test_what_is_broken_is_caught_by_name(executor: Callable[[Executor], Executor], name: str) -> None:
+def test_what_is_broken_is_caught_by_name(operator: Callable[[Operator], Operator], name: str) -> None:
     with pytest.raises((AssertionError, AttributeError)):
-        check_of(Broken(executor), name)()
+        check_of(Broken(operator), name)()
     if name != "every pair of features is compared":
         check_of(Broken(Changed), name)()
 

@@ -134,7 +134,6 @@ def test_queries_without_rows_show_nothing() -> None:
 
 
 @pytest.mark.parametrize("feature", Feature)
-@pytest.mark.sampled(4)
 def test_a_feature_that_is_wanted_is_drawn(feature: Feature) -> None:
     found = 0
     random = Random(feature)
@@ -144,7 +143,9 @@ def test_a_feature_that_is_wanted_is_drawn(feature: Feature) -> None:
             found += frozenset({feature}) in pairs_of(case, expected_rows(case))
         except TooManyMatches:
             continue
-    assert found >= 5
+        if found == 5:
+            return
+    pytest.fail(f"{found} of 60 cases have it")
 
 
 def test_what_is_banned_is_not_drawn() -> None:

@@ -51,9 +51,9 @@ def edges(evaluator: GraphGrained) -> float:
 
 @pytest.mark.parametrize("n", [10, VERTICES, 3 * VERTICES + 1])
 def test_every_event_visits_each_of_its_predecessors(n: int) -> None:
-    found = graph("RETURN COUNT(*) PATTERN A+", [{"time": time, "type": "A"} for time in range(n)])
-    assert edges(found) == n * (n - 1) // 2
-    assert live(found) == n
+    lanes = graph("RETURN COUNT(*) PATTERN A+", [{"time": time, "type": "A"} for time in range(n)])
+    assert edges(lanes) == n * (n - 1) // 2
+    assert live(lanes) == n
 
 
 def test_simultaneous_events_are_no_predecessors() -> None:
@@ -74,9 +74,9 @@ def test_overlapping_windows_share_one_graph() -> None:
     text = "RETURN COUNT(*) PATTERN A+ WITHIN 4 s SLIDE 1 s"
     events = " ".join(f"A{time}" for time in range(12))
     agree(text, events)
-    found = graph(text, events)
-    assert edges(found) == 1 + 2 + 3 * 9  # events within 4 s, each edge visited once
-    assert live(found) == 4
+    lanes = graph(text, events)
+    assert edges(lanes) == 1 + 2 + 3 * 9  # events within 4 s, each edge visited once
+    assert live(lanes) == 4
 
 
 def test_vertices_before_a_negated_event_are_pruned() -> None:
@@ -89,6 +89,6 @@ def test_vertices_before_a_negated_event_are_pruned() -> None:
 def test_room_grows_with_events_not_with_panes() -> None:
     """Each second is a pane of its own, in 600 windows."""
     events: Events = [{"time": time, "type": "A"} for time in range(700)]
-    found = graph("RETURN COUNT(*) PATTERN A+ WITHIN 600 s SLIDE 1 s", events)
-    assert live(found) == 600
-    assert len(found.arena.cells.over) < 20 * 600 * 600
+    lanes = graph("RETURN COUNT(*) PATTERN A+ WITHIN 600 s SLIDE 1 s", events)
+    assert live(lanes) == 600
+    assert len(lanes.arena.cells.over) < 20 * 600 * 600

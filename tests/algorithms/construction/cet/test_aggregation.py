@@ -65,21 +65,15 @@ class InPieces(TwoStep):
         return per_key(plan.workload, partial(Scattered, detect="hybrid", limit=PLENTY))
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("detect", DETECTORS)
 @pytest.mark.full
-def test_random_queries(detect: str) -> None:
-    report = verify_subject(subject_of(TwoStep(detect)), 60, seed=5)
+@pytest.mark.parametrize(
+    "algorithm", [TwoStep("memory"), TwoStep("time"), InPieces("hybrid")], ids=["memory", "time", "cut"]
+)
+def test_random_queries(algorithm: TwoStep) -> None:
+    """The contract has those of `hybrid` with the graphlets of its cost model; they may be cut anywhere."""
+    report = verify_subject(subject_of(algorithm), 40, seed=5)
     assert report.clean, str(report)
-    assert report.compared >= 60
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("seed", [1, 2])
-def test_graphlets_may_be_cut_anywhere(seed: int) -> None:
-    report = verify_subject(subject_of(InPieces("hybrid")), 60, seed=seed)
-    assert report.clean, str(report)
-    assert report.compared >= 60
+    assert report.compared >= 40
 
 
 class Apart(TwoStepExecutor):

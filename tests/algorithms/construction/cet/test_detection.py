@@ -55,20 +55,17 @@ def test_the_papers_groups(options: dict[str, str], size: int, trends: int) -> N
     assert all(len(match) == 12 // size for match in matches)
 
 
-@pytest.mark.sampled(12)
-@names
+@pytest.mark.parametrize("detect", DETECTORS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_streams(options: dict[str, str], seed: int) -> None:
-    patterns = FLAT if options["detect"] == "baseline" else tuple(TRANSITIONS | REPEATED)
-    check_complete_matches(Cet(**options), seed, patterns)
+def test_random_streams(detect: str, seed: int) -> None:
+    patterns = FLAT if detect == "baseline" else tuple(TRANSITIONS | REPEATED)
+    check_complete_matches(Cet(detect, PARTITIONERS[seed % 3]), seed, patterns)
 
 
-@pytest.mark.sampled(6)
-@pytest.mark.parametrize("partition", PARTITIONERS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_streams_in_as_little_memory_as_may_do(partition: str, seed: int) -> None:
+def test_random_streams_in_as_little_memory_as_may_do(seed: int) -> None:
     """Takes memory away until no plan fits: graphlets get smaller on the way, answers stay."""
-    case = complete_case(seed)
+    case, partition = complete_case(seed), PARTITIONERS[seed % 3]
     expected = expected_matches(seed)
     memory = 1 << 14
     while memory > 0:

@@ -115,20 +115,19 @@ def test_the_state_holds_the_trends_that_are_kept_for_the_next_window() -> None:
     assert states[4] == StateSize(33 * 2 + 8, {"events": 2, "edges": 1, "trends": 0})
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sizes", ["1133336111", "2222225522", "11114444"])
 def test_sharing_refuses_nothing_that_windows_on_their_own_have_room_for(sizes: str) -> None:
     """Bursts need more memory than shared graphlets leave: they give way to new ones."""
     events = groups_of(sizes)
     fit = 0
-    for memory in map(str, range(4700, 7000, 100)):
+    for memory in map(str, range(4700, 7000, 200)):
         try:
             matches, _ = windows_alone(events, memory)
         except NotEnoughMemory:
             continue
         fit += 1
         assert watch(Cet(memory=memory), SLIDING, events).matches == matches
-    assert fit > 10
+    assert fit > 5
 
 
 def test_trends_that_are_kept_survive_their_move_over_themselves() -> None:
@@ -149,8 +148,7 @@ def test_pickled_trends_are_found_again(sizes: str) -> None:
     assert copied.matches == plain.rows == trends(events)
 
 
-@pytest.mark.parametrize("seed", range(150))
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("seed", range(50))
 def test_random_overlapping_windows(seed: int) -> None:
     random = Random(seed)
     pattern, types = random.choice((("A+", "A"), ("SEQ(A, B*)", "ABB"), ("SEQ(A+, B)", "AB"), ("(SEQ(A+, B))+", "AB")))

@@ -81,14 +81,12 @@ def test_pairwise_predicates_hold_for_every_pair(semantics: str) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.sampled(4)
 def test_complete_matches(seed: int) -> None:
     check_complete_matches(Sase(), seed)
 
 
 @pytest.mark.parametrize("patterns", [tuple(REPEATED), tuple(NO_PATHS)], ids=["paths", "compared"])
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.sampled(6)
 def test_complete_matches_of_repeated_types(patterns: tuple[str, ...], seed: int) -> None:
     check_complete_matches(Sase(), seed, patterns)
 

@@ -36,6 +36,7 @@ def test_what_is_refused(text: str, reason: str) -> None:
         "SEQ(A+, A) OR SEQ(A, B) OR SEQ(A, A) OR B WITHIN 5 events",
         "(A OR B)+ x WHERE [g] WITHIN 4 s",
         "SEQ(A a, A b, A c) WHERE a.x > 1 AND b.x > 2 AND c.x > 1 WITHIN 7 events",
+        " OR ".join(f"SEQ(A, B{n})" for n in range(40)) + " OR SEQ(A, B, C) WITHIN 5 events",  # beyond bits of a word
     ],
 )
 @pytest.mark.parametrize("returns", ["RETURN MATCHES", "RETURN COUNT(*)"])

@@ -28,7 +28,7 @@ def test_every_change_of_a_source_has_a_folder_of_its_own(tmp_path: Path) -> Non
 
 
 def test_what_a_kernel_reads_at_second_hand_is_a_source_of_it_too() -> None:
-    names = {source.name for source in sources(Path(online.__path__[0]) / "kernels" / "reach" / "visits.py")}
+    names = {source.name for source in sources(Path(online.__path__[0]) / "kernels" / "visits.py")}
     assert {"visits.py", "lifecycle.py", "predicates.py", "cells.py", "tables.py", "aggregates.py"} <= names
     assert "trend_hash.py" not in names
     assert "automaton.py" not in names

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from itertools import pairwise
+from math import prod
 from random import Random
 from typing import Any
 
@@ -31,8 +32,7 @@ from tests.contract.streams import batch
 from tests.streams import stream
 
 
-@pytest.mark.sampled(12)
-@pytest.mark.parametrize("seed", range(75))
+@pytest.mark.parametrize("seed", range(15))
 def test_any_valid_plan_is_right(seed: int) -> None:
     random = Random(seed)
     case = random_workload(random)
@@ -111,28 +111,30 @@ def test_a_prefix_that_is_shared_is_counted_once() -> None:
 
 
 @pytest.mark.parametrize("window", ["", "WITHIN 10000 s SLIDE 1000 s"])
-@pytest.mark.parametrize("cuts", [(), (4,), (1, 5), (3, 6), (2, 4, 6), (1, 2, 3, 4, 5, 6, 7)])
+@pytest.mark.parametrize("cuts", [(), (3, 6), (1, 2, 3, 4, 5, 6, 7)])
 @pytest.mark.parametrize("apart", [False, True])
-@pytest.mark.sampled(4)
 def test_the_range_of_counts_is_exact(window: str, cuts: tuple[int, ...], apart: bool) -> None:
-    """256 events of each of 8 types, in order: 2^64 sequences, too many; with one event less, 255 * 2^56."""
-    text = f"RETURN COUNT(*), COUNT(A), SUM(H.x), MIN(H.x) PATTERN SEQ(A, B, C, D, E, F, G, H) {window}"
-    for lacking in ("", "A", "D", "H"):
+    """256 events of each of 8 types, and one more: 2^64 sequences, too many; with one event less, 255 * 2^56."""
+    text = f"RETURN COUNT(*), COUNT(A), SUM(H.x), MIN(H.x) PATTERN SEQ(A, B, C, D, E, F, G, H, I) {window}"
+    less = [[255 if place == lacking else 256 for place in range(8)] for lacking in (0, 3, 7)]
+    near = [242, 246, 256, 259, 257, 257, 266, 266]  # a little less than 2^32 below 2^64
+    for sizes in ([256] * 8, *less, near):
+        count = prod(sizes)
         listed = [
-            {"time": 256 * place + i if apart else place, "type": name, "x": -1}
-            for place, name in enumerate("ABCDEFGH")
-            for i in range(255 if name == lacking else 256)
+            {"time": 300 * place + i if apart else place, "type": name, "x": -1}
+            for place, name in enumerate("ABCDEFGHI")
+            for i in range([*sizes, 1][place])
         ]
         events = batch(listed)
         plan = shared_plan([text, text], events)
-        shared = [pattern(plan, begin, end - begin, [0, 1]) for begin, end in pairwise((0, *cuts, 8))]
+        shared = [pattern(plan, begin, end - begin, [0, 1]) for begin, end in pairwise((0, *cuts, 9))]
         case = WorkloadCase(tuple(q.query for q in plan.workload), tuple(listed), (700,), True, False)
         for candidates in (shared, shared[1::2], shared[::2]):
             row = answers(SharingPlan(plan.workload, plan.sequences, tuple(candidates)), events, case).iloc[0]
             assert row["overflow"]  # of SUM, whose range ends at 2^63
             assert row["MIN(H.x)"] == -1
-            assert pd.isna(row["COUNT(*)"]) == pd.isna(row["COUNT(A)"]) == (not lacking)
-            assert not lacking or row["COUNT(*)"] == row["COUNT(A)"] == 255 * 2**56
+            assert pd.isna(row["COUNT(*)"]) == pd.isna(row["COUNT(A)"]) == (count >= 2**64)
+            assert count >= 2**64 or row["COUNT(*)"] == row["COUNT(A)"] == count
 
 
 def test_what_continues_a_shared_prefix_needs_no_start_events_in_windows_that_do_not_overlap() -> None:

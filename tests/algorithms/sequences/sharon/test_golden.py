@@ -16,7 +16,7 @@ from cepbench.algorithms.sequences.sharon.limits import Limits
 from cepbench.algorithms.sequences.sharon.optimizer import optimize
 from cepbench.algorithms.sequences.sharon.search import find_plan, guaranteed_weight, gwmin
 
-GOLDEN = yaml.safe_load((Path(__file__).parents[3] / "golden" / "plans.yaml").read_text())["sharon"]
+GOLDEN = yaml.safe_load((Path(__file__).parents[3] / "golden" / "optimizers.yaml").read_text())["sharon"]
 QUERIES = list(GOLDEN["queries"])
 NAMES = list(GOLDEN["candidates"])
 UNLIMITED = Limits(math.inf)

@@ -92,16 +92,6 @@ def test_details_name_every_phase() -> None:
     assert integer["search_bytes_peak"] > integer["graph_bytes_peak"] == 0  # it needs the candidates alone
 
 
-def test_sharing_with_conflicts_resolved_scores_higher() -> None:
-    """AB and BC conflict in the first query only: if one of them leaves it out, both can be shared."""
-    workload = sequences(["ABC", "ABX", "ABY", "ABZ", "CBC", "XBC", "YBC", "ZBC"])
-    rates = dict.fromkeys("ABCXYZ", 1.0)
-    best, greedy = planned(workload, rates, "sharon"), planned(workload, rates, "greedy")
-    assert best.details["score"] > greedy.details["score"]
-    assert len(best.shared) == 2
-    assert len(greedy.shared) == 1
-
-
 def crowded() -> list[Sequence]:
     """Many conflicts among many queries."""
     return sequences([("ABCDEFGHIJKL" * 3)[i : i + 12] for i in range(12)] * 2)

@@ -6,7 +6,7 @@ import pytest
 
 from cepbench.algorithms.sequences.spass.algorithm import Spass
 from cepbench.algorithms.sequences.spass.plan import ConstructionWork, SpassPlan, window_of
-from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
@@ -60,35 +60,6 @@ def test_long_sequences_do_not_overflow() -> None:
     long = f"SEQ({', '.join('AB' * 200)})"
     found = plan(long, long, statistics=Statistics(10**9, 10, {"A": 1e8, "B": 1e8}))
     assert shared(found) == {"AB" * 200: [(0, 0), (1, 0)]}
-
-
-def test_the_sub_sequence_with_most_repeated_work_comes_first() -> None:
-    assert shared(plan("SEQ(A, B, C)", "SEQ(A, B, C)", "SEQ(D, A, B)")) == {"ABC": [(0, 0), (1, 0)]}
-
-
-def test_what_is_left_is_shared_too() -> None:
-    """Where AB is part of another choice in one sequence, its other occurrences are still shared."""
-    found = plan("SEQ(A, B, C, D)", "SEQ(A, B, C, D)", "SEQ(E, A, B)", "SEQ(F, A, B)")
-    assert shared(found) == {"ABCD": [(0, 0), (1, 0)], "AB": [(2, 1), (3, 1)]}
-
-
-def test_several_occurrences_in_one_sequence() -> None:
-    assert shared(plan("SEQ(A, B, C, A, B)", "SEQ(D, A, B)")) == {"AB": [(0, 0), (0, 3), (1, 1)]}
-    assert shared(plan("SEQ(A, B, C, A, B)", "SEQ(D, E)")) == {}
-
-
-def test_windows_do_not_share() -> None:
-    texts = [f"RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN {n} s" for n in (4, 4, 6, 6, 8)]
-    assert [c.sequences for c in plan(*texts).shared] == [(0, 1), (2, 3)]
-
-
-def test_predicates_and_negation_stay_apart() -> None:
-    assert shared(plan("SEQ(A, NOT C, B)", "SEQ(A, B)")) == {}
-    one, other = "RETURN COUNT(*) PATTERN SEQ(A, B) WHERE A.x > 1", "RETURN COUNT(*) PATTERN SEQ(A, B) WHERE A.x > 2"
-    schema = Schema(("A", "B"), (Attribute("x", Kind.INT),))
-    queries = [parse_query(text) for text in (one, other, one)]
-    found = Spass().plan(compile_workload(queries, schema), Statistics())
-    assert [c.sequences for c in found.shared] == [(0, 2)]
 
 
 @pytest.mark.parametrize("order", [1, -1])

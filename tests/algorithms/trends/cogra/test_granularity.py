@@ -73,8 +73,8 @@ def test_aggregates_of_types_do_not_grow_with_the_stream(text: str) -> None:
 )
 def test_negation_that_needs_the_times_of_aggregated_events_is_refused(text: str, reason: str | None) -> None:
     query = f"RETURN COUNT(*) PATTERN {text}"
-    found = Cogra().unsupported(parse_query(query))
-    assert found is None if reason is None else found is not None and reason in found
+    refusal = Cogra().unsupported(parse_query(query))
+    assert refusal is None if reason is None else refusal is not None and reason in refusal
     agree(query, "C0 A1 B1 C2 B3 A3 A4 C5 B5 B6 A7 C7 B8 C8 B9 C9 B9")
 
 
@@ -86,7 +86,7 @@ def test_negation_that_needs_the_times_of_aggregated_events_is_refused(text: str
     ],
 )
 def test_several_partial_trends_may_wait(query: str, events: str) -> None:
-    """Where the one last event of Algorithm 9 undercounts."""
+    """Algorithm 9, which keeps one last event, undercounts here."""
     [row] = agree(query, events)
     assert row["COUNT(*)"] >= 2
 
@@ -99,7 +99,7 @@ def test_an_event_that_extends_nothing_ends_contiguous_trends() -> None:
 
 
 @pytest.mark.parametrize("events", ["A1/0 B1/0 A2/0", "A1/0 B1/0 A2/0 A9/0"])
-def test_the_most_counts_that_waited_at_once_are_told(events: str) -> None:
+def test_the_most_counts_that_waited_at_once_are_reported(events: str) -> None:
     """Two positions wait at time 1, one at a time after it; a window that ends does not hide them."""
     given = batch(stream(events))
     executor = OneKey(

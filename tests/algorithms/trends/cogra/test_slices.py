@@ -19,8 +19,6 @@ from cepbench.algorithms.options import WrongOption
 from cepbench.algorithms.registry import make
 from cepbench.algorithms.rows import AggregateRows, Rows, joined
 from cepbench.algorithms.slices import slicing_of
-from cepbench.algorithms.trends.cogra.kernels.pane_tables import BACK, FIRST
-from cepbench.algorithms.trends.cogra.slices import SlicedQueries
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import END, TimeSlice
@@ -51,7 +49,7 @@ def sliced(workload: Workload, pieces: Sequence[EventBatch], edges: Sequence[int
     slicing = slicing_of(make(BY_TIME))
     assert slicing is not None
     plan = Plan(workload)
-    found: list[Rows] = []
+    parts: list[Rows] = []
     crossings = []
     for begin, end in pairwise([0, *edges, END]):
         executor = slicing.executor(plan, TimeSlice(begin, end))
@@ -60,24 +58,24 @@ def sliced(workload: Workload, pieces: Sequence[EventBatch], edges: Sequence[int
             first, last = np.searchsorted(piece.time, [begin, end]).tolist()
             if last > first or (some and piece.watermark is not None):
                 some = True
-                found.append(executor.process(piece.slice(first, last, piece.watermark)))
+                parts.append(executor.process(piece.slice(first, last, piece.watermark)))
             if pickled:
                 executor = pickle.loads(pickle.dumps(executor))
         if some:
-            found.append(executor.finish())
+            parts.append(executor.finish())
             crossings.append(pickle.loads(pickle.dumps(executor.crossing())))
-    found.append(slicing.join(plan, crossings))
-    return joined(found)
+    parts.append(slicing.join(plan, crossings))
+    return joined(parts)
 
 
 def by_window(rows: Rows) -> AggregateRows | None:
     if not rows:
         return None
-    found = rows[0]
-    assert isinstance(found, AggregateRows)
-    order = np.argsort(found.window, kind="stable")
-    assert len(set(found.window.tolist())) == len(order)
-    return AggregateRows(*(getattr(found, name)[order] for name in ("window", "ring", "overflow", "real", "least")))
+    unordered = rows[0]
+    assert isinstance(unordered, AggregateRows)
+    order = np.argsort(unordered.window, kind="stable")
+    assert len(set(unordered.window.tolist())) == len(order)
+    return AggregateRows(*(getattr(unordered, name)[order] for name in ("window", "ring", "overflow", "real", "least")))
 
 
 def edges_of(random: Random, events: EventBatch) -> list[int]:
@@ -140,39 +138,6 @@ def test_windows_reach_over_many_slices() -> None:
     workload = compiled(query, events, "modular")
     for edges in ([3], [1, 2, 3], [4, 8], [2, 5, 6, 7, 8, 9, 10, 11, 12, 40]):
         assert_equal(expected, by_window(sliced(workload, (events,), edges)))
-
-
-def test_what_a_slice_has_of_windows_over_its_edges() -> None:
-    """Of windows [0, 6), [2, 8), [4, 10), [6, 12), [8, 14) in the slice [5, 9): three panes, since the third of them
-    ends after it.
-    """
-    events = batch(stream("A5 A6 B7 A8 B8"))
-    workload = compiled("RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 6 s SLIDE 2 s", events, "modular")
-    executor = SlicedQueries(Plan(workload), TimeSlice(5, 9))
-    assert executor.process(events) == {}
-    assert executor.finish() == {}
-    [crossing] = executor.crossing()[0]
-    assert crossing.cut == 9
-    assert crossing.tail is None
-    assert crossing.head.counters[0, BACK] == 3
-    assert crossing.head.back[0, :3, FIRST].tolist() == [5, 6, 8]
-    # From A next and from A or B next on, trends that end with B and with A: of all panes, of A5, A6 B7, and A8 B8.
-    cells = crossing.head.cells.ring[0, :, 0]
-    assert cells[8:12].tolist() == [6, 7, 8, 7]
-    assert cells[20:38].reshape(3, 6)[:, :4].tolist() == [[0, 1, 0, 1], [1, 1, 2, 1], [0, 1, 1, 1]]
-    assert executor.state().kinds["aggregates"] > 0
-
-
-def test_a_slice_that_is_longer_than_windows_has_panes_at_both_ends() -> None:
-    events = batch(stream("A3 B4 A5 B6 A7 B8 A9 B10 A11 B12"))
-    workload = compiled("RETURN COUNT(*) PATTERN SEQ(A+, B) WITHIN 2 s SLIDE 2 s", events, "modular")
-    executor = SlicedQueries(Plan(workload), TimeSlice(3, 12))
-    executor.process(events.slice(0, 9))
-    executor.finish()
-    [crossing] = executor.crossing()[0]
-    assert crossing.cut == 4
-    assert crossing.head.back[0, : crossing.head.counters[0, BACK], FIRST].tolist() == [3]
-    assert crossing.tail is not None
 
 
 def test_an_overflow_in_a_slice_that_no_window_has_raises_nothing() -> None:

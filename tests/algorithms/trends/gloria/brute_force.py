@@ -99,15 +99,15 @@ class BruteForce:
 
     def _generated(self) -> dict[Transition, set[Plan]] | None:
         assert self.order is not None
-        found: dict[Transition, set[Plan]] = {}
+        plans_of: dict[Transition, set[Plan]] = {}
         for t in self.order:
             before = self.before(t)
-            found[t] = set()
-            for plans in product(*(sorted(found[u], key=str) for u in before)):
-                found[t].update(self._from(t, dict(zip(before, plans, strict=True))))
-            if len(found[t]) > MOST_NODES or math.prod(map(len, found.values())) > MOST_PLANS:
+            plans_of[t] = set()
+            for plans in product(*(sorted(plans_of[u], key=str) for u in before)):
+                plans_of[t].update(self._from(t, dict(zip(before, plans, strict=True))))
+            if len(plans_of[t]) > MOST_NODES or math.prod(map(len, plans_of.values())) > MOST_PLANS:
                 return None
-        return found
+        return plans_of
 
     def _from(self, t: Transition, plans: Mapping[Transition, Plan]) -> Iterator[Plan]:
         """Every combination of parts: each pool before keeps, renews or merges its Q-sets; so does each start node."""

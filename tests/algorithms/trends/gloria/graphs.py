@@ -79,12 +79,12 @@ def transition(names: str) -> TypeTransition:
 
 def q_sets(plan: str) -> tuple[QSet, ...]:
     """The Q-sets of a plan such as `12A 3`: queries 1 and 2 with snapshots of A, query 3 alone."""
-    found = []
+    q_sets = []
     for word in plan.split():
         numbers = frozenset(int(c) - 1 for c in word if c.isdigit())
         names = [c for c in word if c.isalpha()]
-        found.append(QSet(numbers, TypeState(names[0]) if names else None))
-    return tuple(found)
+        q_sets.append(QSet(numbers, TypeState(names[0]) if names else None))
+    return tuple(q_sets)
 
 
 def sharing(**plans: str) -> WorkloadSharingPlan:

@@ -41,9 +41,9 @@ def random_sharing(random: Random, template: GloriaTemplate) -> WorkloadSharingP
         except InvalidSharingPlan:
             continue
         plans = proposed
-    found = WorkloadSharingPlan(plans)
-    check(found, template)
-    return found
+    sharing = WorkloadSharingPlan(plans)
+    check(sharing, template)
+    return sharing
 
 
 def _proposal(random: Random, template: GloriaTemplate, plans: Plans) -> Plans:
@@ -71,16 +71,16 @@ def _proposal(random: Random, template: GloriaTemplate, plans: Plans) -> Plans:
 
 def _with(random: Random, q: QSet, source: TypeState, plan: TransitionPlan) -> TransitionPlan:
     """A transition's plan with a Q-set, which others leave to it; what is left of them shares on, or does not."""
-    found = [q]
+    q_sets = [q]
     for other in plan:
         rest = other.members - q.members
         if rest == other.members:
-            found.append(other)
+            q_sets.append(other)
         elif len(rest) > 1 and random.random() < 0.7:
-            found.append(QSet(rest, source))
+            q_sets.append(QSet(rest, source))
         else:
-            found += [QSet(frozenset({m})) for m in sorted(rest)]
-    return tuple(found)
+            q_sets += [QSet(frozenset({m})) for m in sorted(rest)]
+    return tuple(q_sets)
 
 
 def random_plan(seed: int, workload: Workload, granularity: str = COARSEST) -> GloriaPlan:
@@ -90,15 +90,15 @@ def random_plan(seed: int, workload: Workload, granularity: str = COARSEST) -> G
     if random.random() < 0.5:
         return GloriaPlan(workload, tuple(sets), granularity=granularity)
     parts = [separated(one) for one in sets]
-    shared = tuple(one for found, _ in parts for one in found)
+    shared = tuple(one for q_sets, _ in parts for one in q_sets)
     return GloriaPlan(workload, shared, tuple(member for _, alone in parts for member in alone), granularity)
 
 
 def _classes(members: Iterable[SetMember]) -> Iterable[Sequence[SetMember]]:
-    found: dict[object, list[SetMember]] = {}
+    classes: dict[object, list[SetMember]] = {}
     for member in members:
-        found.setdefault(aggregate_class(member.query), []).append(member)
-    return found.values()
+        classes.setdefault(aggregate_class(member.query), []).append(member)
+    return classes.values()
 
 
 def _planned(random: Random, members: Sequence[SetMember]) -> PlannedSet:

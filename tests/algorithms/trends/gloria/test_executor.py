@@ -53,16 +53,16 @@ def executed(queries: Sequence[str], text: str, shared: Shared) -> tuple[OneKey,
     events = batch(stream(text))
     plan = planned(queries, events, shared)
     executor = gloria(plan)
-    found = counts(plan.workload, executor, events)
-    return executor, found
+    answer = counts(plan.workload, executor, events)
+    return executor, answer
 
 
 def answered(workload: Workload, executor: OneKey, events: EventBatch) -> list[dict[str, Any]]:
     """The rows of the last events of a stream."""
     answer = AnswerBuilder(workload)
     for rows in (executor.process(events), executor.finish()):
-        for query, found in rows.items():
-            answer.add(query, (), found)
+        for query, part in rows.items():
+            answer.add(query, (), part)
     return rows_of(answer.frame())
 
 
@@ -72,7 +72,7 @@ def counts(workload: Workload, executor: OneKey, events: EventBatch) -> list[int
 
 
 def assert_state(executor: OneKey, events: int, snapshots: int) -> None:
-    """What the state is made of at its largest, and that its bytes are those of its parts; all events are shared."""
+    """The parts of the largest state, whose bytes add up to those of the state; all events are shared."""
     state, sizes = executor.state(), sets_of(executor)[0].set_state.compiled.program.tables.whole[0]
     assert (state.kinds["events"], state.kinds["snapshots"]) == (events, snapshots)
     kept = state.kinds["aggregates"] * sizes["cell_bytes"] + events * (sizes["event_bytes"] + LINK_BYTES)
@@ -86,8 +86,8 @@ OF_C = {("C", "A"): ((1, 2), "C"), ("A", "B"): ((1, 2), "C"), ("B", "A"): ((1, 2
 
 def test_one_snapshot_of_the_first_event_goes_round_the_loop() -> None:
     """Figure 3 (b) and (d): the plan (1,2)^C, and a single snapshot, of c0; B's events are evaluated for q1's D."""
-    executor, found = executed(FIGURE, STREAM, OF_C)
-    assert found == [4, 4]
+    executor, trends = executed(FIGURE, STREAM, OF_C)
+    assert trends == [4, 4]
     details = executor.details()
     assert (details["snapshots"], details["event_snapshots"], details["event_visits"]) == (1, 0, 6)
     assert details["evaluations"] == 2 + 1, "B's two events for q1, and the sum of the last events for q2"
@@ -97,16 +97,16 @@ def test_one_snapshot_of_the_first_event_goes_round_the_loop() -> None:
 @pytest.mark.parametrize("snapshot", ["A", "B"])
 def test_snapshots_of_the_loop_itself(snapshot: str) -> None:
     shared: Shared = {("A", "B"): ((1, 2), "A"), ("B", "A"): ((1, 2), snapshot)}
-    executor, found = executed(FIGURE, STREAM, shared)
-    assert found == [4, 4]
+    executor, trends = executed(FIGURE, STREAM, shared)
+    assert trends == [4, 4]
     snapshots = 2 if snapshot == "A" else 4
     assert executor.details()["snapshots"] == snapshots
     assert_state(executor, events=0, snapshots=snapshots)
 
 
 def test_nothing_is_shared_without_sharing() -> None:
-    executor, found = executed(FIGURE, STREAM, {})
-    assert found == [4, 4]
+    executor, trends = executed(FIGURE, STREAM, {})
+    assert trends == [4, 4]
     assert [executor.details()[name] for name in ("snapshots", "expression_additions", "evaluations")] == [0, 0, 0]
 
 
@@ -118,10 +118,10 @@ def test_shared_events_cost_the_same_however_many_queries_there_are(k: int) -> N
     everyone = tuple(range(1, k + 1))
     shared: Shared = dict.fromkeys((("A", "B"), ("B", "C"), ("C", "D")), (everyone, "A"))
     text = " ".join(f"{kind}{time}" for time, kind in enumerate("ABACBDCBADCD" * 5))
-    executor, found = executed([f"COUNT(*) PATTERN {LONG}"] * k, text, shared)
+    executor, trends = executed([f"COUNT(*) PATTERN {LONG}"] * k, text, shared)
     details = executor.details()
-    assert len(set(found)) == 1
-    assert found[0] > 0
+    assert len(set(trends)) == 1
+    assert trends[0] > 0
     assert (details["snapshots"], details["event_visits"]) == (1, 60), "whatever starts trends has one snapshot"
     assert details["evaluations"] == k, "of the sum of all last events"
     assert details["expression_additions"] == 60, "one coefficient per event"
@@ -130,24 +130,24 @@ def test_shared_events_cost_the_same_however_many_queries_there_are(k: int) -> N
 def test_events_in_a_row_with_the_same_predecessors_have_one_snapshot() -> None:
     queries = [f"COUNT(*) PATTERN SEQ({first}, A, B)" for first in "CD"]
     text = "C0 A1 A2 A3 B4 D5 A6 A7 B8"
-    executor, found = executed(queries, text, {("A", "B"): ((1, 2), "A")})
-    assert found == [3 + 5, 2]
+    executor, trends = executed(queries, text, {("A", "B"): ((1, 2), "A")})
+    assert trends == [3 + 5, 2]
     assert executor.details()["snapshots"] == 2
 
 
 def test_an_event_that_some_queries_match_has_a_snapshot_where_it_is_shared() -> None:
     queries = ["COUNT(*) PATTERN SEQ(A, B, C)", "COUNT(*) PATTERN SEQ(A, B, C) WHERE B.x > 4"]
     shared: Shared = {("A", "B"): ((1, 2), "A"), ("B", "C"): ((1, 2), "A")}
-    executor, found = executed(queries, "A0/1 B1/1 B2/5 C3/1 B4/3 C5/1", shared)
-    assert found == [2 + 3, 1 + 1]
+    executor, trends = executed(queries, "A0/1 B1/1 B2/5 C3/1 B4/3 C5/1", shared)
+    assert trends == [2 + 3, 1 + 1]
     assert executor.details()["event_snapshots"] == 2
 
 
 def test_events_that_queries_follow_differently_have_snapshots_where_they_are_shared() -> None:
     queries = ["COUNT(*) PATTERN SEQ(A, B, C)", "COUNT(*) PATTERN SEQ(A, B, C) WHERE A.x < NEXT(B).x"]
     shared: Shared = {("A", "B"): ((1, 2), "A"), ("B", "C"): ((1, 2), "A")}
-    executor, found = executed(queries, "A0/1 A1/5 B2/9 B3/3 B4/0 C5/1", shared)
-    assert found == [6, 3]
+    executor, trends = executed(queries, "A0/1 A1/5 B2/9 B3/3 B4/0 C5/1", shared)
+    assert trends == [6, 3]
     assert executor.details()["event_snapshots"] == 2, "the first B follows both As for both queries"
     assert executor.details()["edges"] >= 2
     assert_state(executor, events=2, snapshots=3)
@@ -249,7 +249,7 @@ def test_an_event_that_does_not_follow_a_snapshot_leaves_no_maximum_behind() -> 
     events = batch([{"time": t, "type": k, "y": y} for t, (k, y) in enumerate(rows, start=1)])
     shared: Shared = {("D", "A"): ((1, 2), "D"), ("A", "B"): ((1, 2), "D")}
     plan = planned([query, query], events, shared)
-    found = answered(plan.workload, gloria(plan), events)
-    assert [(row["query"], row["window_start"], row["MAX(B.y)"]) for row in found] == [
+    rows = answered(plan.workload, gloria(plan), events)
+    assert [(row["query"], row["window_start"], row["MAX(B.y)"]) for row in rows] == [
         (query, start, greatest) for query in ("q1", "q2") for start, greatest in ((1, 9.0), (3, 1.0))
     ]

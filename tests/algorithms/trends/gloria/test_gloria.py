@@ -57,11 +57,11 @@ def test_queries_that_share_have_frequencies_of_their_own_windows() -> None:
 
 def test_without_statistics_every_type_has_one_event() -> None:
     gloria = make("gloria[costs=paper,optimizer=greedy]")
-    found = gloria.plan(workload("SEQ(A, B)", "SEQ(A, B)"), Statistics())
-    assert found.details["plan_weight"] == 2 + 1 + 2
+    planned = gloria.plan(workload("SEQ(A, B)", "SEQ(A, B)"), Statistics())
+    assert planned.details["plan_weight"] == 2 + 1 + 2
 
 
-def test_a_plan_tells_what_it_shares_and_how_it_was_found() -> None:
+def test_details_of_a_plan() -> None:
     details = plan("gloria[optimizer=algorithm1,costs=paper]", workload(*GOLDEN)).details
     assert details["sharable_sets"] == 1
     assert (details["nodes"], details["pruned_nodes"]) == (1 + 2 + 3 + 1 + 4, 2)
@@ -81,18 +81,18 @@ def test_the_whole_graph_is_larger_than_the_pruned_one() -> None:
 
 
 def test_queries_whose_windows_count_events_go_alone() -> None:
-    found = plan("gloria", workload("SEQ(A, B)", "SEQ(A, B)", window="WITHIN 5 EVENTS SLIDE 2 EVENTS"))
-    assert found.sets == ()
-    assert found.alone == ()
+    planned = plan("gloria", workload("SEQ(A, B)", "SEQ(A, B)", window="WITHIN 5 EVENTS SLIDE 2 EVENTS"))
+    assert planned.sets == ()
+    assert planned.alone == ()
 
 
 def test_each_sharable_set_has_a_valid_plan_of_its_own() -> None:
     queries = workload("SEQ(A, B, C)", "SEQ(A, B, D)", "SEQ(E, F)+", "SEQ(E, F)+", "A", window="WITHIN 100 s")
-    found = plan("gloria[costs=paper]", queries)
-    assert found.details["sharable_sets"] == 3
-    assert [[member.query.index for member in one.members] for one in found.sets] == [[2, 3]]
-    assert [member.query.index for member in found.alone] == [0, 1, 4]
-    for one in found.sets:
+    planned = plan("gloria[costs=paper]", queries)
+    assert planned.details["sharable_sets"] == 3
+    assert [[member.query.index for member in one.members] for one in planned.sets] == [[2, 3]]
+    assert [member.query.index for member in planned.alone] == [0, 1, 4]
+    for one in planned.sets:
         check(one.sharing, template_of(one.members))
 
 
@@ -128,10 +128,10 @@ def test_windows_longer_than_the_stream_close_as_often_as_they_begin() -> None:
 
 
 def test_a_search_without_time_falls_back_to_the_greedy_plan_and_says_so() -> None:
-    found = plan("gloria[seconds=1e-9,costs=paper]", workload(*GOLDEN))
-    assert found.details["fell_back"] == 1
-    assert any("greedy" in notice for notice in found.notices)
-    assert found.details["plan_weight"] == pytest.approx(
+    planned = plan("gloria[seconds=1e-9,costs=paper]", workload(*GOLDEN))
+    assert planned.details["fell_back"] == 1
+    assert any("greedy" in notice for notice in planned.notices)
+    assert planned.details["plan_weight"] == pytest.approx(
         plan("gloria[optimizer=greedy,costs=paper]", workload(*GOLDEN)).details["plan_weight"]
     )
 

@@ -26,7 +26,7 @@ def paper() -> Graph:
 
 
 def to_end(graph: Graph, built: GloriaGraph, name: str) -> float:
-    """What the edge of a node of the last pool to the end node weighs: all that the node's own weights are."""
+    """The weight of the edge from a node of the last pool to the end node: the only weight of that node."""
     number, n = place(graph, built, name)
     return built.pools[number].weights[n]
 
@@ -42,12 +42,12 @@ def test_the_whole_graph_has_the_nodes_of_the_paper(paper: Graph) -> None:
     built = paper.constructed("exact").graph()
     for here in built.pools:
         pool = str(paper.pools.named(here.pool.transitions[0]))
-        found = {paper.named(node, here.pool.number): d for node, d in zip(here.nodes, here.distances, strict=True)}
+        distances = {paper.named(node, here.pool.number): d for node, d in zip(here.nodes, here.distances, strict=True)}
         if pool == "(C, D)":  # n9 is there, too; and distances here hold the edges to the end node
             n9 = 165 + 10 + 36 + 3
-            assert found.pop("(1,2)^B,(3)") == n9 + 12 * 10 + 2 * 4 * 10 + 4 * 12
-            found = {p: d - to_end(paper, built, n) for p, d in found.items() for n in named_as(pool, p)}
-        assert found == dict(SEQ["nodes"][pool].values())
+            assert distances.pop("(1,2)^B,(3)") == n9 + 12 * 10 + 2 * 4 * 10 + 4 * 12
+            distances = {p: d - to_end(paper, built, n) for p, d in distances.items() for n in named_as(pool, p)}
+        assert distances == dict(SEQ["nodes"][pool].values())
 
 
 def named_as(pool: str, plan: str) -> list[str]:
@@ -56,17 +56,17 @@ def named_as(pool: str, plan: str) -> list[str]:
 
 def test_edges_weigh_what_the_paper_says(paper: Graph) -> None:
     built = paper.constructed("exact").graph()
-    edges = {(pair.before.number, pair.after.number): weights for pair, weights in built.edges.items()}
-    found = {}
+    edges = {(pair.before.number, pair.after.number): of_pair for pair, of_pair in built.edges.items()}
+    weights = {}
     for name in SEQ["edges"]:
         before, _, after = name.partition("-")
         p, n = place(paper, built, before)
         if after == "end":
-            found[name] = built.pools[p].weights[n]
+            weights[name] = built.pools[p].weights[n]
         else:
             q, m = place(paper, built, after)
-            found[name] = edges[p, q][n, m]
-    assert found == SEQ["edges"]
+            weights[name] = edges[p, q][n, m]
+    assert weights == SEQ["edges"]
 
 
 def test_the_graph_has_no_edges_that_split_q_sets(paper: Graph) -> None:
@@ -114,9 +114,9 @@ def test_paths_of_a_flat_kleene_sub_pattern() -> None:
     starts = 2 * 5
     ends = {"(1),(2)": 2 * 5 * 10, "(1,2)^A": 5 + 2 * 10 * 5, "(1,2)^B": 5 * 10 + 2 * 10 * 10}
     plans = [graph.named(node, 0) for node in here.nodes]
-    found = {plan: distance - ends[plan] for plan, distance in zip(plans, here.distances, strict=True)}
-    assert found == FLAT["distances"]
-    assert {plan: distance - starts for plan, distance in found.items()} == FLAT["path_weights"]
+    distances = {plan: distance - ends[plan] for plan, distance in zip(plans, here.distances, strict=True)}
+    assert distances == FLAT["distances"]
+    assert {plan: distance - starts for plan, distance in distances.items()} == FLAT["path_weights"]
 
 
 def test_the_lightest_path_of_a_flat_kleene_sub_pattern() -> None:
@@ -134,10 +134,10 @@ def test_paths_of_a_nested_kleene_sub_pattern() -> None:
     [here] = graph.constructed("exact").graph().pools
     starts = 4 * 12
     ends = {"A": 10 * 5 + 4 * 4 * 5, "B": 10 + 4 * 4 * 10, "C": 10 * 12 + 4 * 4 * 12, "D": 10 * 4 + 4 * 4 * 4}
-    found = {}
+    weights = {}
     for node, weight in zip(here.nodes, here.weights, strict=True):
         snapshot = graph.pools.states[node[0].snapshot].type if node else ""
-        found[snapshot] = weight - starts - ends.get(snapshot, 4 * 4 * 10)
-    assert found == {"": 1192, "A": 520, "B": 580, "C": 564, "D": 292}
+        weights[snapshot] = weight - starts - ends.get(snapshot, 4 * 4 * 10)
+    assert weights == {"": 1192, "A": 520, "B": 580, "C": 564, "D": 292}
     plan = graph.decision().sharing
     assert {text(plan, t) for t in plan.transitions} == {"(1,2,3,4)^D"}

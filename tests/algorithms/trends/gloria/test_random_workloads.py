@@ -64,5 +64,5 @@ def test_random_plans_give_the_answers_of_greta_on_long_streams(seed: int, arith
     assert len(expected)
     for algorithm in drawn(seed):
         batches = split(events, case.cuts)
-        found = rows_of(run(algorithm, case.queries, batches, arithmetic, promise=case.promise))
-        assert difference_of_rows(expected, found) is None
+        rows = rows_of(run(algorithm, case.queries, batches, arithmetic, promise=case.promise))
+        assert difference_of_rows(expected, rows) is None

@@ -11,23 +11,23 @@ from tests.algorithms.trends.gloria.validity import InvalidSharingPlan, check, u
 
 def test_a_template_has_each_transition_once_with_its_queries() -> None:
     """Figure 5 with a negation: q2 may not share (B, C)."""
-    found = template("SEQ(F, A, B, C, D)", "SEQ(A, B, NOT G, C, D)", "SEQ(E, C, D)")
-    assert {str(t): sorted(members) for t, members in found.transitions.items()} == {
+    merged = template("SEQ(F, A, B, C, D)", "SEQ(A, B, NOT G, C, D)", "SEQ(E, C, D)")
+    assert {str(t): sorted(members) for t, members in merged.transitions.items()} == {
         "(F, A)": [0],
         "(A, B)": [0, 1],
         "(B, C)": [0, 1],
         "(C, D)": [0, 1, 2],
         "(E, C)": [2],
     }
-    assert {str(s): sorted(members) for s, members in found.start.items()} == {"F": [0], "A": [1], "E": [2]}
-    assert {str(s): sorted(members) for s, members in found.end.items()} == {"D": [0, 1, 2]}
-    assert {str(t): sorted(members) for t, members in found.alone.items()} == {"(B, C)": [1]}
+    assert {str(s): sorted(members) for s, members in merged.start.items()} == {"F": [0], "A": [1], "E": [2]}
+    assert {str(s): sorted(members) for s, members in merged.end.items()} == {"D": [0, 1, 2]}
+    assert {str(t): sorted(members) for t, members in merged.alone.items()} == {"(B, C)": [1]}
 
 
 def test_types_that_occur_again_are_states_of_their_own() -> None:
-    found = template("SEQ(A, B, A+)", "SEQ(A, B)")
-    assert [str(state) for state in found.states[0]] == ["A", "B", "A2"]
-    assert sorted(map(str, found.transitions)) == ["(A, B)", "(A2, A2)", "(B, A2)"]
+    merged = template("SEQ(A, B, A+)", "SEQ(A, B)")
+    assert [str(state) for state in merged.states[0]] == ["A", "B", "A2"]
+    assert sorted(map(str, merged.transitions)) == ["(A, B)", "(A2, A2)", "(B, A2)"]
 
 
 def test_the_optimal_plan_of_the_paper_is_valid() -> None:
@@ -73,13 +73,13 @@ def test_faults_of_plans_are_named(patterns: Sequence[str], plans: dict[str, str
 
 
 def test_an_empty_q_set_is_no_part() -> None:
-    found = template("SEQ(A, B)")
-    plan = unshared(found)
+    single = template("SEQ(A, B)")
+    plan = unshared(single)
     empty = type(plan.transitions[transition("AB")][0])(frozenset())
     with pytest.raises(InvalidSharingPlan, match="do not partition"):
-        check(WorkloadSharingPlan({transition("AB"): (*plan.transitions[transition("AB")], empty)}), found)
+        check(WorkloadSharingPlan({transition("AB"): (*plan.transitions[transition("AB")], empty)}), single)
 
 
 def test_nobody_need_share() -> None:
-    found = template("SEQ(A, B)+", "SEQ(A, NOT C, B+)", "A")
-    check(unshared(found), found)
+    merged = template("SEQ(A, B)+", "SEQ(A, NOT C, B+)", "A")
+    check(unshared(merged), merged)

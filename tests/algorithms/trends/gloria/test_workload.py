@@ -43,8 +43,8 @@ def test_members_of_one_aggregate_class_share_whatever_their_windows() -> None:
 
 def test_queries_of_different_blocks_share_nothing() -> None:
     own = members(*["COUNT(*) PATTERN SEQ(A, B)"] * 5, "COUNT(*) PATTERN SEQ(C, D)")
-    found = [[m.query.index for m in one] for one in sharable_sets(own, block=2)]
-    assert found == [[0, 1], [2, 3], [4], [5]]
+    sets = [[m.query.index for m in one] for one in sharable_sets(own, block=2)]
+    assert sets == [[0, 1], [2, 3], [4], [5]]
 
 
 def test_a_set_keeps_as_many_sums_as_have_a_flag() -> None:

@@ -30,11 +30,11 @@ def covered(case: Case) -> set[str]:
     """Which of `FEATURES` a workload has; splits and merges are those of random decisions on its whole stream."""
     workload = compile_workload(case.queries, batch_of(()).schema)
     plan = plan_of(workload)
-    found = set(_of_stream(case))
+    features = set(_of_stream(case))
     for one in sharable_sets(members_of(workload)):
         if one.shared:
-            found |= {"shared", *_of_set(one, case)}
-    return found | _of_decisions(plan, case)
+            features |= {"shared", *_of_set(one, case)}
+    return features | _of_decisions(plan, case)
 
 
 def _of_set(one: SharableSet, case: Case) -> Iterator[str]:

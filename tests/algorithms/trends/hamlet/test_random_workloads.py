@@ -50,17 +50,17 @@ def test_all_decisions_give_the_answers_of_greta_on_long_streams(seed: int, arit
     expected = run(make("greta"), case.queries, [events], arithmetic)
     assert len(expected)
     for algorithm in all_decisions(seed):
-        found = run(algorithm, case.queries, split(events, case.cuts), arithmetic, promise=case.promise)
-        assert_same(expected, found)
+        answer = run(algorithm, case.queries, split(events, case.cuts), arithmetic, promise=case.promise)
+        assert_same(expected, answer)
 
 
-def assert_same(expected: pd.DataFrame, found: pd.DataFrame) -> None:
-    reason = difference_of_rows(rows_of(expected), rows_of(found))
+def assert_same(expected: pd.DataFrame, answer: pd.DataFrame) -> None:
+    reason = difference_of_rows(rows_of(expected), rows_of(answer))
     assert reason is None, reason
 
 
 def test_random_workloads_have_all_that_is_hard() -> None:
-    """What is tested above is sharing, wherever a burst or a Kleene sub-pattern may be."""
-    found = Counter(feature for seed in range(120) for feature in covered(random_workload(seed)))
-    assert {feature: found[feature] for feature in FEATURES if found[feature] < 5} == {}
-    assert found["shared"] >= 80
+    """The tests above cover sharing, wherever a burst or a Kleene sub-pattern may be."""
+    features = Counter(feature for seed in range(120) for feature in covered(random_workload(seed)))
+    assert {feature: features[feature] for feature in FEATURES if features[feature] < 5} == {}
+    assert features["shared"] >= 80

@@ -1,4 +1,4 @@
-"""What sharing saves, what is told of it, and counts that only some of the sharing queries cannot hold."""
+"""Work that sharing saves, reported details, and counts that overflow for some of the sharing queries only."""
 
 from collections.abc import Sequence
 
@@ -42,17 +42,17 @@ def test_shared_events_are_visited_once_however_many_queries_there_are(where: st
     details = [
         dict(executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * k, text, Sharing("static")).details()) for k in numbers
     ]
-    assert [found["event_visits"] - 2 * k for k, found in zip(numbers, details, strict=True)] == [40] * 3, (
+    assert [work["event_visits"] - 2 * k for k, work in zip(numbers, details, strict=True)] == [40] * 3, (
         "each query puts the two As into a graphlet of its own"
     )
-    assert len({found["edges"] for found in details}) == 1
+    assert len({work["edges"] for work in details}) == 1
     for name in ("graphlet_snapshots", "event_snapshots", "shared_bursts"):
-        assert len({found[name] for found in details}) == 1, name
+        assert len({work[name] for work in details}) == 1, name
     alone = executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * 5, text, Sharing(), shares=False).details()
     assert alone.get("edges", 0) == 5 * details[0]["edges"]
     assert bool(alone.get("edges")) == bool(where)
-    found = executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * 5, text, Sharing(decide=apart)).details()
-    assert found["event_visits"] == 5 * 42
+    work = executor([f"COUNT(*) PATTERN SEQ(A, B+) {where}"] * 5, text, Sharing(decide=apart)).details()
+    assert work["event_visits"] == 5 * 42
 
 
 @pytest.mark.parametrize("sharing", [Sharing("static"), Sharing(decide=apart)], ids=["static", "apart"])
@@ -201,8 +201,8 @@ def test_windows_of_different_lengths_share(mode: str) -> None:
         for n, w in enumerate(("WITHIN 10 s SLIDE 5 s", "WITHIN 15 s SLIDE 5 s", "", "WITHIN 4 s SLIDE 6 s"))
     ]
     for query in queries:  # each is asked beside the others, and answered as if it were alone
-        found = run(make(f"hamlet[sharing={mode}]"), queries, [batch(stream(text))])
-        own = [row for row in rows_of(found) if row["query"] == query.name]
+        answer = run(make(f"hamlet[sharing={mode}]"), queries, [batch(stream(text))])
+        own = [row for row in rows_of(answer) if row["query"] == query.name]
         wanted = answer(query, stream(text))
         assert [row["COUNT(*)"] for row in own] == [row["COUNT(*)"] for row in wanted]
         assert [row["window_start"] for row in own] == [row["window_start"] for row in wanted]
@@ -239,7 +239,7 @@ class Script:
 def test_a_query_leaves_the_others_and_joins_them_again(
     script: tuple[str, ...], granularity: str, where: str, text: str
 ) -> None:
-    """What it shared, what others shared without it, and what it did alone: it visits the first and the last.
+    """A query visits events that it shared, and those of its own graphlets, but none that others shared without it.
 
     It may leave, and join again, within a time stamp.
     """
@@ -250,8 +250,8 @@ def test_a_query_leaves_the_others_and_joins_them_again(
     made = hamlet(plan_of(workload, granularity=granularity), Sharing(decide=Script(*script)))
     builder = AnswerBuilder(workload)
     for rows in (made.process(batches), made.finish()):
-        for index, found in rows.items():
-            builder.add(index, (), found)
+        for index, part in rows.items():
+            builder.add(index, (), part)
     frame = builder.frame()
     for query in queries:
         assert difference(answer(query, events), frame[frame["query"] == query.name].reset_index(drop=True)) is None

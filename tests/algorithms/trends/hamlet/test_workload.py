@@ -43,8 +43,8 @@ def shared(*texts: str) -> list[tuple[str, list[int]]]:
     ],
 )
 def test_aggregates_of_one_class_share(items: tuple[str, str], share: bool) -> None:
-    found = shared(*(f"{item} PATTERN SEQ({kind}, B+)" for item, kind in zip(items, "AC", strict=True)))
-    assert found == ([("B", [0, 1])] if share else [])
+    patterns = shared(*(f"{item} PATTERN SEQ({kind}, B+)" for item, kind in zip(items, "AC", strict=True)))
+    assert patterns == ([("B", [0, 1])] if share else [])
 
 
 def test_a_set_keeps_as_many_sums_as_have_a_flag() -> None:
@@ -84,7 +84,7 @@ def test_both_sides_of_a_conjunction_share() -> None:
     assert shared("COUNT(*) PATTERN B+ & SEQ(A, B+)", "COUNT(*) PATTERN SEQ(C, B+)") == [("B", [0, 0, 1])]
 
 
-def test_predicates_on_the_edge_into_the_loop_tell_queries_apart() -> None:
+def test_predicates_on_the_edge_into_the_loop_forbid_sharing() -> None:
     texts = [f"COUNT(*) PATTERN SEQ(A, B+) WHERE {w}" for w in ("A.x < B.x", "A.x > 1", "B.x < NEXT(B).x")]
     assert shared(*texts) == [("B", [1, 2])]
 
@@ -94,7 +94,7 @@ def test_queries_that_share_with_a_third_one_are_in_one_set() -> None:
     assert [len(one.members) for one in sets_of(*texts)] == [3, 1]
 
 
-def test_the_plan_tells_what_can_be_shared() -> None:
+def test_details_of_a_plan_count_what_can_be_shared() -> None:
     queries = [
         parse_query(f"q{n}: RETURN COUNT(*) PATTERN {p}")
         for n, p in enumerate(("SEQ(A, B+)", "B+", "C+", "C+ WITHIN 5 EVENTS"))

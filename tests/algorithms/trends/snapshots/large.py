@@ -54,12 +54,12 @@ def large_workload(seed: int, size: int, visited: bool, patterns: Sequence[str] 
 
 def _windows(random: Random, most: int) -> list[str]:
     """Of different lengths, that slide or tumble."""
-    found = []
+    windows = []
     for part in random.sample((1, 2, 4), 2):
         within = max(2, most // part)
         slide = max(1, within // random.choice((1, 2, 5)))
-        found.append(f"WITHIN {within} s SLIDE {slide} s")
-    return found
+        windows.append(f"WITHIN {within} s SLIDE {slide} s")
+    return windows
 
 
 def _query(

@@ -132,12 +132,12 @@ def _item(random: Random) -> str:
 
 
 def _conditions(random: Random, name: str) -> list[str]:
-    found = []
+    conditions = []
     if random.random() < 0.25:
-        found.append(f"{name}.x {random.choice(('<', '>='))} {random.choice((0, 1, 3))}")
+        conditions.append(f"{name}.x {random.choice(('<', '>='))} {random.choice((0, 1, 3))}")
     if random.random() < 0.25:
-        found.append(f"{name}.x {random.choice(('<', '<=', '!='))} NEXT({name}).x")
-    return found
+        conditions.append(f"{name}.x {random.choice(('<', '<=', '!='))} NEXT({name}).x")
+    return conditions
 
 
 def random_bursts(random: Random, grouped: bool, size: int, bursts: Bursts = BURSTS) -> tuple[Mapping[str, Any], ...]:

@@ -60,8 +60,7 @@ def interesting_limits(graph: WindowGraph) -> list[int]:
 
 
 @pytest.mark.parametrize(("width", "degree"), [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), (4, 4)])
-@pytest.mark.parametrize("atoms", range(1, 15))
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("atoms", [1, 2, 3, 5, 8, 11, 14])
 def test_branch_and_bound_is_optimal_on_homogeneous_graphs(atoms: int, width: int, degree: int) -> None:
     graph = homogeneous(atoms, width, degree)
     feasible = 0
@@ -102,7 +101,7 @@ def test_exhaustive_finds_the_best_of_all_plans(seed: int) -> None:
 def test_feasible_wherever_exhaustive_is() -> None:
     methods = ("branch-and-bound", "greedy")
     feasible, better = 0, dict.fromkeys(methods, 0)
-    for seed in range(250):
+    for seed in range(100):
         graph = irregular(seed, 6 + seed % 20)
         if len(Costs(graph).atoms) > 14:
             continue
@@ -115,7 +114,7 @@ def test_feasible_wherever_exhaustive_is() -> None:
                 if best is not None and plan is not None:
                     assert plan.cpu >= best.cpu, method
                     better[method] += plan.cpu > best.cpu
-    assert feasible > 2000
+    assert feasible > 800
     assert all(better.values()), "other graphs have gaps, which the benchmark reports"
 
 
@@ -171,13 +170,15 @@ from cepbench.algorithms.construction.cet.kernels import costs, plans
 from cepbench.algorithms.base import Plan
 from cepbench.events.schema import Schema
 from cepbench.queries.compile import compile_workload
+from cepbench.queries.parser import parse_query
 from tests.algorithms.construction.cet.partitioning.graphs import homogeneous
 
 def loaded():
     kernels = [f for module in (costs, plans) for f in vars(module).values() if hasattr(f, "signatures")]
     return sum(len(kernel.signatures) for kernel in kernels)
 
-Cet(partition=sys.argv[1]).operator(Plan(compile_workload([], Schema(())))).load()
+query = parse_query("RETURN COMPLETE MATCHES PATTERN A+")
+Cet(partition=sys.argv[1]).operator(Plan(compile_workload([query], Schema(("A",))))).load()
 before = loaded()
 for limit in (1000, 2000, 10000):
     partition(homogeneous(9, 3), sys.argv[1], limit)

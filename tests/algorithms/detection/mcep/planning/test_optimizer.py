@@ -18,7 +18,6 @@ from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 from tests.algorithms.detection.mcep.planning.workloads import (
     check,
-    patterns,
     random_costs,
     random_patterns,
     recomputed_cost,
@@ -50,29 +49,6 @@ def test_every_strategy_plans_every_pattern(strategy: str, shape: str) -> None:
             outcome.details["start_cost"] == outcome.trace[0].cost >= outcome.details["cost"] == outcome.trace[-1].cost
         )
     assert (outcome.details["shared_nodes"] == 0) == (strategy in ("trivial", "re"))
-
-
-def test_strategies_of_the_introduction() -> None:
-    """Figure 3: A, B, C, D and A, E, C, F, where nothing but reordering and sharing together shares (A, C)."""
-    given = patterns("SEQ(A, B, C, D)", "SEQ(A, E, C, F)")
-    statistics = Statistics(1, 1, {"A": 1, "B": 0.9, "C": 1, "D": 1.2, "E": 0.9, "F": 1.2})
-    none = random_costs(Random(0), []).selectivities
-    cost = {
-        strategy: planned(
-            given, statistics, none, PlanningOptions(strategy, "orders", budget=SearchBudget(steps=200))
-        ).plan.cost
-        for strategy in ("trivial", "re", "sh", "sa", "tabu")
-    }
-    matches = 2 * 9 * 10 * 10 * 12
-    assert cost == pytest.approx(
-        {
-            "trivial": 2 * (10 + 90 + 900) + matches,  # A, B, C and A, E, C (a)
-            "re": 2 * (9 + 90 + 900) + matches,  # B, A, C and E, A, C (b)
-            "sh": 10 + 2 * (90 + 900) + matches,  # A in common (c)
-            "sa": 10 + 100 + 2 * 900 + matches,  # A, C in common (d)
-            "tabu": 10 + 100 + 2 * 900 + matches,
-        }
-    )
 
 
 def test_bad_strategies() -> None:

@@ -18,7 +18,6 @@ from cepbench.algorithms.detection.mcep.planning.optimizer import (
 from cepbench.algorithms.detection.mcep.planning.plans import LocalPlan, MultiPlan
 from cepbench.events.errors import CepbenchError
 from tests.algorithms.detection.mcep.planning.workloads import (
-    all_trees,
     check,
     costs_of,
     ordered,
@@ -47,8 +46,7 @@ def searched(
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("size", [2, 4])
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.sampled(4)
+@pytest.mark.parametrize("seed", range(2))
 def test_plans_are_valid_and_never_dearer(search: str, shape: str, size: int, seed: int) -> None:
     random = Random(seed)
     costs = random_costs(random, random_patterns(random, 8))
@@ -104,27 +102,6 @@ def test_the_best_of_all_trees_of_orders(search: str, seed: int) -> None:
     assert plan.cost == pytest.approx(lowest, rel=0.05)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_the_example_of_sharing_twice(search: str) -> None:
-    """Section 5: only trees let P1 share SEQ(A, C) with P2 and SEQ(B, D) with P3 (Figure 9).
-
-    With equal rates of 1 in a window of 10, 8 leaves cost 80, two shared and three other joins of two operands 100 each
-    at best, and three joins of four operands 10000 each.
-    """
-    table = table_of("SEQ(A, B, C, D)", "SEQ(A, E, C, F)", "SEQ(G, B, H, D)")
-    costs = costs_of(table, dict.fromkeys("ABCDEFGH", 1.0))
-    plan, start, _ = searched(search, costs, LocalPlanner(costs, "trees"), 2, 0, SearchBudget(steps=400))
-    assert plan.cost == 8 * 10 + 4 * 100 + 3 * 10000
-    assert start > plan.cost
-    shared = {plan.nodes.items[node].sub for node in plan.in_order() if plan.users(node) > 1}
-    assert {table.of(0, 0b0101), table.of(0, 0b1010)} <= shared
-    best = min(
-        multitree_cost(costs, joins)
-        for joins in product(*(list(all_trees((1, 2, 4, 8))) for _ in range(3)))
-    )  # fmt: skip
-    assert best == plan.cost
-
-
 def test_subtrees_that_are_shared_may_be_kept() -> None:
     """Section 5: SEQ(B, D) is shared either in the best tree around it, or beside SEQ(A, C) of before."""
     table = table_of("SEQ(A, B, C, D)", "SEQ(A, E, C, F)", "SEQ(G, B, H, D)")
@@ -140,26 +117,6 @@ def test_subtrees_that_are_shared_may_be_kept() -> None:
         assert plan.users(dict(plan.plans[0].places)[0b1010]) == 2
         found.add(plan.plans[0].steps)
     assert found == {((1, 4), (2, 8), (5, 10)), ((2, 8), (1, 10), (11, 4))}
-
-
-def multitree_cost(costs: CostModel, joins: tuple[tuple[tuple[int, int], ...], ...]) -> float:
-    plan = MULTITREES.setdefault(id(costs), MultiPlan(costs))
-    plan.exchange(plan.local(pattern, one) for pattern, one in enumerate(joins))
-    return plan.cost
-
-
-MULTITREES: dict[int, MultiPlan] = {}
-
-
-@pytest.mark.parametrize("search", SEARCHES)
-def test_prefixes_are_shared_where_it_pays(search: str) -> None:
-    """Figure 3: locally best orders begin differently; a common prefix (A, C) is cheaper."""
-    table = table_of("SEQ(A, B, C, D)", "SEQ(A, E, C, F)")
-    costs = costs_of(table, {"A": 1, "B": 0.9, "C": 1, "D": 1.2, "E": 0.9, "F": 1.2})
-    plan, start, _ = searched(search, costs, LocalPlanner(costs, "orders"), 2, 0, SearchBudget(steps=200))
-    assert plan.users(dict(plan.plans[0].places)[0b101]) == 2
-    assert [plan.plans[pattern].steps[0] for pattern in (0, 1)] in ([(0b001, 0b100)] * 2, [(0b100, 0b001)] * 2)
-    assert plan.cost < start
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -180,14 +137,6 @@ def test_idle_steps_end_a_search(search: str) -> None:
     _, _, outcome = searched(search, costs, LocalPlanner(costs, "orders"), 2, 0, SearchBudget(idle=60))
     improved = outcome.trace[-2].steps
     assert improved + 60 <= outcome.steps <= improved + 71
-
-
-@pytest.mark.parametrize("search", SEARCHES)
-def test_nothing_to_share(search: str) -> None:
-    costs = costs_of(table_of("SEQ(A, B)", "SEQ(C, D)"), dict.fromkeys("ABCD", 1.0))
-    plan, start, outcome = searched(search, costs, LocalPlanner(costs, "trees"), 2, 0, SearchBudget(steps=30))
-    assert plan.cost == start
-    assert outcome.steps == 30
 
 
 def test_small_gains_beside_a_dear_pattern_count() -> None:
