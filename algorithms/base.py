@@ -226,12 +226,10 @@ class KeyedOperator(Operator):
     """An operator that can also end single keys: what combinators are made of (`algorithms.compose`)."""
 
     @abstractmethod
-    def end(self, keys: NDArray[np.int64]) -> Rows:
-        """Returns the rows of the windows of some keys that are still open; later events of these keys begin anew."""
-
-    @abstractmethod
-    def state_of(self, keys: NDArray[np.int64]) -> StateSize:
-        """Live state of some keys, as `state`."""
+    def end(self, keys: NDArray[np.int64]) -> tuple[Rows, StateSize]:
+        """Returns the rows of the windows of some keys that are still open, and the largest state of one of these keys
+        since the last call of `state`. Later events of these keys begin anew.
+        """
 
     def idle(self) -> "KeyedOperator":
         return Idle()
@@ -246,11 +244,8 @@ class Idle(KeyedOperator):
     def finish(self) -> Rows:
         return {}
 
-    def end(self, keys: NDArray[np.int64]) -> Rows:
-        return {}
-
-    def state_of(self, keys: NDArray[np.int64]) -> StateSize:
-        return StateSize()
+    def end(self, keys: NDArray[np.int64]) -> tuple[Rows, StateSize]:
+        return {}, StateSize()
 
     def state(self) -> StateSize:
         return StateSize()
@@ -301,6 +296,7 @@ class PerKey(KeyedOperator):
         self._ends = np.empty(0, np.int64)  # by key: the end of the last window that holds one of its events
         self._closed = 0  # windows that end at or before this time are closed
         self._called: set[int] = set()  # keys whose state may have changed
+        self._reported: set[int] = set()  # keys whose size may be a peak that was reported
         self._sizes: dict[int, StateSize] = {}
         self._spent: dict[str, float] = {}  # details of finished keys
         self._now = 0
@@ -330,17 +326,17 @@ class PerKey(KeyedOperator):
         self._called.update(self.executors)
         return joined([_rows(key, executor.finish) for key, executor in self.executors.items()])
 
-    def end(self, keys: NDArray[np.int64]) -> Rows:
+    def end(self, keys: NDArray[np.int64]) -> tuple[Rows, StateSize]:
         self._ends[keys] = 0
-        return joined([self._end(key) for key in keys.tolist()])
-
-    def state_of(self, keys: NDArray[np.int64]) -> StateSize:
-        return sum((self.executors[key].state() for key in keys.tolist()), StateSize())
+        executors = [self.executors[key] for key in keys.tolist()]
+        rows = joined([self._end(key) for key in keys.tolist()])
+        sizes = [executor.state() for executor in executors]
+        return rows, max(sizes, key=lambda size: size.bytes, default=StateSize())
 
     def state(self) -> StateSize:
-        for key in self._called & self.executors.keys():
+        for key in (self._called | self._reported) & self.executors.keys():
             self._sizes[key] = self.executors[key].state()
-        self._called.clear()
+        self._called, self._reported = set(), self._called
         size, reserved, kinds = 0, 0, dict[str, int]()
         for one in self._sizes.values():
             size, reserved = size + one.bytes, reserved + one.reserved

@@ -89,17 +89,15 @@ class Conjunction(KeyedOperator):
     def finish(self) -> Rows:
         return {} if self._finished else self._pairs([side.finish() for side in self.sides])
 
-    def end(self, keys: Ints) -> Rows:
-        return self._pairs([side.end(keys) for side in self.sides])
+    def end(self, keys: Ints) -> tuple[Rows, StateSize]:
+        rows, sizes = zip(*(side.end(keys) for side in self.sides), strict=True)
+        return self._pairs(rows), sum(sizes, StateSize())
 
     def state(self) -> StateSize:
         return sum((side.state() for side in self.sides), StateSize())
 
     def details(self) -> Mapping[str, float]:
         return merged(side.details() for side in self.sides)
-
-    def state_of(self, keys: Ints) -> StateSize:
-        return sum((side.state_of(keys) for side in self.sides), StateSize())
 
     def load(self) -> None:
         for side in self.sides:
@@ -210,7 +208,7 @@ class CountWindows(Operator):
         self._key: Ints = np.zeros(0, np.int64)  # by lane
         self._number: Ints = np.zeros(0, np.int64)  # by lane: its window
         self._free: Ints = np.zeros(0, np.int64)
-        self._ended = StateSize()  # mean of windows that ended within a portion, at its largest since the last call
+        self._ended = StateSize()  # of the largest window that ended since the last call of `state`
         self._now = 0
 
     def process(self, batch: KeyedBatch) -> Rows:
@@ -228,7 +226,7 @@ class CountWindows(Operator):
         return self._placed(self.inner.finish())
 
     def state(self) -> StateSize:
-        """State of the open windows and of one more: of those that ended within one portion, the mean."""
+        """State of the open windows, and of the largest one that ended since the last call."""
         size, self._ended = self.inner.state() + self._ended, StateSize()
         return size
 
@@ -276,9 +274,9 @@ class CountWindows(Operator):
         self._open[key[~full], slot[~full]] = lane[~full]
         ended = lane[full]
         if len(ended):
-            size = _mean(self.inner.state_of(ended), len(ended))
+            rows, size = self.inner.end(ended)
+            yield self._placed(rows)
             self._ended = size if size.bytes > self._ended.bytes else self._ended
-            yield self._placed(self.inner.end(ended))
             self._free = np.append(self._free, ended)
 
     def _lanes(self, number: int) -> Ints:
@@ -294,10 +292,6 @@ class CountWindows(Operator):
     def _placed(self, rows: Rows) -> Rows:
         """The rows of lanes as those of keys and their windows."""
         return {query: part.placed(self._key[part.keys], self._number[part.keys]) for query, part in rows.items()}
-
-
-def _mean(size: StateSize, number: int) -> StateSize:
-    return StateSize(size.bytes // number, {kind: count // number for kind, count in size.kinds.items()})
 
 
 class Chosen(Operator):

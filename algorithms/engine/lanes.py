@@ -17,7 +17,7 @@ from cepbench.algorithms.engine.kernels.clock import HIGH, LOW, TOUCHED
 from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells
 from cepbench.algorithms.engine.kernels.lanes import NO_END, ROOM, Calls
 from cepbench.algorithms.engine.negation import Negations
-from cepbench.algorithms.engine.peak import Sizes
+from cepbench.algorithms.engine.peak import KeySizes, Sizes
 from cepbench.algorithms.rows import Rows, joined
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
@@ -100,8 +100,8 @@ class Lanes(KeyedOperator):
         """Copies of the first of `rows` (at least one), by query; `owner` are their keys."""
 
     @abstractmethod
-    def live(self) -> StateSize:
-        """What is live of all keys, as `Executor.state`."""
+    def live(self) -> KeySizes:
+        """Live state of each key, or its peak since the last call if that is larger."""
 
     def allocate(self, first: int) -> None:
         """Gives the lanes of keys `first..` space in the arena; nothing by default."""
@@ -154,24 +154,21 @@ class Lanes(KeyedOperator):
         """Returns the rows of the windows that end by then, before which no event will come."""
         return joined(self._advance(self._live_keys, until))
 
-    def end(self, keys: Ints) -> Rows:
+    def end(self, keys: Ints) -> tuple[Rows, StateSize]:
         rows = joined(self._advance(keys, END))
-        self._worked = merged([self._worked, self.work(self._lanes_of(keys))])
+        ended, all_lanes = self._lanes_of(keys), self.lanes
+        self.lanes = ended
+        size = self.live().largest()
+        self.lanes = all_lanes
+        self._worked = merged([self._worked, self.work(ended)])
         self.clear(keys)
         self.negations.clear(keys)
-        return rows
-
-    def state_of(self, keys: Ints) -> StateSize:
-        all_lanes, self.lanes = self.lanes, self._lanes_of(keys)
-        size = self.live()
-        self.lanes = all_lanes
-        return size
+        return rows, size
 
     def state(self) -> StateSize:
         """Live state, and the bytes of the arrays."""
-        size = self.live()
         reserved = room_of(self.lanes) + room_of(self.arena) + self.ends.nbytes
-        return StateSize(size.bytes, size.kinds, size.reserved + reserved) + self.negations.largest_state()
+        return self.live().total() + StateSize(reserved=reserved) + self.negations.largest_state()
 
     def _lanes_of(self, keys: Ints) -> Any:
         """Copies of the lanes of some keys."""
@@ -246,7 +243,7 @@ class CellLanes(Lanes):
         """How many cells each key keeps beside those of windows: by default those that wait, one in each window."""
         return self.clocks[:, TOUCHED] * (self.clocks[:, HIGH] - self.clocks[:, LOW] + 1)
 
-    def live(self) -> StateSize:
+    def live(self) -> KeySizes:
         return self.sizes.largest(self.kept, self.clocks)
 
 

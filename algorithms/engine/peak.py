@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,25 @@ class Peak:
         return found if found.bytes > now.bytes else now
 
 
+@dataclass(frozen=True, eq=False)
+class KeySizes:
+    """The states of S keys: `bytes` int64[S], and numbers of live objects by kind, int64[S] each."""
+
+    bytes: Ints
+    kinds: Mapping[str, Ints]
+
+    def total(self) -> StateSize:
+        """The sum over all keys."""
+        return StateSize(int(self.bytes.sum()), {kind: int(count.sum()) for kind, count in self.kinds.items()})
+
+    def largest(self) -> StateSize:
+        """The state of the key with the most bytes; of no key if there are none."""
+        if not len(self.bytes):
+            return StateSize()
+        key = int(self.bytes.argmax())
+        return StateSize(int(self.bytes[key]), {kind: int(count[key]) for kind, count in self.kinds.items()})
+
+
 @dataclass(frozen=True)
 class Sizes:
     """Sizes in a state: `window_cells` per open window, and `cell_bytes` per cell, those of windows and others."""
@@ -44,12 +64,12 @@ class Sizes:
         """A clock before the first event (`kernels.clock`)."""
         return new_clock(self.window_cells)
 
-    def largest(self, others: Ints, clocks: Ints) -> StateSize:
-        """The largest state of S keys since the last call, with so many other cells now; clears noted states.
+    def largest(self, others: Ints, clocks: Ints) -> KeySizes:
+        """The largest state of each of S keys since the last call, with so many other cells now; clears noted states.
 
         `others` int64[S], `clocks` int64[S, 7].
         """
         now = (clocks[:, HIGH] - clocks[:, LOW] + 1) * clocks[:, PER_WINDOW] + others
-        cells = int(np.maximum(now, clocks[:, MOST]).sum())
+        cells = np.maximum(now, clocks[:, MOST])
         clocks[:, MOST] = 0
-        return StateSize(cells * self.cell_bytes, {"aggregates": cells})
+        return KeySizes(cells * self.cell_bytes, {"aggregates": cells})

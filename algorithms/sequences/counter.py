@@ -8,12 +8,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.engine.batches import sliding
 from cepbench.algorithms.engine.event_sequence import Sequence
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.lanes import ROOM_FOR_ROWS, Lanes, mapped
+from cepbench.algorithms.engine.peak import KeySizes
 from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.algorithms.sequences.channels import FAMILIES, Member
 from cepbench.algorithms.sequences.kernels import counters
@@ -97,7 +97,7 @@ class SequenceCounter(Lanes):
         for array, place, empty in zip(self.arena, self._stretches(keys), (0, False, 0.0, NO_VALUE), strict=True):
             array[place] = empty
 
-    def live(self) -> StateSize:
+    def live(self) -> KeySizes:
         return largest_sizes(self.lanes, self.program)
 
     def work(self, lanes: KeyCounters) -> Mapping[str, float]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.engine.peak import KeySizes
 from cepbench.algorithms.sequences.channels import FAMILIES
 from cepbench.algorithms.sequences.kernels.counters import (
     BLOCK,
@@ -76,8 +76,8 @@ def new_values(size: Ints, dtype: Any) -> Values:
     return Values(np.zeros(ring, dtype), np.zeros(ring, np.bool_), np.zeros(real), np.full(least, NO_VALUE, np.int64))
 
 
-def largest_sizes(lanes: KeyCounters, program: Program) -> StateSize:
-    """Counters of live START events, results of open windows, and snapshots of all keys; peaks since the last call."""
+def largest_sizes(lanes: KeyCounters, program: Program) -> KeySizes:
+    """Counters of live START events, results of open windows, and snapshots by key; peaks since the last call."""
     clock, place, peak = lanes.slots.clock[:, 0], lanes.slots.place, lanes.peak
     active = clock["now"] >= 0
     now = _sizes(
@@ -85,8 +85,8 @@ def largest_sizes(lanes: KeyCounters, program: Program) -> StateSize:
     )
     peaks = _sizes(program, peak[active, 1], peak[active, 2:])
     peak[:] = 0
-    size, aggregates, snapshots, events = np.where(peaks[0] > now[0], peaks, now).sum(axis=1).tolist()
-    return StateSize(size, {"aggregates": aggregates, "snapshots": snapshots, "events": events})
+    size, aggregates, snapshots, events = np.where(peaks[0] > now[0], peaks, now)
+    return KeySizes(size, {"aggregates": aggregates, "snapshots": snapshots, "events": events})
 
 
 def _sizes(program: Program, windows: Ints, live: Ints) -> Ints:

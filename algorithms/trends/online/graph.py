@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.engine.batches import aggregate_rows, new_rows, sliding
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.cells import Weighing, cell_bytes
 from cepbench.algorithms.engine.lanes import ROOM_FOR_ROWS, Lanes
 from cepbench.algorithms.engine.negation import negations_of
+from cepbench.algorithms.engine.peak import KeySizes
 from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.online.blocks import BlockShape, empty_positions, event_bytes
 from cepbench.algorithms.trends.online.granularity import SEMANTICS
@@ -67,7 +67,7 @@ class GraphGrained(Lanes):
     def copied(self, rows: MemberRows, size: int, owner: Ints) -> Rows:
         return {self.query.index: aggregate_rows(rows.window[:size].copy(), rows.cells, size, owner)}
 
-    def live(self) -> StateSize:
+    def live(self) -> KeySizes:
         """As `Lanes.live`: vertices, and cells of them and of the open windows, with those of trends that may wait."""
         whole, counts, opened = self.fixed.template.whole[0], self.lanes.totals.counts[:, 0], self.lanes.totals.open
         windows = ((opened["high"] - opened["low"] + 1) * self.fixed.template.window["bytes"]).sum(axis=1)
@@ -75,12 +75,12 @@ class GraphGrained(Lanes):
         cells = self.lanes.counters[:, CELLS] + windows // whole["cell_bytes"]
         size = events * whole["event_bytes"] + cells * whole["cell_bytes"]
         smaller = size < counts["peak"]
-        kinds = {"aggregates": int(np.where(smaller, counts["peak_aggregates"], cells).sum())}
+        kinds = {"aggregates": np.where(smaller, counts["peak_aggregates"], cells)}
         if self.fixed.keeps:
-            kinds["events"] = int(np.where(smaller, counts["peak_events"], events).sum())
-        largest = int(np.maximum(counts["peak"], size).sum())
+            kinds["events"] = np.where(smaller, counts["peak_events"], events)
+        largest = np.maximum(counts["peak"], size)
         counts["peak"] = 0
-        return StateSize(largest, kinds)
+        return KeySizes(largest, kinds)
 
     def work(self, lanes: KeyGraph) -> Mapping[str, float]:
         """Edges visited so far."""

@@ -223,8 +223,6 @@ def test_instances_out_of_reach_are_dropped() -> None:
     made.process(events.slice(10, 20 * FIRST_INSTANCES))
     assert made.state() == before
     assert before.kinds == {"events": 5, "edges": 10, "trends": 0}
-    made.process(events.slice(0, 0, watermark=20 * FIRST_INSTANCES + 50))
-    assert made.state().kinds["events"] == 0
 
 
 def test_the_state_holds_what_waits_for_the_end_of_its_span() -> None:

@@ -201,8 +201,8 @@ def test_windows_of_different_lengths_share(mode: str) -> None:
         for n, w in enumerate(("WITHIN 10 s SLIDE 5 s", "WITHIN 15 s SLIDE 5 s", "", "WITHIN 4 s SLIDE 6 s"))
     ]
     for query in queries:  # each is asked beside the others, and answered as if it were alone
-        answer = run(make(f"hamlet[sharing={mode}]"), queries, [batch(stream(text))])
-        own = [row for row in rows_of(answer) if row["query"] == query.name]
+        frame = run(make(f"hamlet[sharing={mode}]"), queries, [batch(stream(text))])
+        own = [row for row in rows_of(frame) if row["query"] == query.name]
         wanted = answer(query, stream(text))
         assert [row["COUNT(*)"] for row in own] == [row["COUNT(*)"] for row in wanted]
         assert [row["window_start"] for row in own] == [row["window_start"] for row in wanted]
