@@ -13,9 +13,8 @@ import numpy as np
 
 from cepbench.algorithms.engine.flattening import sequences_of
 from cepbench.algorithms.rows import AggregateRows
-from cepbench.algorithms.sequences.candidates import Candidate
 from cepbench.algorithms.sequences.executor import sequence_operator
-from cepbench.algorithms.sequences.plan import SharingPlan
+from cepbench.algorithms.sequences.plan import Candidate, SharingPlan
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.queries.compile import compile_workload

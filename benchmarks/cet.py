@@ -12,10 +12,9 @@ import numpy as np
 
 from cepbench.algorithms.base import Executor
 from cepbench.algorithms.compose import WHOLE_STREAM
-from cepbench.algorithms.construction.cet.detector import MemoryLimit
+from cepbench.algorithms.construction.cet.detectors import MemoryLimit, MemoryOptimized
 from cepbench.algorithms.construction.cet.executor import CetExecutor
 from cepbench.algorithms.construction.cet.graph import CetGraph, window_bytes
-from cepbench.algorithms.construction.cet.memory_optimized import MemoryOptimized
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
 from cepbench.algorithms.construction.cet.stored import PER_VERTEX
 from cepbench.algorithms.registry import make

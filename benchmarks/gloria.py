@@ -58,7 +58,8 @@ def uniform(events: int, seed: int = 0) -> EventBatch:
 
 def unshared(template: GloriaTemplate) -> WorkloadSharingPlan:
     """No queries share anything."""
-    return WorkloadSharingPlan({t: tuple(QSet(frozenset({m})) for m in own) for t, own in template.transitions.items()})
+    transitions = template.transitions.items()
+    return WorkloadSharingPlan({t: tuple(QSet(frozenset({m})) for m in members) for t, members in transitions})
 
 
 def together(template: GloriaTemplate, *, reusing: bool) -> WorkloadSharingPlan:

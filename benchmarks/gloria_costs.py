@@ -79,15 +79,15 @@ def plan_weight(pools: Pools, nodes: Sequence[Node], executor: costs.ExecutorCos
 
 def fit(rows: Sequence[Sequence[float]], taken: Sequence[float], names: Sequence[str]) -> None:
     array, wanted = np.array(rows), np.array(taken)
-    found, _ = nnls(array / wanted[:, None], np.ones(len(wanted)))
-    off = array @ found / wanted
-    print({name: round(float(value), 5) for name, value in zip(names, found, strict=True)})
+    factors, _ = nnls(array / wanted[:, None], np.ones(len(wanted)))
+    off = array @ factors / wanted
+    print({name: round(float(value), 5) for name, value in zip(names, factors, strict=True)})
     print(f"  predicted: {off.min():.2f} to {off.max():.2f} times what {len(wanted)} runs took", flush=True)
 
 
 def main() -> None:
     events, random = gloria.uniform(EVENTS), Random(1)
-    known = [getattr(costs, name) for name in NAMES]
+    present = [getattr(costs, name) for name in NAMES]
     shared, shared_taken, lanes, lanes_taken = [], [], [], []
     for texts in workloads():
         workload = compile_workload([parse_query(text) for text in texts], events.schema)
@@ -97,11 +97,11 @@ def main() -> None:
         windows = [float(member.window.within) for member in members]
         overlaps = [member.window.overlap for member in members]
         closings = [1 / member.window.slide for member in members]
-        given = [RATE] * len(pools.states), windows, overlaps, closings
+        rates = [RATE] * len(pools.states), windows, overlaps, closings
         plans: list[list[Node]] = [[() for _ in pools.pools]]
         for draw in range(DRAWS):
-            set_costs([value * math.exp(random.gauss(0, 1.5) if draw else 0.0) for value in known])
-            construction = Construction(pools, costs.ExecutorCosts(*given), SearchLimits(10.0), "gloria")
+            set_costs([value * math.exp(random.gauss(0, 1.5) if draw else 0.0) for value in present])
+            construction = Construction(pools, costs.ExecutorCosts(*rates), SearchLimits(10.0), "gloria")
             graph = construction.graph()
             chosen = _searched(graph, construction)
             nodes = [here.nodes[n] for here, n in zip(graph.pools, chosen, strict=True)]
@@ -110,14 +110,16 @@ def main() -> None:
             row = []
             for k in range(len(NAMES) - 2):
                 set_costs([float(k == n) for n in range(len(NAMES) - 2)])
-                row.append(plan_weight(pools, nodes, costs.ExecutorCosts(*given)))
+                row.append(plan_weight(pools, nodes, costs.ExecutorCosts(*rates)))
             plan = GloriaPlan(workload, (PlannedSet(members, plan_of(pools, nodes)),))
             shared.append([*row, 1.0, sum(closings)])
             shared_taken.append(microseconds([gloria.of_plan(plan) for _ in range(3)], events))
         cogra = make("cogra")
         plan_of_cogra = cogra.plan(workload, Statistics())
         matched = [len(states_of(member)) * RATE for member in members]
-        lanes.append([len(members), sum(matched), sum(own * o for own, o in zip(matched, overlaps, strict=True))])
+        lanes.append(
+            [len(members), sum(matched), sum(matches * o for matches, o in zip(matched, overlaps, strict=True))]
+        )
         lanes_taken.append(microseconds([OneKey(cogra.operator(plan_of_cogra)) for _ in range(3)], events))
     fit(shared, shared_taken, NAMES)
     fit(lanes, lanes_taken, LANES)

@@ -110,13 +110,13 @@ def workload() -> None:
 def queries() -> None:
     """Static sharing of k identical queries."""
     events = bursts(20 * WINDOW, BURST)
-    one = 0.0
+    alone = 0.0
     for k in (1, 2, 5, 10, 20, 50):
         texts = [f"RETURN COUNT(*) PATTERN SEQ(X0, B+) WITHIN {WINDOW} s"] * k
         seconds = best("hamlet[sharing=static]", texts, events)
-        one = one or seconds
+        alone = alone or seconds
         visits = run("hamlet[sharing=static]", texts, events)[1].details()["event_visits"]
-        print(f"{k:>3} queries {seconds / one:>6.2f} times one {visits:>12,.0f} event visits", flush=True)
+        print(f"{k:>3} queries {seconds / alone:>6.2f} times one {visits:>12,.0f} event visits", flush=True)
 
 
 def choice() -> None:
@@ -129,12 +129,12 @@ def choice() -> None:
         events = bursts(4 * WINDOW, burst)
         texts = sharing(20, ("", f"WHERE B.x >= {int(1000 * mixed)}"))
         rounds = timed_in_turn(SPECIFICATIONS[:3], texts, events, 7)
-        times = [median(own) for own in zip(*rounds, strict=True)]
+        times = [median(seconds_of) for seconds_of in zip(*rounds, strict=True)]
         better = 1 if times[1] < times[2] else 2
         details = run("hamlet", texts, events)[1].details()
         rates = [len(events) / seconds / 1e6 for seconds in times]
         print(f"{burst:>5} {mixed:>6} {rates[0]:>7.2f} M {rates[1]:>7.2f} M {rates[2]:>7.2f} M "
-              f"{median(own[0] / own[better] for own in rounds):>17.2f} "
+              f"{median(seconds_of[0] / seconds_of[better] for seconds_of in rounds):>17.2f} "
               f"{details['shared_bursts'] / details['bursts']:>7.2f}", flush=True)  # fmt: skip
 
 
@@ -148,17 +148,20 @@ def event_choice() -> None:
         (2, 5, 10, 20, 50, 120), ("", "B.x >= 10", "B.x >= 500", ADJACENT), ("", "?")
     ):
         events = bursts(2000, burst, 20, seed=11)
-        own = where if where.startswith("WHERE") or not where else f"WHERE {where}"
-        other = own if own == ADJACENT else ""
+        condition = where if where.startswith("WHERE") or not where else f"WHERE {where}"
+        local = condition if condition == ADJACENT else ""
         texts = [
-            f"RETURN COUNT(*) PATTERN SEQ(X{n}{optional}, B+) {(other, own)[n % 2]} WITHIN 1000 s SLIDE 500 s"
+            f"RETURN COUNT(*) PATTERN SEQ(X{n}{optional}, B+) {(local, condition)[n % 2]} WITHIN 1000 s SLIDE 500 s"
             for n in range(20)
         ]
         modes = [f"hamlet[granularity={EVENT}, sharing={mode}]" for mode in ("dynamic", "never", "static")]
         rounds = timed_in_turn(modes if not where else modes[:2], texts, events, 5)
         least = np.min(rounds, axis=0)
         ratios.append(least[0] / least[1:].min())
-        print(f"{burst:>5} {own or 'no predicates':<28} X{optional:<1} dynamic / better {ratios[-1]:>5.2f}", flush=True)
+        print(
+            f"{burst:>5} {condition or 'no predicates':<28} X{optional:<1} dynamic / better {ratios[-1]:>5.2f}",
+            flush=True,
+        )
     print(f"geometric mean {np.exp(np.mean(np.log(ratios))):.2f}, most {max(ratios):.2f}")
 
 
@@ -171,11 +174,11 @@ def keys() -> None:
         schema = Schema(events.schema.types, (*events.schema.attributes, Attribute("key", Kind.INT)))
         keyed = EventBatch(schema, events.time, events.type, {**events.columns, "key": key}, events.position)
         texts = [f"RETURN key, {text.removeprefix('RETURN ')} GROUP-BY key" for text in sharing(queries)]
-        found = [
+        calls = [
             1000 * min(_seconds(f"hamlet[sharing={mode}]", texts, keyed) for _ in range(3))
             for mode in ("static", "never", "dynamic")
         ]
-        numbers = " ".join(f"{value:8.1f}" for value in found)
+        numbers = " ".join(f"{value:8.1f}" for value in calls)
         print(f"{burst:5} {queries:7} {number:5} {len(events) // number:6} {numbers}")
 
 
@@ -203,9 +206,8 @@ def costs(granularity: str = COARSEST, windows: Sequence[int] = (WINDOW,), adjac
     """Fits `BenefitCosts` to times of sharing everything and nothing; perhaps with predicates on adjacent events."""
     terms, seconds = [], []
     forced = [f"{name}[granularity={granularity}]" for name in FORCED]
-    for window, (texts, events, reads) in (
-        (one, found) for one in windows for found in _calibrated(granularity, one, adjacent)
-    ):
+    cases = ((window, case) for window in windows for case in _calibrated(granularity, window, adjacent))
+    for window, (texts, events, reads) in cases:
         rounds = timed_in_turn(forced, texts, events, 3)
         shared, alone = _terms(texts, events, reads, window if adjacent or granularity == EVENT else 0, adjacent)
         terms += [shared, alone]
@@ -215,11 +217,11 @@ def costs(granularity: str = COARSEST, windows: Sequence[int] = (WINDOW,), adjac
         (*BenefitCosts._fields, "besides, per event", "besides, per burst"),
         np.array(terms) * weights[:, None],
     )
-    found = np.array([*COSTS[1], 0.0, 0.0]) * UNIT * adjacent
+    factors = np.array([*COSTS[1], 0.0, 0.0]) * UNIT * adjacent
     fitted = [not adjacent or name in ("select", "test", "coefficient") for name in names]
-    found[fitted] = _not_negative(relative[:, fitted], 1.0 - relative @ np.where(fitted, 0.0, found))
-    predicted = relative @ found
-    for name, cost in zip(names, found, strict=True):
+    factors[fitted] = _not_negative(relative[:, fitted], 1.0 - relative @ np.where(fitted, 0.0, factors))
+    predicted = relative @ factors
+    for name, cost in zip(names, factors, strict=True):
         print(f"{name:<20} {cost * 1e9:>8.2f} ns {cost / UNIT:>8.2f}")
     print(f"predicted / measured: {np.quantile(predicted, (0, 0.1, 0.5, 0.9, 1)).round(2).tolist()}")
 
@@ -287,8 +289,8 @@ def _calibrated(granularity: str, window: int, adjacent: bool) -> Iterator[tuple
             names = [[f"X{(n + more) % QUERIES}" for more in range(3)] for n in range(queries)]
             yield (
                 [
-                    f"RETURN COUNT(*) PATTERN {pattern.format(*own)} {where[n % 2]} WITHIN {window} s"
-                    for n, own in enumerate(names)
+                    f"RETURN COUNT(*) PATTERN {pattern.format(*name)} {where[n % 2]} WITHIN {window} s"
+                    for n, name in enumerate(names)
                 ],
                 events,
                 reads,
@@ -308,8 +310,8 @@ def _terms(
     size, mixed = trace["size"], trace["mixed"]
     k, b = float(len(texts)), float(len(size))
     propagated = 1 + 0.5 * mixed
-    own = (size - mixed / 2) * k
-    matched, products = float(own.sum()), float((mixed / 2 * propagated).sum()) * k
+    work = (size - mixed / 2) * k
+    matched, products = float(work.sum()), float((mixed / 2 * propagated).sum()) * k
     created = k * float(mixed.sum())
     shared = [k * reads * b, 0.0, float((size * propagated).sum()), k * b, 0.0, created, products, *[0.0] * 5]
     alone = [matched * reads, matched, 0.0, 0.0, k * b, *[0.0] * 7]
@@ -318,11 +320,11 @@ def _terms(
         snapshots = (np.cumsum(1 + mixed) - 1 - mixed) % (float((1 + mixed).sum()) * visited / len(events))
         visits = before + size / 2
         if adjacent:
-            alone[7] = float((own * visits).sum())
+            alone[7] = float((work * visits).sum())
             shared[2] = float((size * (1 + snapshots)).sum())
             shared[8:10] = float((size * visits).sum()), float((size * visits * (1 + snapshots)).sum())
         else:
-            alone[10] = float((own * visits).sum())
+            alone[10] = float((work * visits).sum())
             shared[6] += k * float(snapshots.sum())
             shared[10] = float((size * size / 2 * propagated + k * before).sum())
     return [*shared, float(len(events)), b], [*alone, float(len(events)), b]
@@ -332,12 +334,12 @@ def _not_negative(terms: NDArray[np.float64], values: NDArray[np.float64]) -> ND
     """Least squares, without the terms that would be negative."""
     kept = list(range(terms.shape[1]))
     while True:
-        found = np.linalg.lstsq(terms[:, kept], values, rcond=None)[0]
-        if found.min() >= 0:
+        factors = np.linalg.lstsq(terms[:, kept], values, rcond=None)[0]
+        if factors.min() >= 0:
             whole = np.zeros(terms.shape[1])
-            whole[kept] = found
+            whole[kept] = factors
             return whole
-        del kept[int(found.argmin())]
+        del kept[int(factors.argmin())]
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from cepbench.algorithms.detection.mcep.algorithm import Mcep, detection_workload
 from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.detection.mcep.engine.tables import tables_of
-from cepbench.algorithms.detection.mcep.planning.engine_costs import EngineCosts
+from cepbench.algorithms.detection.mcep.planning.costs import EngineCosts
 from cepbench.algorithms.detection.mcep.planning.optimizer import planned
 from cepbench.algorithms.detection.mcep.planning.patterns import patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan

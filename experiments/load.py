@@ -140,19 +140,19 @@ def _first(error: ValidationError) -> str:
     first = mistakes[0]
     parts = [str(part) for part in first["loc"]]
     kind = parts.pop(1) if parts[:1] == ["workload"] and parts[1:2] and parts[1] in WORKLOADS else ""
-    place, message, given = ".".join(parts), first["msg"].removeprefix("Value error, "), first.get("input")
+    place, message, value = ".".join(parts), first["msg"].removeprefix("Value error, "), first.get("input")
     bound = first.get("ctx", {})
     if first["type"] == "extra_forbidden":
         message = "unknown field" + (f"; {WORKLOADS[kind]}" if kind else RENAMED.get(place, ""))
     elif first["type"] == "missing":
         message = "missing"
     elif first["type"] in ("list_type", "tuple_type"):
-        listed = ", ".join(part.strip() for part in str(given).split(","))
-        message = f"expected a list, [{listed}], not {given!r}"
+        listed = ", ".join(part.strip() for part in str(value).split(","))
+        message = f"expected a list, [{listed}], not {value!r}"
     elif first["type"] in _BOUNDS:
         limit = bound[_BOUNDS[first["type"]][0]]
         message = f"expected {_BOUNDS[first['type']][1]} {_size(limit) if place.endswith('memory') else f'{limit:g}'}"
-        message += f", not {_size(given) if place.endswith('memory') else given}"
+        message += f", not {_size(value) if place.endswith('memory') else value}"
     more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
     return f"{place}: {message}{more}" if place else f"{message}{more}"
 

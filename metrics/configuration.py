@@ -73,7 +73,7 @@ def _changed(a: str | None, b: str | None) -> tuple[str, str]:
         return _shown(a), _shown(b)
     left, right = a.split(), b.split()
     pairs = list(zip_longest(left, right))
-    first = next((n for n, (one, other) in enumerate(pairs) if one != other), 0)
+    first = next((n for n, (before, after) in enumerate(pairs) if before != after), 0)
     most = min(len(left), len(right)) - first
     last = next((n for n in range(most) if left[-1 - n] != right[-1 - n]), most)
     return _cut(left, first, last), _cut(right, first, last)
