@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,20 @@ APART = 1.5
 """With fewer processes, only times that differ by this factor distinguish two algorithms."""
 
 
+MOSTLY_HARNESS = 1 / 3
+"""The share of the harness in a time from which on commands mention it."""
+
+
+def harness_line(shares: Iterable[tuple[str, float | None]]) -> str | None:
+    """A line on the algorithms in whose times the harness has a large share; None if there are none."""
+    names = [name for name, share in shares if share is not None and share > MOSTLY_HARNESS]
+    if not names:
+        return None
+    return (
+        f"More than a third of the time of {', '.join(names)} is the harness, as an operator that does nothing shows."
+    )
+
+
 @dataclass(frozen=True)
 class Entry:
     """One algorithm. Seconds, events per second, bytes; None if not measured.
@@ -27,6 +41,7 @@ class Entry:
     - `state`: the peak of the algorithm's state; `process`: the peak of its process above that of an operator that
       does nothing.
     - `compile_seconds`: loading and compiling kernels, and `plan_seconds`: the optimizer, both outside of `seconds`.
+    - `harness`: the share of an operator that does nothing in `seconds`.
     """
 
     algorithm: str
@@ -44,6 +59,7 @@ class Entry:
     rows: int | None = None
     plan_seconds: float | None = None
     compile_seconds: float | None = None
+    harness: float | None = None
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ class Prefix:
 
     `seconds` is the median of timed runs, from `low` to `high`, `cpu` the processor time of the process in these runs.
     If a process used less processor time than elapsed, it has waited for the processor, and that time does not count.
-    `state` is the peak of live bytes, None if not measured; `matches` of all windows together, and `most` in one row;
-    the `digest` of the answer.
+    `harness`: the share of an operator that does nothing in these seconds. `state` is the peak of live bytes, None if
+    not measured; `matches` of all windows together, and `most` in one row; the `digest` of the answer.
     """
 
     events: int
@@ -61,6 +61,7 @@ class Prefix:
     low: float
     high: float
     cpu: float
+    harness: float
     state: int | None
     matches: float
     most: float
@@ -203,11 +204,14 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
     """Timed runs, and one that measures the state if there is time for it."""
     alone = not psutil.Process().children()  # otherwise it waits for these
 
-    def run(states: bool = False) -> tuple[Measured, AnswerBuilder, float, float]:
+    def run(states: bool = False, idle: bool = False) -> tuple[Measured, AnswerBuilder, float, float]:
         """One run: its measurements, answer, seconds (without waiting for the processor), and processor seconds."""
         gc.collect()
         answer, started = AnswerBuilder(prepared.workload), time.process_time()
-        jobs = [(job, prepared.algorithm.operator(job.plan)) for job in prepared.jobs]
+        operators = [prepared.algorithm.operator(job.plan) for job in prepared.jobs]
+        if idle:
+            operators = [operator.idle() for operator in operators]
+        jobs = list(zip(prepared.jobs, operators, strict=True))
         measured = replay([events], burst_of(prepared.workload), jobs, into(answer), states)
         cpu, seen = time.process_time() - started, sum(measured.service)
         return measured, answer, min(seen, cpu) if alone else seen, cpu
@@ -218,8 +222,17 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
     size: StateSize | None = None
     if spent <= STATE_SHARE * seconds and 2 * spent < left:
         size = run(states=True)[0].peak
+    idle = run(idle=True)[2]
     answer = runs[-1][1]
-    state = None if size is None else size.bytes
     return Prefix(
-        len(events), median(times), min(times), max(times), spent, state, answer.matches, answer.most, answer.digest()
+        len(events),
+        median(times),
+        min(times),
+        max(times),
+        spent,
+        idle / median(times) if median(times) > 0 else 0.0,
+        None if size is None else size.bytes,
+        answer.matches,
+        answer.most,
+        answer.digest(),
     )

@@ -1,11 +1,13 @@
-"""What executors of independent queries share."""
+"""Combinators of operators: several queries, AND, windows of events."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from cepbench.algorithms.base import Executor, OutOfOrder, Plan, StateSize
+from cepbench.algorithms.base import Executor, KeyedBatch, OutOfOrder, Plan, StateSize
+from cepbench.algorithms.compose import CountWindows, pairs
+from cepbench.algorithms.rows import AggregateRows, joined
 from cepbench.algorithms.trends.greta import Greta
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import compile_workload
@@ -59,3 +61,61 @@ def test_windows_of_events_tell_the_largest_state_inside_a_batch() -> None:
     alone = max(state.bytes for state in states(started(text), [EVENTS.slice(n, n + 1) for n in range(6)]))
     [first, last] = states(started(text), [EVENTS.slice(0, 5), EVENTS.slice(5, 6)])
     assert first.bytes >= alone > last.bytes
+
+
+@pytest.mark.parametrize("arithmetic", ["modular", "float"])
+def test_pairs_are_exact_and_overflow_where_they_exceed_the_range(arithmetic: str) -> None:
+    sides = [
+        (3, 4, 2), (1, 1, 1), (2**32, 2**32 - 1, 5), (2**32, 2**32, 0), (2**32, 2**32, 2**31), (2**63, 1, 1),
+        (2**63, 2, 3), (2**64 - 1, 2**64 - 1, 2**64 - 1), (2**64 - 1, 1, 1), (7, 9, 0),
+    ]  # fmt: skip
+    window, key = np.arange(len(sides)) % 3, np.arange(len(sides)) // 3
+    dtype = np.uint64 if arithmetic == "modular" else np.float64
+    rows: list[AggregateRows | None] = [
+        AggregateRows.counting(window, np.array(counts, dtype), np.zeros(len(sides), np.bool_), key).take(
+            np.random.default_rng(number).permutation(len(sides))
+        )
+        for number, counts in enumerate(zip(*sides, strict=True))
+    ]
+    found = pairs(rows, arithmetic)
+    assert found is not None
+    columns = (found.keys, found.window, found.ring[:, 0], found.overflow)
+    answers = {(k, w): (count, bool(over)) for k, w, count, over in zip(*columns, strict=True)}
+    for place, (left, right, both) in enumerate(sides):
+        exact = left * right - both * (both + 1) // 2
+        answer = answers.pop((place // 3, place % 3), None)
+        if exact == 0:
+            assert answer is None
+        elif arithmetic == "modular":
+            assert answer == (exact % 2**64, exact >= 2**64)
+        else:
+            assert answer == (pytest.approx(float(exact)), False)
+    assert not answers
+
+
+def test_pairs_of_counts_that_overflowed_overflow() -> None:
+    over = AggregateRows.counting(np.zeros(1, np.int64), np.array([5], np.uint64), np.array([True]))
+    fine = AggregateRows.counting(np.zeros(1, np.int64), np.array([2], np.uint64), np.array([False]))
+    found = pairs([over, fine, None], "modular")
+    assert found is not None
+    assert (found.ring[0, 0], found.overflow[0]) == (0, 1)
+    assert pairs([over, None, None], "modular") is None
+
+
+def test_windows_of_events_are_evaluated_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in one portion; keys of a portion begin anew at times before those of the portion before."""
+    events = batch([{"time": time // 3, "type": "AB"[time * 7 % 5 % 2]} for time in range(120)])
+    order = np.argsort(np.arange(120) % 4, kind="stable")
+    keyed = KeyedBatch(events.take(order), np.arange(4), np.arange(5) * 30, 4)
+    text = "RETURN COUNT(*) PATTERN SEQ(A, NOT B, A) WITHIN 7 EVENTS SLIDE 2 EVENTS"
+    workload = compile_workload([parse_query(text)], events.schema)
+    answers = []
+    for lanes, most in ((1 << 12, 1 << 16), (3, 1 << 16), (1, 1), (1 << 12, 20)):
+        monkeypatch.setattr(CountWindows, "LANES", lanes)
+        monkeypatch.setattr(CountWindows, "EVENTS", most)
+        operator = Greta().operator(Plan(workload))
+        rows = joined([operator.process(keyed), operator.finish()])[0]
+        assert isinstance(rows, AggregateRows)
+        answers.append(sorted(zip(rows.keys.tolist(), rows.window.tolist(), rows.ring[:, 0].tolist(), strict=True)))
+    assert answers[0]
+    assert all(answer == answers[0] for answer in answers)

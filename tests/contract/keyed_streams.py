@@ -30,9 +30,10 @@ SCHEMA = Schema(
 )
 PATTERNS = (
     "A+", "A", "SEQ(A, B)", "SEQ(A+, B)", "(SEQ(A+, B))+", "SEQ(A+, B?, C+)", "SEQ(A, A+, B)", "SEQ(A, B, C)",
-    "SEQ(A, B) OR C+", "SEQ(A, B, C, D)",
+    "SEQ(A, B) OR C+", "SEQ(A, B, C, D)", "SEQ(A, NOT C, B)", "SEQ(NOT C, A+, NOT D, B)", "SEQ(A, B+, NOT C)",
+    "A+ AND SEQ(B, C)", "SEQ(A, B) AND SEQ(A, NOT C, B)",
 )  # fmt: skip
-SEQUENCES = tuple(pattern for pattern in PATTERNS if "+" not in pattern)
+SEQUENCES = tuple(pattern for pattern in PATTERNS if "+" not in pattern and "AND" not in pattern)
 RETURNS = (
     "COUNT(*)", "COUNT(*), COUNT(A)", "SUM(A.x), AVG(A.x)", "SUM(A.y), AVG(A.y)", "MIN(A.x), MAX(A.y)",
     "COUNT(*), COUNT(A), SUM(A.x), AVG(A.y), MIN(A.y), MAX(A.x)",
@@ -48,8 +49,9 @@ def random_queries(random: Random, algorithm: Algorithm) -> list[str]:
     found = []
     for _ in range(random.choice((1, 1, 3))):
         slide = random.choice((1, 2, 3, 5, 10, 40))
+        events = f"WITHIN 5 EVENTS SLIDE {random.choice((1, 2, 5, 7))} EVENTS"
         within = random.choice((slide, 2 * slide, 3 * slide + 1, 7 * slide, max(1, slide // 2)))
-        window = random.choice((f"WITHIN {within} s SLIDE {slide} s",) * 5 + ("", "WITHIN 5 EVENTS"))
+        window = random.choice((f"WITHIN {within} s SLIDE {slide} s",) * 5 + ("", events))
         where = " AND ".join(filter(None, (equal, random.choice(WHERE))))
         semantics = random.choice(("any", "any", "next", "contiguous"))
         text = (

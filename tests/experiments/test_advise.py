@@ -29,7 +29,7 @@ EVENTS = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "B", "B"]})
 
 def trial(*digests: str) -> Trial:
     """Answers on prefixes of 64, 128, ... events."""
-    prefixes = [Prefix(64 * 2**n, 1.0, 0.9, 1.1, 1.0, 0, 0.0, 0.0, digest) for n, digest in enumerate(digests)]
+    prefixes = [Prefix(64 * 2**n, 1.0, 0.9, 1.1, 1.0, 0.0, 0, 0.0, 0.0, digest) for n, digest in enumerate(digests)]
     return Trial(Status.OK, "", tuple(prefixes))
 
 
