@@ -13,7 +13,7 @@ import select
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import isfinite
 from types import FrameType
@@ -36,6 +36,8 @@ GRACE_ON_SPARK = 10.0
 """The same where a Spark session has to be stopped, and temporary folders to be removed."""
 AGAIN = 0.02
 """Seconds after which an interrupt that was dropped is raised again."""
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that a command under a time limit passes to its fork."""
 
 
 def _finite(context: click.Context, parameter: click.Parameter, seconds: float | None) -> float | None:
@@ -162,7 +164,7 @@ def reraised() -> Iterator[None]:
 def terminable() -> Iterator[None]:
     """SIGTERM ends the block as an interrupt does, so that handlers clean up; so does SIGHUP, unless it is ignored."""
 
-    def end(number: int, frame: FrameType | None) -> None:
+    def end(received: int, frame: FrameType | None) -> None:
         for number in before:
             signal.signal(number, signal.SIG_IGN)  # one is enough
         raise Terminated
@@ -191,17 +193,19 @@ def time_limit(seconds: float | None, grace: float = GRACE) -> Iterator[None]:
     sys.stderr.flush()
     parent = os.getpid()
     ended, alive = os.pipe()  # the system closes `alive` when the fork ends
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)  # until both processes have their handlers
     child = os.fork()
     if child:
         os.close(alive)
         try:
-            raise click.exceptions.Exit(_watched(child, ended, seconds, grace))
+            raise click.exceptions.Exit(_watched(child, ended, seconds, grace, mask))
         finally:
             os.close(ended)
     os.close(ended)
     status = CHECK_FAILED
     try:
         _end_after(seconds)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         die_with(parent)
         yield
         sys.stdout.flush()
@@ -233,19 +237,19 @@ def _end_after(seconds: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _watched(child: int, ended: int, seconds: float, grace: float) -> int:
-    """Waits for a fork, which receives the signals of this process, and kills it after its time; returns its status."""
+def _watched(child: int, ended: int, seconds: float, grace: float, mask: Iterable[int]) -> int:
+    """Waits for a fork, which receives the signals of this process, and kills it after its time; returns its status.
+
+    `mask`: the signals that are blocked from then on.
+    """
 
     def forward(number: int, frame: FrameType | None) -> None:
         os.kill(child, number)
 
-    numbers = [
-        number
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(number) not in (signal.SIG_IGN, None)
-    ]
+    numbers = [number for number in FORWARDED if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     before = {number: signal.signal(number, forward) for number in numbers}
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         killed = not select.select([ended], [], [], seconds + grace)[0]
         if killed:
             os.kill(child, signal.SIGKILL)
