@@ -1,4 +1,4 @@
-"""Batches and rows at the border between evaluators and kernels."""
+"""Batches and rows at the border between operators and kernels."""
 
 from __future__ import annotations
 

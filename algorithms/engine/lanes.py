@@ -93,7 +93,7 @@ class Lanes(KeyedOperator):
     @property
     @abstractmethod
     def rows(self) -> Any:
-        """Room for rows, which evaluators may share."""
+        """Room for rows, which operators may share."""
 
     @abstractmethod
     def copied(self, rows: Any, size: int, owner: Ints) -> Rows:
@@ -297,5 +297,5 @@ def room_of(states: Any) -> int:
 
 @lru_cache(maxsize=4)
 def _owners(size: int) -> Ints:
-    """Room for the keys of rows, shared as rows themselves are (`running.batches.new_rows`)."""
+    """Room for the keys of rows, shared as rows themselves are (`engine.batches.new_rows`)."""
     return np.empty(size, np.int64)

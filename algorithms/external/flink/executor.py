@@ -22,7 +22,7 @@ from cepbench.queries.compile import CompiledQuery
 class _OnFlink(Executor):
     """Sends batches to the job of its query.
 
-    - `held`: the events that a new job needs, for instance of an evaluator that is unpickled. They are sent again, and
+    - `held`: the events that a new job needs, for instance of an executor that is unpickled. They are sent again, and
       are not part of Flink's state.
     - `found`, `repeated`: numbers of reported and of repeated matches.
     """

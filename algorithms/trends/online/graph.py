@@ -1,4 +1,4 @@
-"""The evaluator over a GRETA graph: vertices for all positions, or for those whose events are selected one by one."""
+"""Lanes of a GRETA graph: vertices for all positions, or for those whose events are selected one by one."""
 
 from __future__ import annotations
 
