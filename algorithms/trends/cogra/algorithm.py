@@ -1,6 +1,7 @@
 """COGRA, at the coarsest granularity (dissertation Chapters 14-18): Algorithm 7 is `trends.online.kernels.sums`.
 
-This folder has additions to the chapters: panes and slices of time.
+There, `aggregate_any` is its loop, and `appending.append` its Lines 4 to 6. All else in this folder is not in the
+dissertation: panes and slices of time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""Gloria (Ma et al., SIGMOD 2022): its graph is `optimizer.graph`, the path search `optimizer.elimination`.
+"""Gloria (Ma et al., SIGMOD 2022): its graph is `optimizer.graph`.
 
+Algorithm 1, the search of a path in the paper, is `optimizer.algorithm_1`; the default, which is exact, is
+`optimizer.elimination`.
 `optimizer.optimizer` is the sharing optimizer, `executor` with `kernels.stream` the executor.
 """
 

@@ -111,9 +111,9 @@ class MultiPatternGraph:
         return self._part(random, least, first, first_mask, {second: second_mask})
 
     def random_vertex(self, random: Random, least: int, size: int) -> SharedChoice | None:
-        """A random pattern, a random sub-pattern that it shares, and at most `size` patterns with it (N_vertex).
+        """A pattern (an end of a random edge), a random sub-pattern that it shares, and up to `size` patterns with it.
 
-        None if nothing can be shared.
+        This is a draw from N_vertex; None if nothing can be shared.
         """
         edges = self.edges(least)
         if not edges:

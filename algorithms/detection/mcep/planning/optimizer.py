@@ -195,9 +195,9 @@ def neighborhood_of(graph: MultiPatternGraph, planner: LocalPlanner, size: int =
     """N_edge for a `size` of 2, otherwise N_vertex^k of k = `size` patterns. Raises `CepbenchError` below 2.
 
     N_edge draws an edge and a common sub-pattern of its two patterns. N_vertex^k draws a pattern, a sub-pattern that it
-    shares, and up to k patterns that contain it. These get local plans that share the sub-pattern. If the empty
-    sub-pattern is drawn, they get their best local plans, which undoes sharing. O(k m), plus the planner's time for new
-    sub-patterns.
+    shares, and up to k patterns, itself included, that contain it. These get local plans that share the sub-pattern. If
+    the empty sub-pattern is drawn, they get their best local plans, which undoes sharing. O(k m), plus the planner's
+    time for new sub-patterns.
     """
     if size < 2:
         raise CepbenchError(f"a neighborhood of {size} patterns shares nothing; choose at least 2")
@@ -237,20 +237,20 @@ def anneal(
     search = _Search(plan, neighborhood, random, budget)
     threshold = 0.0
     while search.steps < probes and not search.over:
-        fresh = search.draw()
-        rise, back = search.move(fresh)
-        threshold = max(threshold, abs(rise))
-        if rise < 0:
+        neighbor = search.draw()
+        increase, undo = search.move(neighbor)
+        threshold = max(threshold, abs(increase))
+        if increase < 0:
             search.remember()
-        plan.exchange(back)
+        plan.exchange(undo)
     while not search.over:
-        fresh = search.draw()
-        rise, back = search.move(fresh)
-        if rise <= 0 or (threshold > 0 and random.random() < exp(-rise / threshold)):
-            if rise < 0:
+        neighbor = search.draw()
+        increase, undo = search.move(neighbor)
+        if increase <= 0 or (threshold > 0 and random.random() < exp(-increase / threshold)):
+            if increase < 0:
                 search.remember()
         else:
-            plan.exchange(back)
+            plan.exchange(undo)
         threshold *= cooling
     return search.end()
 
@@ -278,19 +278,19 @@ def tabu_search(
         for _ in range(breadth):
             if search.over:
                 break
-            fresh = search.draw()
-            if not fresh:
+            neighbor = search.draw()
+            if not neighbor:
                 continue
             roots = list(present)
-            for local in fresh:
+            for local in neighbor:
                 roots[places[local.pattern]] = local.root
             state = tuple(roots)
             if state in visited:
                 continue
-            rise, back = search.move(fresh)
-            if rise < lowest:
-                cheapest, lowest, reached = fresh, rise, state
-            plan.exchange(back)
+            increase, undo = search.move(neighbor)
+            if increase < lowest:
+                cheapest, lowest, reached = neighbor, increase, state
+            plan.exchange(undo)
         if cheapest is not None:
             plan.exchange(cheapest)
             present = list(reached)

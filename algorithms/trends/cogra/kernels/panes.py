@@ -1,4 +1,5 @@
-"""Type-grained aggregation by panes: an event changes the map of its pane alone, however many windows hold it.
+"""Type-grained aggregation by panes (not in the dissertation): an event changes the map of its pane alone, however many
+windows hold it.
 
 Under skip-till-any-match, without predicates on adjacent events, an event at a position p adds to the trends that end
 at p those that end at the positions before. This is a linear map of the cells of type granularity, and with sums an

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from cepbench.algorithms.trends.gloria.optimizer.costs import PaperCosts
-from cepbench.algorithms.trends.gloria.optimizer.graph import NONE, GloriaGraph, Numbers, PoolNodes
+from cepbench.algorithms.trends.gloria.optimizer.graph import MISSING, GloriaGraph, Numbers, PoolNodes
 from cepbench.algorithms.trends.gloria.optimizer.pools import PoolPair
 
 
@@ -39,7 +39,8 @@ def _better(here: PoolNodes, better: int, n: int, costs: PaperCosts) -> bool:
 def path_search(graph: GloriaGraph) -> list[int]:
     """Algorithm 1: the node of each pool.
 
-    The lightest of the paths that pass a node each; each continues by the edge that is pruned last. With one end node
+    The lightest of the paths that pass a node each; each continues, at every node, by the one edge that pruning
+    keeps. With one end node
     (Case 1), paths pass the nearest node of a pool that comes before it. If none is consistent, no members share.
     """
     nearest = [int(here.distances.argmin()) for here in graph.pools]
@@ -49,7 +50,7 @@ def path_search(graph: GloriaGraph) -> list[int]:
         starts = [[(pool.number, nearest[pool.number]) for pool in ending]]
     else:  # Cases 2 and 3
         starts = [[(here.pool.number, n)] for here in graph.pools for n in range(len(here.nodes))]
-    best, least = [here.nodes.index(()) for here in graph.pools], NONE
+    best, least = [here.nodes.index(()) for here in graph.pools], MISSING
     for start in starts:
         path = _path(start, graph, nearest, kept)
         weight = graph.weight(path)

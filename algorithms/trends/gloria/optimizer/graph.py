@@ -14,7 +14,7 @@ from cepbench.algorithms.trends.gloria.optimizer.costs import Mask, PaperCosts
 from cepbench.algorithms.trends.gloria.optimizer.nodes import NARROWED, Node, Profile, Shared, profile
 from cepbench.algorithms.trends.gloria.optimizer.pools import Pool, PoolPair
 
-NONE = math.inf
+MISSING = math.inf
 """The weight of a missing edge."""
 
 Weights = npt.NDArray[np.float64]
@@ -65,7 +65,10 @@ class GloriaGraph:
         return total
 
     def leave(self, pair: PoolPair, costs: PaperCosts, every: bool = False) -> Leaving:
-        """The nodes of the first pool of a pair; nodes of one profile share it, unless `every` node has its own."""
+        """The edges that leave the first pool of a pair: a set per profile of its nodes, or per node if `every`.
+
+        The second pool has no nodes yet.
+        """
         before = self.pools[pair.before.number]
         several = pair.common & (pair.common - 1)
         of_node: list[Profile] = [profile(node, pair) if several else () for node in before.nodes]
@@ -73,7 +76,7 @@ class GloriaGraph:
         of = np.array([n if every else numbers.setdefault(p, len(numbers)) for n, p in enumerate(of_node)], np.intp)
         base = _bases(before.nodes, pair, costs)
         profiles = of_node if every else list(numbers)
-        nearest = np.full(len(profiles), NONE)
+        nearest = np.full(len(profiles), MISSING)
         np.minimum.at(nearest, of, before.distances + base)
         return Leaving(pair, profiles, of, base, nearest)
 
@@ -127,7 +130,7 @@ def _savings(leaving: Leaving, nodes: Sequence[Node], costs: PaperCosts, splitti
         several = [] if pair.after.kleene or splitting else [e.members for e in entries]
         for node, reused in zip(nodes, reusing, strict=True):
             if (reused and not whole.issuperset(reused)) or (several and not _holds(node, several)):
-                row.append(NONE)
+                row.append(MISSING)
                 continue
             weight = 0.0
             for q in node if whole else ():

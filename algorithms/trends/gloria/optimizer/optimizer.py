@@ -18,7 +18,7 @@ from cepbench.algorithms.trends.gloria.optimizer.elimination import (
     TablesTooLarge,
     lightest,
 )
-from cepbench.algorithms.trends.gloria.optimizer.graph import NONE, GloriaGraph, Leaving
+from cepbench.algorithms.trends.gloria.optimizer.graph import MISSING, GloriaGraph, Leaving
 from cepbench.algorithms.trends.gloria.optimizer.nodes import Node, Profile, Shared, generated, groups_of
 from cepbench.algorithms.trends.gloria.optimizer.pools import Pool, Pools
 from cepbench.algorithms.trends.gloria.plan import QSet, WorkloadSharingPlan
@@ -26,8 +26,8 @@ from cepbench.algorithms.trends.gloria.plan import QSet, WorkloadSharingPlan
 OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
 WHOLE = ("exact", "noprune")
 """The optimizers that search the whole graph, and raise an error if a limit is reached."""
-PRUNED = ("gloria", "algorithm1")
-"""Those that keep no nodes without edges, and one of each node's edges to those that have the same."""
+BY_PROFILE = ("gloria", "algorithm1")
+"""The optimizers that drop nodes which no edge enters, and whose nodes of one profile (`nodes.Profile`) share edges."""
 UNLIMITED = SearchLimits(inf)
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
@@ -64,7 +64,7 @@ class Construction:
     def graph(self) -> GloriaGraph:
         """The graph (Sections 5.1 and 5.2). Raises `SearchLimitReached`."""
         graph, counts = GloriaGraph(), self.counts
-        greedy, pruned = self.optimizer == "greedy", self.optimizer in PRUNED
+        greedy, pruned = self.optimizer == "greedy", self.optimizer in BY_PROFILE
         q_sets = kept_edges = 0
         for p, pool in enumerate(self.pools.pools):
             self.limits.check()
@@ -73,14 +73,14 @@ class Construction:
             here = graph.enter(pool, nodes, entering, self.costs, splitting=greedy)
             if greedy:
                 graph.keep(p, [_lightest_entered(graph)])
-            edges = sum(int(np.count_nonzero(graph.edges[pair] < NONE)) for pair in pool.before)
+            edges = sum(int(np.count_nonzero(graph.edges[pair] < MISSING)) for pair in pool.before)
             counts["nodes"] += len(here.nodes)
             counts["graph_edges"] += edges
             q_sets += sum(map(len, here.nodes))
             size = (counts["nodes"] - counts["pruned_nodes"]) * NODE + q_sets * Q_SET
             counts["graph_bytes"] = max(counts["graph_bytes"], size + (kept_edges + edges) * EDGE)
             if pruned:
-                graph.keep(p, (here.distances < NONE).nonzero()[0])
+                graph.keep(p, (here.distances < MISSING).nonzero()[0])
                 if self.optimizer == "algorithm1":
                     graph.keep(p, node_pruning(here, self.costs))
                 counts["pruned_nodes"] += len(nodes) - len(here.nodes)

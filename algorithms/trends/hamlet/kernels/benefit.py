@@ -49,7 +49,7 @@ class BenefitCosts(NamedTuple):
 
 @kernel
 def shared_cost(b: float, n: float, sp: float, sc: float, k: float, g: float, p: float, search: float) -> float:
-    """`Shared` of Equation 8: s_c k g p + b (log2(g) + n s_p).
+    """`Shared` of Equation 8: s_c k g p + b (log2(g) + n s_p). A graphlet is a burst here, so that g = b.
 
     `search` is log2(g) as Definition 12 has it, or 0 for Definition 11.
     """
@@ -155,7 +155,8 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
 
     Level 1 of the search space shares all. Classes that introduce no snapshot stay (Theorem 4.1). The others are tried
     once each, by the snapshots that they introduce, most first: a class leaves if the plan of Level 2 without it
-    costs less (Theorem 4.2). The best plan is compared with sharing nothing. m + 2 plans for m classes that introduce
+    costs less (Theorem 4.2). The best plan is chosen if its benefit is positive: the cost of
+    sharing nothing minus its own. m + 2 plans for m classes that introduce
     snapshots; queries with the same predicates are one class.
     """
     for c in range(len(classes)):

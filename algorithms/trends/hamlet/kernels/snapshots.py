@@ -1,6 +1,7 @@
 """Snapshots at graphlet level (Definition 8) and at event level (Definition 9) of a shared graphlet (Section 3.3).
 
-A snapshot has a value per query and window, to which the expressions of the graphlet's events refer.
+A snapshot has a value per query and window, to which the expressions of the graphlet's events refer. A unit is the
+position of a query in a group of queries that can share E+ (`program.UnitRecord`).
 """
 
 from __future__ import annotations

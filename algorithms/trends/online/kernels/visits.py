@@ -114,13 +114,15 @@ def propagate_keys(
 def _insert(
     i: int, p: int, at_once: bool, events: KernelEvents, program: GraphProgram, totals: Totals, graph: Graph
 ) -> None:
-    """Event i at position p: collects the cells of its predecessors and becomes a vertex, if it matches. For its
-    count e.count in each window:
+    """Event i at position p: collects the cells of its predecessors and becomes a vertex, if it matches.
 
-        collect_sums  e.count = 1 if e starts trends, + E'.count of slots      Algorithm 8, Lines 6-8
-        visit         for each p before e: e.count += p.count                  Algorithm 6, Line 7
-        append_run    the other aggregates of e                                Theorem 12.1
-        deliver       V += e, E.count += e.count, final_count += e.count       Algorithm 6, Lines 6 and 8
+    Below, as in the paper, e is event i and p a vertex before it; in the code, p is a position and e a transition.
+    In each window:
+
+        collect_sums  e.count = 1 if e starts trends, + E'.count of slots (none in GRETA)   Algorithm 8, Lines 6-8
+        visit         for each p before e: e.count += p.count                               Algorithm 6, Line 7
+        append_run    the other aggregates of e                                             Theorem 12.1
+        deliver       V += e, E.count += e.count, final_count += e.count                    Algorithm 6, Lines 6, 8
 
         SEQ(A+, B)  a1: 1   a2: 1 + 1   b3: 1 + 2   a4: 1 + 1 + 2   b5: 1 + 2 + 4   final_count: 3 + 7
     """
