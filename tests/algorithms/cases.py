@@ -19,19 +19,19 @@ Events = str | Sequence[Mapping[str, Any]]
 def supporting(text: str) -> list[Algorithm]:
     """The registered algorithms that support a query."""
     query = parse_query(text)
-    found = [made for made in (algorithm() for algorithm in ALGORITHMS) if made.refusal(query) is None]
-    assert found
-    return found
+    supporters = [algorithm for algorithm in (kind() for kind in ALGORITHMS) if algorithm.refusal(query) is None]
+    assert supporters
+    return supporters
 
 
 def agree(text: str, events: Events) -> list[dict[str, Any]]:
     """The rows on which the oracle and all algorithms that support the query agree, however the stream is cut."""
     query = parse_query(text)
-    given = stream(events) if isinstance(events, str) else events
-    expected = answer(query, given, modular=True)
+    event_list = stream(events) if isinstance(events, str) else events
+    expected = answer(query, event_list, modular=True)
     for algorithm in supporting(text):
-        for cuts in ((), tuple(range(1, len(given)))):
+        for cuts in ((), tuple(range(1, len(event_list)))):
             for promise in (False, True):
-                frame = run(algorithm, query, split(batch(given), cuts), promise=promise)
+                frame = run(algorithm, query, split(batch(event_list), cuts), promise=promise)
                 assert difference(expected, frame) is None, algorithm.name
     return expected

@@ -44,7 +44,7 @@ NO_PATHS = {
     "SEQ(A+, NOT C, B)": ("AA", "AB"),
     "A{2,} SEMANTICS next": ("AA",),
 }
-"""Patterns whose complete matches have to be compared with others."""
+"""Patterns whose matches have to be compared with one another to find the complete matches."""
 """The transitions of each pattern, on which predicates are drawn."""
 
 PREDICATES = ("{0}.x = NEXT({1}).y", "{0}.x != NEXT({1}).x", "{0}.x < NEXT({1}).x", "{0}.s = NEXT({1}).s")

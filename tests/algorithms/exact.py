@@ -13,7 +13,7 @@ COUNT_LIMIT, SUM_LIMIT = 2**64, 2**63
 
 @dataclass(frozen=True)
 class Counted:
-    """What the sequences up to a place add up to; all but `count` is over the events bound to one type."""
+    """The aggregates of the sequences up to a place; all but `count` are over the events bound to the type `of`."""
 
     count: int = 0
     bound: int = 0
@@ -21,17 +21,17 @@ class Counted:
     magnitude: int = 0
     least: int | None = None
 
-    def __add__(self, other: Counted) -> Counted:
+    def __add__(self, addend: Counted) -> Counted:
         return Counted(
-            self.count + other.count,
-            self.bound + other.bound,
-            self.total + other.total,
-            self.magnitude + other.magnitude,
-            min((value for value in (self.least, other.least) if value is not None), default=None),
+            self.count + addend.count,
+            self.bound + addend.bound,
+            self.total + addend.total,
+            self.magnitude + addend.magnitude,
+            min((value for value in (self.least, addend.least) if value is not None), default=None),
         )
 
     def extended(self, value: int | None) -> Counted:
-        """All of them with one more event; `value` is None if its type is not the one that is aggregated."""
+        """The aggregates with one more event; `value` is None if the type of the event is not aggregated."""
         if value is None or not self.count:
             return self
         more = Counted(0, self.count, self.count * value, self.count * abs(value), value)
@@ -57,15 +57,15 @@ class Pattern:
 
     def rows(self, name: str, events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The answer as modular arithmetic shows it."""
-        found: list[tuple[int, int | None, Counted]] = [(0, None, self.counted(events))]
+        windows: list[tuple[int, int | None, Counted]] = [(0, None, self.counted(events))]
         if self.within is not None and self.slide is not None:
             starts = range(0, events[-1]["time"] + 1, self.slide)
             inside = {k: [e for e in events if k <= e["time"] < k + self.within] for k in starts}
-            found = [(k, k + self.within, self.counted(inside[k])) for k in starts]
-        return [self._row(name, start, end, counted) for start, end, counted in found if counted.count]
+            windows = [(k, k + self.within, self.counted(inside[k])) for k in starts]
+        return [self._row(name, start, end, counted) for start, end, counted in windows if counted.count]
 
     def counted(self, events: Sequence[Mapping[str, Any]]) -> Counted:
-        """Over all events, which are in time order."""
+        """The aggregates over all events, which are in time order."""
         reached = [Counted(1)] + [Counted()] * len(self.places)
         for _, stamp in groupby(events, itemgetter("time")):
             simultaneous = list(stamp)

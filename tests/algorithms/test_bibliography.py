@@ -32,6 +32,6 @@ def test_a_paper_is_told_once() -> None:
 
 
 def test_the_citation_names_the_version() -> None:
-    told = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert (told["version"], told["license"]) == (project["version"], project["license"])
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])

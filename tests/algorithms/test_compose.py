@@ -25,11 +25,11 @@ def started(*texts: str, events: EventBatch = EVENTS) -> Executor:
 
 
 def states(executor: Executor, batches: Sequence[EventBatch]) -> list[StateSize]:
-    found = []
+    sizes = []
     for events in batches:
         executor.process(events)
-        found.append(executor.state())
-    return found
+        sizes.append(executor.state())
+    return sizes
 
 
 def test_the_state_of_a_workload_is_that_of_its_queries() -> None:
@@ -77,12 +77,12 @@ def test_pairs_are_exact_and_overflow_where_they_exceed_the_range(arithmetic: st
         )
         for number, counts in enumerate(zip(*sides, strict=True))
     ]
-    found = pairs(rows, arithmetic)
-    assert found is not None
-    columns = (found.keys, found.window, found.ring[:, 0], found.overflow)
+    products = pairs(rows, arithmetic)
+    assert products is not None
+    columns = (products.keys, products.window, products.ring[:, 0], products.overflow)
     answers = {(k, w): (count, bool(over)) for k, w, count, over in zip(*columns, strict=True)}
-    for place, (left, right, both) in enumerate(sides):
-        exact = left * right - both * (both + 1) // 2
+    for place, (left, right, shared) in enumerate(sides):
+        exact = left * right - shared * (shared + 1) // 2
         answer = answers.pop((place // 3, place % 3), None)
         if exact == 0:
             assert answer is None
@@ -96,14 +96,14 @@ def test_pairs_are_exact_and_overflow_where_they_exceed_the_range(arithmetic: st
 def test_pairs_of_counts_that_overflowed_overflow() -> None:
     over = AggregateRows.counting(np.zeros(1, np.int64), np.array([5], np.uint64), np.array([True]))
     fine = AggregateRows.counting(np.zeros(1, np.int64), np.array([2], np.uint64), np.array([False]))
-    found = pairs([over, fine, None], "modular")
-    assert found is not None
-    assert (found.ring[0, 0], found.overflow[0]) == (0, 1)
+    products = pairs([over, fine, None], "modular")
+    assert products is not None
+    assert (products.ring[0, 0], products.overflow[0]) == (0, 1)
     assert pairs([over, None, None], "modular") is None
 
 
 def test_windows_of_events_are_evaluated_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in one portion; keys of a portion begin anew at times before those of the portion before."""
+    """The answer is that of one portion; keys of a portion begin anew at times before those of the portion before."""
     events = batch([{"time": time // 3, "type": "AB"[time * 7 % 5 % 2]} for time in range(120)])
     order = np.argsort(np.arange(120) % 4, kind="stable")
     keyed = KeyedBatch(events.take(order), np.arange(4), np.arange(5) * 30, 4)

@@ -1,4 +1,4 @@
-"""Without the extra, Flink says what is missing, and nothing else suffers."""
+"""Without the extra, Flink names the missing part, and nothing else suffers."""
 
 import json
 from collections.abc import Iterator
@@ -21,20 +21,20 @@ def _forgetting() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_forgetting")
 @pytest.mark.parametrize(
-    ("replaced", "value", "told"),
+    ("replaced", "value", "reason"),
     [
         ("jars", lambda: (), "its jars are not installed (pip install -e '.[flink]')"),
         ("tool", lambda name: None, "there is no java"),
     ],
 )
-def test_what_is_missing(monkeypatch: pytest.MonkeyPatch, replaced: str, value: object, told: str) -> None:
+def test_what_is_missing(monkeypatch: pytest.MonkeyPatch, replaced: str, value: object, reason: str) -> None:
     monkeypatch.setattr(installation, "jars", lambda: ("a.jar",))
     monkeypatch.setattr(installation, replaced, value)
-    assert told in str(installation.missing())
-    assert told in str(Flink().unsupported(parse_query("RETURN COUNT(*) PATTERN SEQ(A, B)")))
+    assert reason in str(installation.missing())
+    assert reason in str(Flink().unsupported(parse_query("RETURN COUNT(*) PATTERN SEQ(A, B)")))
     shown = CliRunner().invoke(algorithms, ["--json"])
     available = {row["name"]: row["available"] for row in json.loads(shown.output)}
-    assert told in available.pop("flink")
+    assert reason in available.pop("flink")
     del available["core-engine"]  # which may be missing, too
     assert set(available.values()) == {"yes"}
     with pytest.raises(installation.FlinkMissing, match="Flink is not available"):

@@ -53,9 +53,9 @@ def keyed(start: int, stop: int, until: int | None = None, *, last: bool = False
     events = EVENTS.slice(start, stop, until)
     values = events.columns["g"]
     keys, counts = np.unique(values, return_counts=True)
-    known = int(EVENTS.columns["g"][: max(1, stop)].max()) + 1
+    number = int(EVENTS.columns["g"][: max(1, stop)].max()) + 1
     offsets = np.concatenate([[0], np.cumsum(counts)])
-    return KeyedBatch(events.take(np.argsort(values, kind="stable")), keys, offsets, known, last)
+    return KeyedBatch(events.take(np.argsort(values, kind="stable")), keys, offsets, number, last)
 
 
 def calls(operator: PerKey) -> dict[int, list[tuple[int, int | None]]]:
@@ -72,9 +72,9 @@ def test_each_key_gets_its_events_in_their_order(operator: PerKey) -> None:
     rows = operator.process(keyed(0, 5))
     assert calls(operator) == {0: [(3, None)], 1: [(2, None)]}
     assert rows[0].keys.tolist() == [0, 1]
-    found = rows[0]
-    assert isinstance(found, AggregateRows)
-    assert found.ring[:, 0].tolist() == [3, 2]
+    counts = rows[0]
+    assert isinstance(counts, AggregateRows)
+    assert counts.ring[:, 0].tolist() == [3, 2]
 
 
 def test_a_key_is_called_where_a_watermark_ends_one_of_its_windows(operator: PerKey) -> None:
@@ -117,8 +117,8 @@ def test_the_state_is_that_of_all_keys(operator: PerKey) -> None:
 def test_it_goes_on_when_it_was_pickled(operator: PerKey) -> None:
     operator.process(keyed(0, 4, 4))
     copy = pickle.loads(pickle.dumps(operator))
-    for one in (operator, copy):
-        one.process(keyed(5, 6, 6))
+    for evaluator in (operator, copy):
+        evaluator.process(keyed(5, 6, 6))
     assert calls(copy) == calls(operator)
     assert copy.state() == operator.state()
 

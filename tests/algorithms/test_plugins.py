@@ -43,7 +43,7 @@ plot:
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file outside of the checkout; forgotten at the end."""
     monkeypatch.setenv(plugins.VARIABLE, "")
     for name in [name for name in sys.modules if name.startswith("cepbench.algorithms.plugins.")]:
@@ -54,10 +54,10 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(
-    own: Path, *arguments: str | Path, environment: dict[str, str] | None = None
+    plugin: Path, *arguments: str | Path, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "cepbench.cli.main", *map(str, arguments)]
-    return subprocess.run(command, cwd=own.parent, env=environment, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=plugin.parent, env=environment, capture_output=True, text=True, timeout=300)
 
 
 def listed(ended: subprocess.CompletedProcess[str]) -> list[str]:
@@ -65,76 +65,78 @@ def listed(ended: subprocess.CompletedProcess[str]) -> list[str]:
     return [line.split()[0] for line in ended.stdout.splitlines()]
 
 
-def test_a_file_is_an_algorithm_like_others(own: Path) -> None:
+def test_a_file_is_an_algorithm_like_others(plugin: Path) -> None:
     assert "counting" not in [kind.name for kind in algorithms()]
-    use([own])
-    use([own])
+    use([plugin])
+    use([plugin])
     assert [kind.name for kind in algorithms()].count("counting") == 1
     assert type(make("counting")).__module__ == "cepbench.algorithms.plugins.own_counting"
     assert list(plugins.digests()) == ["own_counting.py"]
 
 
 @pytest.mark.full
-def test_commands_take_a_file(own: Path) -> None:
-    (own.parent / "q.sase").write_text("RETURN COUNT(*) PATTERN SEQ(A+, B)")
-    (own.parent / "e.csv").write_text("time,type\n1,A\n2,A\n3,B\n")
-    ended = run(own, "query", "-q", "q.sase", "-e", "e.csv", "-a", "counting", "--plugin", own.name, "--format", "csv")
+def test_commands_take_a_file(plugin: Path) -> None:
+    (plugin.parent / "q.sase").write_text("RETURN COUNT(*) PATTERN SEQ(A+, B)")
+    (plugin.parent / "e.csv").write_text("time,type\n1,A\n2,A\n3,B\n")
+    ended = run(
+        plugin, "query", "-q", "q.sase", "-e", "e.csv", "-a", "counting", "--plugin", plugin.name, "--format", "csv"
+    )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines()[1].split(",")[3] == "3"
-    ended = run(own, "verify", "-a", "counting", "--plugin", own, "--cases", "20")
+    ended = run(plugin, "verify", "-a", "counting", "--plugin", plugin, "--cases", "20")
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "counting" in listed(run(own, "algorithms", "--plugin", own))
+    assert "counting" in listed(run(plugin, "algorithms", "--plugin", plugin))
 
 
 @pytest.mark.full
-def test_contract_tests_take_a_file(own: Path) -> None:
+def test_contract_tests_take_a_file(plugin: Path) -> None:
     tests = f"{ROOT}/tests/contract/test_checks.py"
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "counting", tests]
-    environment = {**os.environ, plugins.VARIABLE: str(own)}
+    environment = {**os.environ, plugins.VARIABLE: str(plugin)}
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout[-2000:]
     assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 20
 
 
 @pytest.mark.full
-def test_a_package_checks_itself_outside_of_the_checkout(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_checks_itself_outside_of_the_checkout(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)  # options of this project, as --shuffle
-    package = own.parent / "my_cep"
+    package = plugin.parent / "my_cep"
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "counting.py").write_text(COUNTING)
     [checks] = [block for block in re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL) if "yield_checks" in block]
-    (own.parent / "test_contract.py").write_text(checks)
+    (plugin.parent / "test_contract.py").write_text(checks)
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "test_contract.py"]
-    ended = subprocess.run(command, cwd=own.parent, capture_output=True, text=True, timeout=300)
+    ended = subprocess.run(command, cwd=plugin.parent, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout[-2000:]
     assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 30
 
 
 @pytest.mark.apart
 @pytest.mark.full
-def test_a_figure_has_an_own_algorithm(own: Path) -> None:
-    (own.parent / "own-1.yaml").write_text(EXPERIMENT)
-    ended = run(own, "run", "own-1.yaml", "--plugin", own, "--profile", "smoke", "--results", "results")
+def test_a_figure_has_an_own_algorithm(plugin: Path) -> None:
+    (plugin.parent / "own-1.yaml").write_text(EXPERIMENT)
+    ended = run(plugin, "run", "own-1.yaml", "--plugin", plugin, "--profile", "smoke", "--results", "results")
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    ended = run(own, "plot", "--results", "results")
+    ended = run(plugin, "plot", "--results", "results")
     assert ended.returncode == 0, ended.stderr
-    assert "counting" in "".join(file.read_text() for file in own.parent.glob("results/**/*.json"))
-    assert "own_counting.py" in "".join(file.read_text() for file in own.parent.glob("results/**/*.json"))
+    assert "counting" in "".join(file.read_text() for file in plugin.parent.glob("results/**/*.json"))
+    assert "own_counting.py" in "".join(file.read_text() for file in plugin.parent.glob("results/**/*.json"))
 
 
 @pytest.mark.full
-def test_kernels_of_a_file_are_compiled(own: Path) -> None:
-    ended = run(own, "compile", "counting", "--plugin", own)
+def test_kernels_of_a_file_are_compiled(plugin: Path) -> None:
+    ended = run(plugin, "compile", "counting", "--plugin", plugin)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-    ended = run(own, "compile", "counting")
+    ended = run(plugin, "compile", "counting")
     assert ended.returncode == 2
     assert "unknown algorithm 'counting'" in ended.stderr
 
 
 @pytest.mark.full
-def test_an_installed_package_has_algorithms(own: Path) -> None:
-    package, place = own.parent / "my-cep", own.parent / "site"
+def test_an_installed_package_has_algorithms(plugin: Path) -> None:
+    package, place = plugin.parent / "my-cep", plugin.parent / "site"
     (package / "my_cep").mkdir(parents=True)
     (package / "my_cep" / "__init__.py").touch()
     (package / "my_cep" / "counting.py").write_text(COUNTING)
@@ -142,17 +144,17 @@ def test_an_installed_package_has_algorithms(own: Path) -> None:
     backend = '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
     (package / "pyproject.toml").write_text(f'{backend}{settings}[tool.setuptools]\npackages = ["my_cep"]\n')
     build = "from setuptools.build_meta import build_wheel; print(build_wheel('..'))"
-    made = subprocess.run([sys.executable, "-c", build], cwd=package, capture_output=True, text=True, timeout=300)
-    assert made.returncode == 0, made.stderr
+    built = subprocess.run([sys.executable, "-c", build], cwd=package, capture_output=True, text=True, timeout=300)
+    assert built.returncode == 0, built.stderr
     # A wheel is a zip file of what is to lie in a folder of packages.
-    shutil.unpack_archive(own.parent / made.stdout.splitlines()[-1], place, "zip")
-    (own.parent / "q.sase").write_text("RETURN COUNT(*) PATTERN SEQ(A+, B)")
-    (own.parent / "e.csv").write_text("time,type\n1,A\n2,A\n3,B\n")
+    shutil.unpack_archive(plugin.parent / built.stdout.splitlines()[-1], place, "zip")
+    (plugin.parent / "q.sase").write_text("RETURN COUNT(*) PATTERN SEQ(A+, B)")
+    (plugin.parent / "e.csv").write_text("time,type\n1,A\n2,A\n3,B\n")
     environment = {**os.environ, "PYTHONPATH": str(place)}
-    assert "counting" not in listed(run(own, "algorithms"))
-    assert "counting" in listed(run(own, "algorithms", environment=environment))
+    assert "counting" not in listed(run(plugin, "algorithms"))
+    assert "counting" in listed(run(plugin, "algorithms", environment=environment))
     command = ("query", "-q", "q.sase", "-e", "e.csv", "-a", "counting", "--format", "csv")
-    ended = run(own, *command, environment=environment)
+    ended = run(plugin, *command, environment=environment)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines()[1].split(",")[3] == "3"
 
@@ -207,10 +209,10 @@ WITHOUT = 'name, paper = "counting", "Poppe 2018"'
         ),
     ],
 )
-def test_wrong_files(own: Path, content: str, message: str) -> None:
-    own.write_text(content)
+def test_wrong_files(plugin: Path, content: str, message: str) -> None:
+    plugin.write_text(content)
     with pytest.raises(WrongPlugin, match=re.escape(message)):
-        use([own])
+        use([plugin])
 
 
 EVENTS = pd.DataFrame({"time": [1, 2, 3], "type": ["A", "A", "B"]})
@@ -248,9 +250,11 @@ def twice(x):
         ),
     ],
 )
-def test_errors_of_an_algorithm_have_their_place(own: Path, content: str, error: type[Exception], message: str) -> None:
-    own.write_text(content)
-    use([own])
+def test_errors_of_an_algorithm_have_their_place(
+    plugin: Path, content: str, error: type[Exception], message: str
+) -> None:
+    plugin.write_text(content)
+    use([plugin])
     with pytest.raises(error) as raised:
         evaluate("RETURN COUNT(*) PATTERN SEQ(A+, B)", EVENTS, "counting")
     assert plugins.described(raised.value).startswith(message)
@@ -260,15 +264,15 @@ def test_errors_of_an_algorithm_have_their_place(own: Path, content: str, error:
     ("value", "called"),
     [("{0: 1}", "a value of type dict"), ("1", "a value of type int"), ("[None]", "a value of type list")],
 )
-def test_an_executor_of_a_part_returns_rows(own: Path, value: str, called: str) -> None:
-    own.write_text(COUNTING.replace(PROCESS, f"        return {value}\n"))
-    use([own])
+def test_an_executor_of_a_part_returns_rows(plugin: Path, value: str, called: str) -> None:
+    plugin.write_text(COUNTING.replace(PROCESS, f"        return {value}\n"))
+    use([plugin])
     message = f"own_counting.py, line 15: `Counters.process` returned {called} instead of rows by "
     with pytest.raises(WrongRows, match=re.escape(message)):
         evaluate("RETURN COUNT(*) PATTERN SEQ(A+, B)", EVENTS, "counting")
 
 
-def test_an_executor_returns_rows(own: Path) -> None:
+def test_an_executor_returns_rows(plugin: Path) -> None:
     executor = """
     def executor(self, plan):
         return Silent()
@@ -284,40 +288,40 @@ class Silent(Executor):
     def state(self):
         return StateSize()
 """
-    own.write_text(
+    plugin.write_text(
         COUNTING.replace(NAMED, WITHOUT)
         .replace("(IndependentAlgorithm)", "(Algorithm)")
         .replace("import Executor", "import Algorithm, Executor")
         + executor
     )
-    use([own])
+    use([plugin])
     message = r"own_counting.py, line \d+: `Silent.process` returned None instead of rows by the index of their query"
     with pytest.raises(WrongRows, match=message):
         evaluate("RETURN COUNT(*) PATTERN SEQ(A+, B)", EVENTS, "counting")
 
 
-def test_errors_of_cepbench_have_no_place(own: Path) -> None:
-    use([own])
+def test_errors_of_cepbench_have_no_place(plugin: Path) -> None:
+    use([plugin])
     assert plugins.described(ValueError("no\nmore")) == "ValueError: no"
 
 
-def test_names_are_not_taken_twice(own: Path) -> None:
-    own.write_text(COUNTING.replace('"counting"', '"greta"'))
-    use([own])
+def test_names_are_not_taken_twice(plugin: Path) -> None:
+    plugin.write_text(COUNTING.replace('"counting"', '"greta"'))
+    use([plugin])
     with pytest.raises(UnknownAlgorithm, match="two algorithms are called 'greta'"):
         make("cogra")
 
 
-def test_files_of_one_name_are_refused(own: Path) -> None:
-    other = own.parent / "other" / own.name
-    other.parent.mkdir()
-    other.write_text(COUNTING)
-    use([own])
+def test_files_of_one_name_are_refused(plugin: Path) -> None:
+    namesake = plugin.parent / "other" / plugin.name
+    namesake.parent.mkdir()
+    namesake.write_text(COUNTING)
+    use([plugin])
     with pytest.raises(WrongPlugin, match="of the same name"):
-        use([other])
+        use([namesake])
 
 
-def test_entry_points(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_points(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugins, "_points", plugins._points.__wrapped__)  # which are read once otherwise
     point = EntryPoint("mine", "cepbench.algorithms.trends.cogra.algorithm:Cogra", plugins.GROUP)
     monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == "cepbench.algorithms" else [])

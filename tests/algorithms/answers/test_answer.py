@@ -89,17 +89,17 @@ def test_a_workload_of_aggregates_has_plain_flags() -> None:
 
 def test_partial_rows_of_a_group_add_up_by_window() -> None:
     text = "RETURN n, COUNT(*), SUM(A.x) PATTERN A+ WHERE [s] GROUP-BY n WITHIN 5 s"
-    one, other = builder(text), builder(text)
-    one.add(0, (1, "u"), rows([0, 3], [2, 2**63], [1.5, 2.5]))
-    other.add(0, (1, "v"), rows([3, 4], [2**63, 1], [0.5, 1.0]))
-    one.merge(other.parts)
-    frame = one.frame()
+    answer, further = builder(text), builder(text)
+    answer.add(0, (1, "u"), rows([0, 3], [2, 2**63], [1.5, 2.5]))
+    further.add(0, (1, "v"), rows([3, 4], [2**63, 1], [0.5, 1.0]))
+    answer.merge(further.parts)
+    frame = answer.frame()
     assert frame["window_start"].tolist() == [0, 15, 20]
     assert frame["COUNT(*)"].tolist() == [2, pd.NA, 1]  # the counts overflow only together
     assert frame["SUM(A.x)"].tolist() == [1.5, pd.NA, 1.0]
     assert frame["overflow"].tolist() == [False, True, False]
-    assert one.overflow
-    assert one.matches == float("inf")
+    assert answer.overflow
+    assert answer.matches == float("inf")
 
 
 def test_flags_and_minima_of_parts_reach_their_window() -> None:
@@ -115,9 +115,9 @@ def test_flags_and_minima_of_parts_reach_their_window() -> None:
     assert frame["overflow"].tolist() == [False, True]
 
 
-def digest(*given: AggregateRows) -> str:
+def digest(*parts: AggregateRows) -> str:
     answer = builder("RETURN COUNT(*), SUM(A.x) PATTERN A+ WITHIN 5 s")
-    for part in given:
+    for part in parts:
         answer.add(0, (), part)
     return answer.digest()
 
@@ -145,7 +145,7 @@ def test_digests_do_not_depend_on_the_order_of_additions(prices: list[float]) ->
 
 
 @pytest.mark.parametrize(
-    "other",
+    "changed",
     [
         rows([0], [10], [2.5 + 1e-4]),
         rows([0], [11], [2.5]),
@@ -154,12 +154,12 @@ def test_digests_do_not_depend_on_the_order_of_additions(prices: list[float]) ->
         rows([0], [10], [-2.5]),
     ],
 )
-def test_digests_tell_answers_apart(other: Any) -> None:
-    assert digest(other) != digest(rows([0], [10], [2.5]))
+def test_digests_tell_answers_apart(changed: Any) -> None:
+    assert digest(changed) != digest(rows([0], [10], [2.5]))
 
 
 def test_float_sums_whose_counts_overflowed_do_not_count() -> None:
-    """They are shown as overflowed, and what is left of them depends on the algorithm."""
+    """The sums are shown as overflowed, and their remainders depend on the algorithm."""
     assert digest(rows([0], [10], [2.5], over=3)) == digest(rows([0], [10], [99.0], over=3))
 
 
@@ -178,21 +178,21 @@ def test_a_carry_of_a_signed_sum_means_nothing() -> None:
 
 def test_both_zeros_are_one_group() -> None:
     text = "RETURN x, COUNT(*), SUM(A.x) PATTERN A+ WHERE [n] GROUP-BY x"
-    one, other = builder(text), builder(text)
-    for answer, zeros in ((one, (0.0, -0.0)), (other, (-0.0, 0.0))):
+    first, second = builder(text), builder(text)
+    for answer, zeros in ((first, (0.0, -0.0)), (second, (-0.0, 0.0))):
         for n, zero in enumerate(zeros):
             answer.add(0, (zero, n), rows([0], [1], [0.5]))
-    assert one.frame()["COUNT(*)"].tolist() == [2]
-    assert one.digest() == other.digest()
+    assert first.frame()["COUNT(*)"].tolist() == [2]
+    assert first.digest() == second.digest()
 
 
-def matches(*found: tuple[int, list[int]]) -> MatchRows:
+def matches(*bindings: tuple[int, list[int]]) -> MatchRows:
     """Windows with the positions of a match."""
-    offsets = np.cumsum([0, *(len(positions) for _, positions in found)])
+    offsets = np.cumsum([0, *(len(positions) for _, positions in bindings)])
     return MatchRows(
-        np.array([window for window, _ in found]),
+        np.array([window for window, _ in bindings]),
         offsets,
-        np.array([position for _, positions in found for position in positions], np.int64),
+        np.array([position for _, positions in bindings for position in positions], np.int64),
     )
 
 
@@ -237,7 +237,7 @@ def test_a_summarised_answer_counts_and_digests_matches() -> None:
 
 
 def test_digests_tell_the_first_event() -> None:
-    """Position 0 is an event like others."""
+    """Position 0 is an event, too."""
     digests = set()
     for positions in ([0, 1], [1]):
         answer = matching(summarised=True)
@@ -254,26 +254,26 @@ def test_digests_of_matches_add_up_modulo_2_64() -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
+    "changed",
     [[(0, [1, 2])], [(0, [2, 1]), (0, [3])], [(1, [1, 2]), (0, [3])], [(0, [1]), (0, [2, 3])], [(0, [1, 2])] * 2],
 )
-def test_digests_tell_matches_apart(other: list[tuple[int, list[int]]]) -> None:
+def test_digests_tell_matches_apart(changed: list[tuple[int, list[int]]]) -> None:
     digests = []
-    for found in ([(0, [1, 2]), (0, [3])], other):
+    for bindings in ([(0, [1, 2]), (0, [3])], changed):
         answer = matching(summarised=True)
-        answer.add(0, (1, "u"), matches(*found))
+        answer.add(0, (1, "u"), matches(*bindings))
         digests.append(answer.digest())
     assert digests[0] != digests[1]
 
 
 def test_rows_of_many_substreams_reach_their_groups_in_order() -> None:
-    pooled, other = builder(), builder()
+    pooled, partial = builder(), builder()
     keys = [(7,), (-2,), (5,)]
-    found = rows([1, 0, 0, 1], [10, 20, 30, 40], [1.0, 2.0, 3.0, 4.0])
-    pooled.add_rows(keys, {0: replace(found, key=np.array([2, 0, 1, 2]))})
-    other.add_rows([(3,), (5,)], {0: replace(rows([1, 0], [100, 200], [0.5, 0.5]), key=np.array([1, 0]))})
-    other.add(0, (5,), rows([0], [1], [1.0]))
-    pooled.merge(other.parts)
+    pooled_rows = rows([1, 0, 0, 1], [10, 20, 30, 40], [1.0, 2.0, 3.0, 4.0])
+    pooled.add_rows(keys, {0: replace(pooled_rows, key=np.array([2, 0, 1, 2]))})
+    partial.add_rows([(3,), (5,)], {0: replace(rows([1, 0], [100, 200], [0.5, 0.5]), key=np.array([1, 0]))})
+    partial.add(0, (5,), rows([0], [1], [1.0]))
+    pooled.merge(partial.parts)
     frame = pooled.frame()
     assert frame["n"].tolist() == [-2, 3, 5, 5, 7]
     assert frame["COUNT(*)"].tolist() == [30, 200, 1, 150, 20]
@@ -316,8 +316,8 @@ def test_single_matches_stay_by_group_when_packed() -> None:
 
 def test_matches_of_many_keys_are_kept_by_group() -> None:
     whole, alone = matching(summarised=False), matching(summarised=False)
-    found = matches((0, [1, 2]), (0, [3]), (1, [4]), (0, [5, 6]))
-    whole.add_rows([(2, "u"), (1, "u")], {0: replace(found, key=np.array([0, 0, 1, 0]))})
+    match_rows = matches((0, [1, 2]), (0, [3]), (1, [4]), (0, [5, 6]))
+    whole.add_rows([(2, "u"), (1, "u")], {0: replace(match_rows, key=np.array([0, 0, 1, 0]))})
     alone.add(0, (2, "u"), matches((0, [1, 2]), (0, [3]), (0, [5, 6])))
     alone.add(0, (1, "u"), matches((1, [4])))
     assert whole.frame().equals(alone.frame())

@@ -42,7 +42,7 @@ def test_what_goes_on_from_a_position_goes_on_from_one_that_stands_in_for_it(
 
 
 @pytest.mark.parametrize(
-    ("rest", "reason"),
+    ("clauses", "reason"),
     [
         ("A+ SEMANTICS contiguous", "skip-till-any-match, not contiguous"),
         ("A+ SEMANTICS skip-till-next-match", "skip-till-any-match, not skip-till-next-match"),
@@ -55,10 +55,10 @@ def test_what_goes_on_from_a_position_goes_on_from_one_that_stands_in_for_it(
         ("A+ OR SEQ(A+, B)", "type A may bind"),
     ],
 )
-def test_refuses_what_is_no_maximal_path(rest: str, reason: str) -> None:
-    found = unsupported_complete(parse_query(f"RETURN COMPLETE MATCHES PATTERN {rest}"))
-    assert found is not None
-    assert reason in found
+def test_refuses_what_is_no_maximal_path(clauses: str, reason: str) -> None:
+    refusal = unsupported_complete(parse_query(f"RETURN COMPLETE MATCHES PATTERN {clauses}"))
+    assert refusal is not None
+    assert reason in refusal
 
 
 def test_refuses_pairs() -> None:

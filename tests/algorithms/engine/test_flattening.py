@@ -71,8 +71,8 @@ def test_kleene_patterns_need_a_bound() -> None:
 
 
 def test_distinct_bindings_are_distinct_sequences() -> None:
-    found = sequences("SEQ(A, A?, A?)")
-    assert [sequence.positions for sequence in found] == [(0,), (0, 1), (0, 2), (0, 1, 2)]
+    flattened = sequences("SEQ(A, A?, A?)")
+    assert [sequence.positions for sequence in flattened] == [(0,), (0, 1), (0, 2), (0, 1, 2)]
 
 
 def test_symbols_are_equal_across_queries_when_they_match_the_same_events() -> None:
@@ -131,8 +131,8 @@ def test_as_many_sequences_as_are_kept_are_allowed(most: int, allowed: bool, mon
     ],
 )
 def test_what_is_supported(text: str, reason: str | None) -> None:
-    found = unsupported_as_sequences(parse_query(text), kleene=False)
-    assert (found is None) if reason is None else reason in str(found)
+    refusal = unsupported_as_sequences(parse_query(text), kleene=False)
+    assert (refusal is None) if reason is None else reason in str(refusal)
 
 
 @pytest.mark.parametrize(("pattern", "kleene"), [("SEQ(A, B?)", False), ("A*", True), ("SEQ(A, (SEQ(B, C))+)", True)])

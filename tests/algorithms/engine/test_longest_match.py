@@ -91,8 +91,8 @@ def test_random_cases_however_they_are_cut() -> None:
         ends = any(position.start or position.end for position in part.automaton.positions)
         if not simple or ends or len(part.tables.adjacent.one) or part.automaton.pairwise:
             continue
-        found = max(follow.follow(piece) for piece in pieces)
-        assert found == max((len(row["match"]) for row in rows), default=0), seed
+        length = max(follow.follow(piece) for piece in pieces)
+        assert length == max((len(row["match"]) for row in rows), default=0), seed
         compared += len(rows) > 0
     assert compared > 50
 

@@ -1,4 +1,4 @@
-"""Pickles of lanes: they keep the keys that have an open window, and the others begin anew."""
+"""Pickles of lanes keep the keys that have an open window; all further keys begin anew."""
 
 import pickle
 from collections.abc import Sequence
@@ -56,8 +56,8 @@ def test_a_pickle_keeps_live_keys_only(algorithm: str, query: str) -> None:
         operator: Operator = make(algorithm).operator(job.plan)
         answer = AnswerBuilder(job.workload)
 
-        def run(given: KeyedBatch | None) -> None:
-            rows = operator.finish() if given is None else operator.process(given)  # noqa: B023
+        def run(events: KeyedBatch | None) -> None:
+            rows = operator.finish() if events is None else operator.process(events)  # noqa: B023
             answer.add_rows([(key,) for key in range(KEYS)], rows)  # noqa: B023
 
         run(of_keys(range(KEYS), 1, watermark=60))
@@ -78,7 +78,7 @@ def test_a_pickle_keeps_live_keys_only(algorithm: str, query: str) -> None:
         run(of_keys([live[0], KEYS - 1], 76, watermark=200))
         run(None)
         answers.append((answer, operator.details()))
-    (expected, details), (found, of_pickled) = answers
+    (expected, details), (actual, of_pickled) = answers
     assert len(expected.frame()) > KEYS
-    pd.testing.assert_frame_equal(found.frame(), expected.frame())
+    pd.testing.assert_frame_equal(actual.frame(), expected.frame())
     assert of_pickled == details

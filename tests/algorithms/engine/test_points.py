@@ -30,7 +30,7 @@ def test_count_windows_see_numbers_that_go_on_from_batch_to_batch() -> None:
 
 @pytest.mark.parametrize("window", [Window(4, 2), Window(4, 3), Window(4, 4), Window(2, 5), Window(1, 1)])
 def test_windows_of_points_are_those_of_the_window(window: Window) -> None:
-    every = np.arange(30)
+    axis = np.arange(30)
     points = Points(window)
-    assert points.first_windows(every).tolist() == [window.first_at(point) for point in range(30)]
-    assert points.last_windows(every).tolist() == [window.last_at(point) for point in range(30)]
+    assert points.first_windows(axis).tolist() == [window.first_at(point) for point in range(30)]
+    assert points.last_windows(axis).tolist() == [window.last_at(point) for point in range(30)]

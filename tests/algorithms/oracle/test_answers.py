@@ -81,8 +81,8 @@ def test_an_alias_covers_all_copies() -> None:
 
 
 def windows(clause: str, events: str, unit: str = "s") -> list[tuple[int, int | None, int]]:
-    found = rows(f"RETURN COUNT(*) PATTERN SEQ(A, B) {clause}", events, time_unit=unit)
-    return [(row["window_start"], row["window_end"], row["COUNT(*)"]) for row in found]
+    answers = rows(f"RETURN COUNT(*) PATTERN SEQ(A, B) {clause}", events, time_unit=unit)
+    return [(row["window_start"], row["window_end"], row["COUNT(*)"]) for row in answers]
 
 
 def test_a_match_belongs_to_every_window_that_holds_it() -> None:
@@ -165,9 +165,9 @@ def test_a_float_sum_overflows_past_its_range() -> None:
 
 
 def test_matches_are_positions_in_time_order() -> None:
-    found = rows("RETURN MATCHES PATTERN SEQ(A, B)", "B4 A1 B2 A1")
-    assert [row["match"] for row in found] == [[0, 2], [0, 3], [1, 2], [1, 3]]
-    assert list(found[0]) == ["query", "window_start", "window_end", "match"]
+    answers = rows("RETURN MATCHES PATTERN SEQ(A, B)", "B4 A1 B2 A1")
+    assert [row["match"] for row in answers] == [[0, 2], [0, 3], [1, 2], [1, 3]]
+    assert list(answers[0]) == ["query", "window_start", "window_end", "match"]
 
 
 def test_every_binding_is_a_match() -> None:
@@ -175,8 +175,8 @@ def test_every_binding_is_a_match() -> None:
 
 
 def test_complete_matches_are_part_of_no_other() -> None:
-    found = rows("RETURN COMPLETE MATCHES PATTERN A+ WITHIN 3 s SLIDE 1 s", "A1 A1 A2 A3")
-    assert [(row["window_start"], row["match"]) for row in found] == [
+    answers = rows("RETURN COMPLETE MATCHES PATTERN A+ WITHIN 3 s SLIDE 1 s", "A1 A1 A2 A3")
+    assert [(row["window_start"], row["match"]) for row in answers] == [
         (0, [0, 2]),
         (0, [1, 2]),
         (1, [0, 2, 3]),

@@ -13,7 +13,7 @@ from tests.streams import golden_detection, stream
 EVENTS, CASES = golden_detection()
 
 
-def found(text: str, events: str) -> list[list[int]]:
+def matches_of(text: str, events: str) -> list[list[int]]:
     return [row["match"] for row in answer(parse_query(f"PATTERN {text} PER MATCH"), stream(events))]
 
 
@@ -53,7 +53,7 @@ def test_worked_examples(case: dict[str, Any]) -> None:
     ],
 )
 def test_small_streams(text: str, events: str, matches: list[list[int]]) -> None:
-    assert found(text, events) == matches
+    assert matches_of(text, events) == matches
 
 
 def test_groups_and_equivalence_split_the_stream() -> None:

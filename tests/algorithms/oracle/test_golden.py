@@ -15,7 +15,7 @@ CET = golden_plans()["cet"]
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_the_papers_examples(case: dict[str, Any]) -> None:
     rows = answer(parse_query(case["query"]), case["events"])
-    assert [{name: row[name] for name in wanted} for row, wanted in zip(rows, case["rows"], strict=True)] == case[
+    assert [{name: row[name] for name in expected} for row, expected in zip(rows, case["rows"], strict=True)] == case[
         "rows"
     ]
     if case["paper_value"] is not None and len(rows) == 1:

@@ -33,7 +33,7 @@ def engine() -> Iterator[Engine]:
     started.close()
 
 
-def told(engine: Engine, pattern: str, span: str, events: EventBatch) -> list[list[int]]:
+def engine_matches(engine: Engine, pattern: str, span: str, events: EventBatch) -> list[list[int]]:
     """The sorted answer of the engine, with types A, B, ... as T0, T1, ..."""
     values = [events.position.tolist(), events.time.tolist()]
     types = [f"T{code}" for code in range(len(events.schema.types))]
@@ -79,9 +79,9 @@ def test_a_match_is_reported_once_per_way_of_binding_it(engine: Engine) -> None:
     """docs/findings.md, What the engine of CORE detects; `core-engine` counts it once."""
     events = batch(stream("B1 B3 B5"))
     query = parse_query("PATTERN SEQ(B+ v0, B+ v1) WITHIN 13 s PER MATCH")
-    ours = [[0, 1], [0, 1, 2], [0, 2], [1, 2]]
-    assert sorted(run(make("core"), query, [events])["match"].tolist()) == ours
-    assert told(engine, "(T0+ as v0; T0+ as v1)", "14 [ts]", events) == sorted([*ours, [0, 1, 2]])
+    positions = [[0, 1], [0, 1, 2], [0, 2], [1, 2]]
+    assert sorted(run(make("core"), query, [events])["match"].tolist()) == positions
+    assert engine_matches(engine, "(T0+ as v0; T0+ as v1)", "14 [ts]", events) == sorted([*positions, [0, 1, 2]])
     workload = compile_workload([query], events.schema)
     executor = OneKey(CoreEngine().operator(CoreEngine().plan(workload, Statistics())))
     executor.process(events)
@@ -92,22 +92,22 @@ def test_a_match_is_reported_once_per_way_of_binding_it(engine: Engine) -> None:
 
 def test_events_of_one_time_follow_one_another(engine: Engine) -> None:
     events = batch(stream("A1 B1"))
-    assert told(engine, "(T0 as v0; T1 as v1)", "14 [ts]", events) == [[0, 1]]
+    assert engine_matches(engine, "(T0 as v0; T1 as v1)", "14 [ts]", events) == [[0, 1]]
     query = parse_query("PATTERN A, B WITHIN 13 s PER MATCH")
     assert len(run(CoreEngine(), query, [events])) == len(run(make("core"), query, [events])) == 0
 
 
 @pytest.mark.parametrize(("span", "matches"), [("2 EVENTS", 2), ("1 EVENTS", 1), ("3 [ts]", 2), ("2 [ts]", 1)])
 def test_what_a_span_holds(engine: Engine, span: str, matches: int) -> None:
-    assert len(told(engine, "(T0 as v0; T1 as v1)", span, batch(stream("A1 B2 B3")))) == matches
+    assert len(engine_matches(engine, "(T0 as v0; T1 as v1)", span, batch(stream("A1 B2 B3")))) == matches
 
 
 def test_a_query_that_the_engine_refuses_is_an_error(engine: Engine) -> None:
     with pytest.raises(EngineFailed, match="refused a query"):
-        told(engine, "(T0 as v0; T1 as v1) FILTER v0[ts > -3]", "9 [ts]", batch(stream("A1 B2")))
+        engine_matches(engine, "(T0 as v0; T1 as v1) FILTER v0[ts > -3]", "9 [ts]", batch(stream("A1 B2")))
     with pytest.raises(EngineFailed, match="refused a query"):
-        told(engine, "(T0 as v0; ", "9 [ts]", batch(stream("A1 B2")))
-    assert told(engine, "(T0 as v0; T1 as v1)", "9 [ts]", batch(stream("A1 B2"))) == [[0, 1]]
+        engine_matches(engine, "(T0 as v0; ", "9 [ts]", batch(stream("A1 B2")))
+    assert engine_matches(engine, "(T0 as v0; T1 as v1)", "9 [ts]", batch(stream("A1 B2"))) == [[0, 1]]
 
 
 def test_nothing_is_left_behind() -> None:

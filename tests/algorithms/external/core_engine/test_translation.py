@@ -61,6 +61,6 @@ def test_queries(text: str, pattern: str, span: str) -> None:
     ],
 )
 def test_what_is_refused(text: str, reason: str) -> None:
-    found = unsupported(parse_query(text))
-    assert found is not None
-    assert reason in found
+    refusal = unsupported(parse_query(text))
+    assert refusal is not None
+    assert reason in refusal

@@ -1,4 +1,4 @@
-"""Detection on Flink: each match once, with its last event; orders of an AND; and what is refused."""
+"""Detection on Flink: each match once, with its last event; orders of an AND; and refused patterns."""
 
 import re
 
@@ -27,8 +27,8 @@ def clause_of(pattern: str) -> DetectionClause:
 def test_matches_are_reported_with_their_last_event() -> None:
     events = batch(stream("A1 B2 B2 A3 B4 B5 B6"))
     executor = executor_of("PATTERN A AND B WITHIN 2 s PER MATCH", events)
-    told = [matches(executor.process(events.slice(n, n + 1))) for n in range(len(events))]
-    assert told == [[], [[0, 1]], [[0, 2]], [[1, 3], [2, 3]], [[3, 4]], [[3, 5]], []]
+    reported = [matches(executor.process(events.slice(n, n + 1))) for n in range(len(events))]
+    assert reported == [[], [[0, 1]], [[0, 2]], [[1, 3], [2, 3]], [[3, 4]], [[3, 5]], []]
     assert not executor.finish()
 
 
@@ -62,8 +62,8 @@ def test_the_same_events_are_one_match() -> None:
     text = "PATTERN SEQ(A, B+) OR A AND B OR A AND A AND B WITHIN 3 s PER MATCH"
     events = "A1 B2 A2 A3 B4 B5"
     agree(text, events)
-    told = details_of(text, batch(stream(events)))
-    assert told["duplicates"] > 0
+    details = details_of(text, batch(stream(events)))
+    assert details["duplicates"] > 0
     sequence = details_of("PATTERN SEQ(A, B) WITHIN 3 s PER MATCH", batch(stream(events)))
     assert (sequence["matches_reported"], sequence["duplicates"]) == (6, 0)
 

@@ -1,4 +1,4 @@
-"""Flink's patterns, beside SASE's answers: what it repeats, what it loses, and what is emulated."""
+"""Flink's patterns, beside SASE's answers: repeated matches, lost matches, and emulated clauses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,12 +35,12 @@ def details_of(text: str, events: EventBatch, algorithm: Flink | None = None) ->
 
 def agree(text: str, events: str, specification: str = "flink") -> list[Any]:
     """The answer of Flink, which is that of SASE, however the stream is cut."""
-    query, given = parse_query(text), batch(stream(events))
-    expected = run(make("sase"), query, [given])
-    for cuts in ((), tuple(range(1, len(given)))):
-        assert run(make(specification), query, split(given, cuts), promise=bool(cuts)).equals(expected)
-    found: list[Any] = expected[expected.columns[3]].tolist()
-    return found
+    query, event_batch = parse_query(text), batch(stream(events))
+    expected = run(make("sase"), query, [event_batch])
+    for cuts in ((), tuple(range(1, len(event_batch)))):
+        assert run(make(specification), query, split(event_batch, cuts), promise=bool(cuts)).equals(expected)
+    answers: list[Any] = expected[expected.columns[3]].tolist()
+    return answers
 
 
 def test_relaxed_contiguity_is_not_skip_till_next_match() -> None:
@@ -150,14 +150,14 @@ def test_what_flink_repeats_counts_once_and_is_told() -> None:
     text = "RETURN COUNT(*) PATTERN SEQ((SEQ(A+, B))+, C)"
     events = "A1 A2 B3 A4 B5 C6 C7"
     [count] = agree(text, events)
-    told = details_of(text, batch(stream(events)))
-    assert told["duplicates"] == 25
-    assert told["matches_reported"] == count + 25
+    details = details_of(text, batch(stream(events)))
+    assert details["duplicates"] == 25
+    assert details["matches_reported"] == count + 25
 
 
 def test_sequences_are_not_repeated() -> None:
-    told = details_of("RETURN COUNT(*) PATTERN SEQ(A, B)", batch(stream("A1 A2 B3 B4")))
-    assert (told["matches_reported"], told["duplicates"]) == (4, 0)
+    details = details_of("RETURN COUNT(*) PATTERN SEQ(A, B)", batch(stream("A1 A2 B3 B4")))
+    assert (details["matches_reported"], details["duplicates"]) == (4, 0)
 
 
 def test_flattened() -> None:
@@ -196,9 +196,9 @@ def test_no_sequence_is_short_enough(semantics: str) -> None:
     ],
 )
 def test_what_is_refused(text: str, reason: str) -> None:
-    told = Flink().unsupported(parse_query(text))
-    assert told is not None
-    assert reason in told
+    refusal = Flink().unsupported(parse_query(text))
+    assert refusal is not None
+    assert reason in refusal
 
 
 def test_state_is_that_of_open_windows_and_partial_matches() -> None:

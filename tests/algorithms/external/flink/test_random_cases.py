@@ -1,4 +1,4 @@
-"""Random cases against the oracle: a job for each, so few by default; `CEPBENCH_FLINK_CASES` tells how many."""
+"""Random cases against the oracle: a job for each, so few by default; `CEPBENCH_FLINK_CASES` sets the number."""
 
 import os
 from dataclasses import replace

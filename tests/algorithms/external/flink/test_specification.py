@@ -16,11 +16,11 @@ def lines(text: str) -> list[str]:
 
 
 def test_an_or_of_types_is_a_place_that_either_type_may_take() -> None:
-    told = lines("PATTERN SEQ(A, (B OR C OR B z) x, C) WITHIN 5 s PER MATCH")
-    assert [line for line in told if line.startswith(("flow", "place", "type"))] == [
+    specified = lines("PATTERN SEQ(A, (B OR C OR B z) x, C) WITHIN 5 s PER MATCH")
+    assert [line for line in specified if line.startswith(("flow", "place", "type"))] == [
         "flow 3 1 S3 E0 E1 E2", "place 0", "place 1", "place 2", "types 3", "type 0 0", "type 1 1 3", "type 2 2 4",
     ]  # fmt: skip
-    assert [line for line in told if line.startswith(("operands", "local"))] == [
+    assert [line for line in specified if line.startswith(("operands", "local"))] == [
         "operands 0 1 1 1 2",
         "local -1 -1 -1 -1 -1",
     ]
@@ -31,8 +31,8 @@ def test_an_or_of_types_is_a_place_that_either_type_may_take() -> None:
     [("x.x > 2 AND C.x < 1", "local 0 0 1"), ("A.x > 2 AND (C.x > 2 OR C.x < 1)", "local 0 -1 1")],
 )
 def test_conditions_on_an_or_are_those_of_its_types(condition: str, rows: str) -> None:
-    told = lines(f"PATTERN SEQ((A OR B) x, C) WHERE {condition} WITHIN 5 s PER MATCH")
-    assert [line for line in told if line.startswith(("local", "adjacent"))] == [rows]
+    specified = lines(f"PATTERN SEQ((A OR B) x, C) WHERE {condition} WITHIN 5 s PER MATCH")
+    assert [line for line in specified if line.startswith(("local", "adjacent"))] == [rows]
 
 
 def test_counted_matches_are_asked_for_as_matches() -> None:
