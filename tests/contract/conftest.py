@@ -1,9 +1,9 @@
-"""Shows at the end of a run what the random cases compared."""
+"""Shows the comparisons of random cases at the end of a run."""
 
 import pytest
 
 COMPARED = "compared"
-"""The name of the property with which a test reports what it compared."""
+"""The name of the property with which a test reports its comparisons."""
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -46,7 +46,7 @@ def random_queries(random: Random, algorithm: Algorithm) -> list[str]:
     """Up to three queries that split the stream alike and that the algorithm supports; perhaps none."""
     group, equal = random.choice(SPLITS)
     patterns = SEQUENCES if algorithm.flattens and random.random() < 0.8 else PATTERNS
-    found = []
+    queries = []
     for _ in range(random.choice((1, 1, 3))):
         slide = random.choice((1, 2, 3, 5, 10, 40))
         events = f"WITHIN 5 EVENTS SLIDE {random.choice((1, 2, 5, 7))} EVENTS"
@@ -60,8 +60,8 @@ def random_queries(random: Random, algorithm: Algorithm) -> list[str]:
         )
         with suppress(QueryError):  # NEXT(A) where no A follows another
             if algorithm.unsupported(parse_query(text)) is None:
-                found.append(text)
-    return found
+                queries.append(text)
+    return queries
 
 
 def random_pieces(random: Random) -> list[EventBatch]:

@@ -49,9 +49,9 @@ def test_a_longer_language_is_compared_too(specification: str) -> None:
 
 
 def test_every_example_is_evaluated_by_some_algorithm() -> None:
-    every = [kind() for kind in algorithms()]
+    instances = [kind() for kind in algorithms()]
     for example in examples():
-        assert any(algorithm.unsupported(example.query) is None for algorithm in every), example.name
+        assert any(algorithm.unsupported(example.query) is None for algorithm in instances), example.name
 
 
 def test_names_are_those_of_specifications() -> None:

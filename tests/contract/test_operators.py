@@ -41,12 +41,12 @@ def test_random_streams_get_the_answer_of_executors(keyed: Algorithm, arithmetic
         texts, pieces = random_queries(random, keyed), random_pieces(random)
         for job in jobs_of(keyed, texts, arithmetic) if texts else ():
             operator = keyed.operator(job.plan)
-            found, _ = by_operator(operator, job, pieces, pickled=seed % 3 == 0, look=seed % 2 == 0)
+            actual, _ = by_operator(operator, job, pieces, pickled=seed % 3 == 0, look=seed % 2 == 0)
             compared += 1
-            wanted = by_executors(keyed, job, pieces)
+            expected = by_executors(keyed, job, pieces)
             where = f"seed {seed}: {texts}"
-            pd.testing.assert_frame_equal(found.frame(), wanted.frame(), rtol=1e-9, obj=where)
-            assert found.digest() == wanted.digest(), where
+            pd.testing.assert_frame_equal(actual.frame(), expected.frame(), rtol=1e-9, obj=where)
+            assert actual.digest() == expected.digest(), where
     assert compared >= cases // 10
 
 
@@ -87,10 +87,10 @@ def test_the_state_of_an_operator_is_that_of_its_executors(keyed: Algorithm) -> 
     for executor, start, stop in zip(executors, offsets[:-1], offsets[1:], strict=True):
         executor.process(events.slice(start, stop))
     for _ in range(2):  # the largest, and then what is live
-        found, states = operator.state(), [executor.state() for executor in executors]
-        assert found.bytes == sum(state.bytes for state in states)
-        assert found.kinds == sum(states[1:], states[0]).kinds
-        assert found.reserved < 100_000
+        size, states = operator.state(), [executor.state() for executor in executors]
+        assert size.bytes == sum(state.bytes for state in states)
+        assert size.kinds == sum(states[1:], states[0]).kinds
+        assert size.reserved < 100_000
 
 
 @pytest.mark.parametrize("name", [kind.name for kind in algorithms() if kind.missing() is None])
@@ -103,9 +103,9 @@ def test_a_stream_without_keys_is_one_key(name: str) -> None:
     answers = []
     events = grouped([1, 2, 3, 4, 5, 6], [0, 1, 0, 1, 0, 1])
     for cut in (0, 3):
-        found, _ = by_operator(algorithm.operator(job.plan), job, [events.slice(0, cut), events.slice(cut, 6)])
-        answers.append(found.digest())
-    assert found.rows
+        answer, _ = by_operator(algorithm.operator(job.plan), job, [events.slice(0, cut), events.slice(cut, 6)])
+        answers.append(answer.digest())
+    assert answer.rows
     assert answers[0] == answers[1]
 
 

@@ -21,16 +21,16 @@ def rows() -> list[Rows]:
 
 
 def test_the_right_answer_does_not_differ(rows: list[Rows]) -> None:
-    assert [len(own) for own in rows] == [1, 1]
-    assert case_difference(CASE, rows, frame_of([row for own in rows for row in own])) is None
-    assert case_difference(CASE, rows, frame_of([row for own in reversed(rows) for row in own])) is None
+    assert [len(query_rows) for query_rows in rows] == [1, 1]
+    assert case_difference(CASE, rows, frame_of([row for query_rows in rows for row in query_rows])) is None
+    assert case_difference(CASE, rows, frame_of([row for query_rows in reversed(rows) for row in query_rows])) is None
 
 
-@pytest.mark.parametrize(("wrong", "said"), [(0, "query q1: row 0, COUNT(*)"), (1, "query q2: row 0, SUM(B.x)")])
-def test_every_query_of_a_workload_is_compared(rows: list[Rows], wrong: int, said: str) -> None:
+@pytest.mark.parametrize(("wrong", "message"), [(0, "query q1: row 0, COUNT(*)"), (1, "query q2: row 0, SUM(B.x)")])
+def test_every_query_of_a_workload_is_compared(rows: list[Rows], wrong: int, message: str) -> None:
     item = ("COUNT(*)", "SUM(B.x)")[wrong]
-    answered = [{**row, item: row[item] + 1} if item in row else row for own in rows for row in own]
-    assert str(case_difference(CASE, rows, frame_of(answered))).startswith(said)
+    answered = [{**row, item: row[item] + 1} if item in row else row for query_rows in rows for row in query_rows]
+    assert str(case_difference(CASE, rows, frame_of(answered))).startswith(message)
     missing = frame_of(rows[1 - wrong])
     assert str(case_difference(CASE, rows, missing)).endswith("1 rows expected, 0 answered")
 

@@ -49,18 +49,18 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arbitration, "SECONDS", 300.0)
 
 
-def asked(text: str, numbers: str = "modular", **others: Algorithm) -> Arbitration:
+def asked(text: str, numbers: str = "modular", **algorithms: Algorithm) -> Arbitration:
     queries: tuple[Query, ...] = parse_workload(text)
-    return arbitrated(queries, read_events(EVENTS).batch, {"cogra": make("cogra"), **others}, numbers, MEMORY)
+    return arbitrated(queries, read_events(EVENTS).batch, {"cogra": make("cogra"), **algorithms}, numbers, MEMORY)
 
 
 COUNT = "RETURN COUNT(*) PATTERN SEQ(A, B) WHERE A.x < 1 WITHIN 4 s SLIDE 2 s"
 
 
 def test_the_first_prefix_with_a_difference_says_who_is_wrong() -> None:
-    found = asked(COUNT, other=LateMistake())
-    assert (found.events, list(found.wrong)) == (32, ["other"])
-    assert found.wrong["other"] == "10 rows expected, 16 answered"
+    result = asked(COUNT, other=LateMistake())
+    assert (result.events, list(result.wrong)) == (32, ["other"])
+    assert result.wrong["other"] == "10 rows expected, 16 answered"
 
 
 def test_errors_are_differences() -> None:

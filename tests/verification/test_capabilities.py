@@ -1,4 +1,4 @@
-"""The matrix says what is true: who can evaluate something answers as the oracle does."""
+"""The matrix is true: an algorithm that can evaluate a query answers as the oracle does."""
 
 from functools import cache
 from pathlib import Path
@@ -85,9 +85,9 @@ def test_the_document_is_up_to_date() -> None:
 
 
 def test_parameters_make_a_column_of_their_own() -> None:
-    found = {row.name: row.reasons for row in capabilities(["sharon", "sharon[max_length=4]"]).rows}
-    assert list(found["Kleene"]) == ["sharon"]
-    assert list(found["AND"]) == ["sharon", "sharon[max_length=4]"]
+    reasons = {row.name: row.reasons for row in capabilities(["sharon", "sharon[max_length=4]"]).rows}
+    assert list(reasons["Kleene"]) == ["sharon"]
+    assert list(reasons["AND"]) == ["sharon", "sharon[max_length=4]"]
     with pytest.raises(UnknownAlgorithm, match="unknown algorithm 'nothing'"):
         capabilities(["nothing"])
 
@@ -101,26 +101,26 @@ def test_a_workload_is_refused_for_its_first_query_that_is() -> None:
 
 def test_of_what_was_measured_the_columns_that_differ_are_shown() -> None:
     measured = ["greta", "sharon[max_length=4]", "sharon[optimizer=greedy]", "mine", "cet[nothing=1]"]
-    found = measured_capabilities(measured)
-    assert found.algorithms == (*(kind.name for kind in algorithms()), "sharon[max_length=4]")
+    table = measured_capabilities(measured)
+    assert table.algorithms == (*(kind.name for kind in algorithms()), "sharon[max_length=4]")
 
 
 def test_what_is_not_installed_is_shown_as_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     before = capabilities(["flink"])
     reported = "Flink is not available: there is no java"
     monkeypatch.setattr("cepbench.algorithms.external.flink.algorithm.missing", lambda: reported)
-    found = capabilities(["flink"])
-    assert found.absent == {"flink": reported}
-    assert found.rows == before.rows
-    assert found.rows[0].reasons == {}
+    table = capabilities(["flink"])
+    assert table.absent == {"flink": reported}
+    assert table.rows == before.rows
+    assert table.rows[0].reasons == {}
 
 
 def test_a_group_that_is_refused_as_a_whole_is_reported_so() -> None:
     def refused(group: str, *reasons: str | None) -> list[Capability]:
-        found = [{} if reason is None else {"a": reason} for reason in reasons]
-        return [Capability(group, f"{group}{n}", "", why) for n, why in enumerate(found)]
+        by_row = [{} if reason is None else {"a": reason} for reason in reasons]
+        return [Capability(group, f"{group}{n}", "", why) for n, why in enumerate(by_row)]
 
     rows = [*refused("X", "no", "no", "no"), *refused("Y", "no", None, "never"), *refused("Z", "no", "no")]
-    found = Capabilities(("a", "b"), tuple(rows), {})
-    assert found.refusals("a") == {"no": ("all of X", "Y0", "Z0", "Z1"), "never": ("Y2",)}
-    assert found.refusals("b") == {}
+    table = Capabilities(("a", "b"), tuple(rows), {})
+    assert table.refusals("a") == {"no": ("all of X", "Y0", "Z0", "Z1"), "never": ("Y2",)}
+    assert table.refusals("b") == {}

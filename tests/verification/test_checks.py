@@ -1,4 +1,4 @@
-"""The checks of the contract catch what is broken, by name, and let pass what is right."""
+"""The checks of the contract name every fault of a broken algorithm, and let a right algorithm pass."""
 
 from collections.abc import Callable
 from unittest import SkipTest
@@ -14,13 +14,13 @@ from cepbench.verification.examples import examples
 
 
 class Right(Cogra):
-    """What the others break."""
+    """An algorithm without a fault, which the broken algorithms change."""
 
     name = "right"
 
 
 class Changed(Operator):
-    """An operator as it should be, for others to break."""
+    """An operator as it should be, for subclasses to break."""
 
     def __init__(self, inner: Operator) -> None:
         self.inner = inner
@@ -38,7 +38,7 @@ class Changed(Operator):
 
 
 class Forgetful(Changed):
-    """Loses what happened when it is pickled."""
+    """Loses its state when it is pickled."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return Forgetful, (None,)
@@ -92,8 +92,8 @@ class Broken(Right):
 
 def check_of(algorithm: Algorithm, name: str) -> Check:
     """The check of a name, of either form."""
-    every = (*yield_checks(algorithm), *yield_checks(algorithm, thorough=True))
-    return {str(check): check for check in every}[name]
+    checks = (*yield_checks(algorithm), *yield_checks(algorithm, thorough=True))
+    return {str(check): check for check in checks}[name]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_what_cannot_run_here_says_why() -> None:
 
 
 def test_the_full_form_adds_to_the_small_one() -> None:
-    """But for what it has more cases of."""
+    """The full form replaces checks of which it has more cases."""
     small, full = list(yield_checks(Right())), list(yield_checks(Right(), thorough=True))
     names = {str(check) for check in full}
     assert [str(check) for check in small if not check.contained] == [str(c) for c in full if not c.thorough]
@@ -165,7 +165,11 @@ def test_algorithms_get_different_cuts_of_an_example() -> None:
         name = "other"
 
     cuts = [
-        [check.function.args[2] for check in yield_checks(kind()) if str(check) in {one.name for one in examples()}]
+        [
+            check.function.args[2]
+            for check in yield_checks(kind())
+            if str(check) in {example.name for example in examples()}
+        ]
         for kind in (Right, Other)
     ]
     assert len({cut for chosen in cuts for cut in chosen}) == 4

@@ -1,4 +1,4 @@
-"""The features of a case follow from the case, whatever it was drawn for."""
+"""The features of a case follow from the case, whatever features were wanted."""
 
 from random import Random
 
@@ -17,7 +17,7 @@ PLAIN = {F.ANY, F.WHOLE_STREAM}
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("COUNT(*) PATTERN A", set()),
         ("COUNT(A) PATTERN A+", {F.KLEENE, F.COUNT_OF}),
@@ -45,8 +45,8 @@ PLAIN = {F.ANY, F.WHOLE_STREAM}
         ("COUNT(*) PATTERN SEQ(A, B, C) WHERE C.time - A.time < 5 s", {F.PAIRWISE, F.OFFSET, F.TIME}),
     ],
 )  # fmt: skip
-def test_of_a_query(text: str, found: set[Feature]) -> None:
-    assert query_features(parse_query(f"RETURN {text}")) == found | PLAIN
+def test_of_a_query(text: str, expected: set[Feature]) -> None:
+    assert query_features(parse_query(f"RETURN {text}")) == expected | PLAIN
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_of_a_window(clause: str, feature: Feature) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("A WITHIN 4 s", {F.PER_MATCH}),
         ("SEQ(A, B+) WITHIN 4 events", {F.PER_MATCH_COUNTED, F.KLEENE}),
@@ -79,8 +79,8 @@ def test_of_a_window(clause: str, feature: Feature) -> None:
         ("SEQ(A, (B OR B) x) OR C WITHIN 4 s", {F.PER_MATCH, F.OPERAND_OR, F.OR, F.REPEATED_TYPE}),
     ],
 )
-def test_of_detection(text: str, found: set[Feature]) -> None:
-    assert query_features(parse_query(f"PATTERN {text} PER MATCH")) == found | {F.ANY, F.MATCHES}
+def test_of_detection(text: str, expected: set[Feature]) -> None:
+    assert query_features(parse_query(f"PATTERN {text} PER MATCH")) == expected | {F.ANY, F.MATCHES}
 
 
 def test_of_a_detected_count() -> None:
@@ -102,8 +102,8 @@ def case_of(text: str, events: str, **more: object) -> Case:
 
 
 def stream_features(case: Case) -> set[Feature]:
-    [found] = features(case, expected_rows(case))
-    return set(found - query_features(case.query))
+    [shown] = features(case, expected_rows(case))
+    return set(shown - query_features(case.query))
 
 
 def test_of_a_stream() -> None:
@@ -135,17 +135,17 @@ def test_queries_without_rows_show_nothing() -> None:
 
 @pytest.mark.parametrize("feature", Feature)
 def test_a_feature_that_is_wanted_is_drawn(feature: Feature) -> None:
-    found = 0
+    drawn = 0
     random = Random(feature)
     for _ in range(60):
         case = random_case(random.getrandbits(48), frozenset({feature}))
         try:
-            found += frozenset({feature}) in pairs_of(case, expected_rows(case))
+            drawn += frozenset({feature}) in pairs_of(case, expected_rows(case))
         except TooManyMatches:
             continue
-        if found == 5:
+        if drawn == 5:
             return
-    pytest.fail(f"{found} of 60 cases have it")
+    pytest.fail(f"{drawn} of 60 cases have it")
 
 
 def test_what_is_banned_is_not_drawn() -> None:

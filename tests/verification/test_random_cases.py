@@ -34,8 +34,8 @@ def cases() -> list[Case]:
 def without_nulls(events: Sequence[Mapping[str, Any]], case: Case) -> list[dict[str, Any]]:
     """Events without the attributes that are null in the case."""
     return [
-        {name: value for name, value in event.items() if given[name] is not None}
-        for event, given in zip(events, case.events, strict=True)
+        {name: value for name, value in event.items() if original[name] is not None}
+        for event, original in zip(events, case.events, strict=True)
     ]
 
 
@@ -49,9 +49,9 @@ def test_a_seed_gives_one_case() -> None:
 
 
 def test_cases_cover_the_language(cases: list[Case]) -> None:
-    seen = Counter(name for case in cases for name in set(operators(case.query.pattern)))
-    assert set(seen) == {"Event", "Seq", "Plus", "Star", "Maybe", "Repeat", "Not", "Or", "And"}
-    assert min(seen.values()) >= 5
+    counts = Counter(name for case in cases for name in set(operators(case.query.pattern)))
+    assert set(counts) == {"Event", "Seq", "Plus", "Star", "Maybe", "Repeat", "Not", "Or", "And"}
+    assert min(counts.values()) >= 5
     assert {case.query.semantics for case in cases} == set(Semantics)
     predicates = {type(predicate).__name__ for case in cases for predicate in case.query.predicates}
     assert predicates == {"Equivalence", "Local", "Comparison"}
@@ -62,9 +62,9 @@ def test_cases_cover_the_language(cases: list[Case]) -> None:
 
 
 def test_many_cases_have_an_answer_and_few_are_too_large(cases: list[Case]) -> None:
-    found = Counter(_kind(case) for case in cases)
-    assert found["rows"] > len(cases) / 3
-    assert found["too large"] < len(cases) / 20
+    counts = Counter(_kind(case) for case in cases)
+    assert counts["rows"] > len(cases) / 3
+    assert counts["too large"] < len(cases) / 20
 
 
 def _kind(case: Case) -> str:
@@ -103,15 +103,15 @@ def test_cuts_split_a_batch_without_loss(cases: list[Case]) -> None:
         batch = batch_of(case.events)
         for cuts in ((), case.cuts, every_event(case), inside_time_stamps(case)):
             pieces = split(batch, cuts)
-            found = [event for piece in pieces for event in plain_events(piece)]
-            assert without_nulls(found, case) == without_nulls(case.events, case)
+            events = [event for piece in pieces for event in plain_events(piece)]
+            assert without_nulls(events, case) == without_nulls(case.events, case)
             assert len(pieces) == len(cuts) + 1
 
 
 def test_cuts_inside_time_stamps(cases: list[Case]) -> None:
     case = next(case for case in cases if inside_time_stamps(case))
-    for one, other in pairwise(split(batch_of(case.events), inside_time_stamps(case))):
-        assert one.time[-1] == other.time[0]
+    for left, right in pairwise(split(batch_of(case.events), inside_time_stamps(case))):
+        assert left.time[-1] == right.time[0]
 
 
 def test_shrinking_keeps_what_fails_only(cases: list[Case]) -> None:

@@ -103,8 +103,8 @@ def _positive(pattern: Pattern) -> Pattern:
         case Event():
             return pattern
         case Seq(parts):
-            kept = tuple(_positive(part) for part in parts if not isinstance(part, Not))
-            return Seq(kept) if len(kept) > 1 else kept[0]
+            remaining = tuple(_positive(part) for part in parts if not isinstance(part, Not))
+            return Seq(remaining) if len(remaining) > 1 else remaining[0]
         case Or(parts) | And(parts):
             return replace(pattern, parts=tuple(_positive(part) for part in parts))
         case Plus(part) | Star(part) | Maybe(part) | Repeat(part) | Not(part):
@@ -128,8 +128,8 @@ def zero_for_nothing(case: Case) -> Rows:
 
 def per_partition(case: Case) -> Rows:
     """Splits by GROUP-BY alone, and so combines events that equivalence predicates keep apart."""
-    kept = tuple(predicate for predicate in case.query.predicates if not hasattr(predicate, "attributes"))
-    return rows_of(replace(case.query, predicates=kept), case.events)
+    remaining = tuple(predicate for predicate in case.query.predicates if not hasattr(predicate, "attributes"))
+    return rows_of(replace(case.query, predicates=remaining), case.events)
 
 
 def crashes(case: Case) -> Rows:
@@ -189,8 +189,8 @@ def test_mistakes_are_caught(mistake: Callable[[Case], Rows]) -> None:
 
 def test_mistakes_that_several_queries_make_together_are_caught() -> None:
     def forgets_the_last_query(case: Case) -> pd.DataFrame:
-        kept = case.queries[:-1] if len(case.queries) > 2 else case.queries
-        return frame_of([row for query in kept for row in rows_of(query, case.events)])
+        remaining = case.queries[:-1] if len(case.queries) > 2 else case.queries
+        return frame_of([row for query in remaining for row in rows_of(query, case.events)])
 
     report = verify_subject(Subject("forgets", lambda _: None, forgets_the_last_query, enumerates=True), 1500, 1)
     assert report.failure is not None
@@ -207,7 +207,7 @@ def test_counts_that_nobody_can_list_are_compared() -> None:
     overflows = [frozenset({Feature.COUNT_OVERFLOW}) in pairs_of(case, expected_rows(case)) for case in cases]
     caught = [wrong(case, Subject("wraps", lambda _: None, wraps)) is not None for case in cases]
     assert sum(overflows) >= 2
-    assert all(found for found, over in zip(caught, overflows, strict=True) if over)
+    assert all(is_caught for is_caught, over in zip(caught, overflows, strict=True) if over)
 
 
 def reads_times(query: Query) -> str | None:
@@ -253,7 +253,7 @@ def _residue(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("changed", "found"),
+    ("changed", "reason"),
     [
         ({}, None),
         ({"COUNT(*)": 4}, "row 0, COUNT(*): 3 expected, 4 answered"),
@@ -263,11 +263,11 @@ def _residue(value: Any) -> Any:
         ({"more": 1}, "columns"),
     ],
 )
-def test_differences_are_named(changed: dict[str, Any], found: str | None) -> None:
+def test_differences_are_named(changed: dict[str, Any], reason: str | None) -> None:
     expected = answer(parse_query("RETURN COUNT(*), AVG(A.x) PATTERN A+"), stream("A1/1 A2/3"))
     assert isinstance(parse_query("RETURN COUNT(*) PATTERN A").returns, Aggregates)
-    said = difference(expected, frame_of([{**expected[0], **changed}]))
-    assert said == found if found is None else said is not None and said.startswith(found)
+    actual = difference(expected, frame_of([{**expected[0], **changed}]))
+    assert actual == reason if reason is None else actual is not None and actual.startswith(reason)
 
 
 def test_missing_rows_are_a_difference() -> None:
