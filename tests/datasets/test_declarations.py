@@ -9,24 +9,24 @@ from cepbench.events.schema import Kind
 from cepbench.events.units import NANOSECONDS
 from cepbench.generators.registry import from_spec
 
-NAMES = [found.name for found in DATASETS]
+NAMES = [declared.name for declared in DATASETS]
 
 
-@pytest.mark.parametrize("found", DATASETS, ids=NAMES)
-def test_declarations_are_complete(found: Dataset) -> None:
-    assert re.fullmatch("[a-z][a-z0-9_]*", found.name)
-    for text in (found.summary, found.paper, found.source, found.license, *found.files, found.note):
+@pytest.mark.parametrize("declared", DATASETS, ids=NAMES)
+def test_declarations_are_complete(declared: Dataset) -> None:
+    assert re.fullmatch("[a-z][a-z0-9_]*", declared.name)
+    for text in (declared.summary, declared.paper, declared.source, declared.license, *declared.files, declared.note):
         assert text
         assert "\n" not in text
-    assert found.time_unit in NANOSECONDS
-    for layout in found.layouts:
+    assert declared.time_unit in NANOSECONDS
+    for layout in declared.layouts:
         names = {column.name for column in layout.columns}
         assert len(names) == len(layout.columns)
-        assert names >= {*found.needed, *(column for ranked in found.ranked for column in ranked.columns)}
+        assert names >= {*declared.needed, *(column for ranked in declared.ranked for column in ranked.columns)}
     # Only what is never null can be counted.
-    assert {column for ranked in found.ranked for column in ranked.columns} <= set(found.needed)
-    assert [attribute.name for attribute in found.schema().attributes] == [a.name for a in found.attributes]
-    assert found.order_by()[0] == "time"
+    assert {column for ranked in declared.ranked for column in ranked.columns} <= set(declared.needed)
+    assert [attribute.name for attribute in declared.schema().attributes] == [a.name for a in declared.attributes]
+    assert declared.order_by()[0] == "time"
 
 
 def test_names_are_unique() -> None:
@@ -41,47 +41,49 @@ def test_a_name_finds_its_data_set() -> None:
 
 
 def test_spark_expressions() -> None:
-    found = dataset("hamlet_synthetic")
-    assert found.layouts[0].raw_schema() == "`second` BIGINT, `kind` BIGINT, `group` BIGINT"
-    assert found.select()[:4] == (
+    declared = dataset("hamlet_synthetic")
+    assert declared.layouts[0].raw_schema() == "`second` BIGINT, `kind` BIGINT, `group` BIGINT"
+    assert declared.select()[:4] == (
         "CAST(second AS BIGINT) AS `time`",
         "CAST(concat('T', kind) AS STRING) AS `type`",
         "CAST(`group` AS BIGINT) AS `key`",
         "CAST(kind AS BIGINT) AS `value`",
     )
-    assert found.order_by() == ("time", "key")
+    assert declared.order_by() == ("time", "key")
 
 
-@pytest.mark.parametrize("found", [found for found in DATASETS if found.stand_in], ids=lambda found: found.name)
-def test_attributes_are_those_of_the_generator_that_stands_in(found: Dataset) -> None:
-    assert found.stand_in is not None
+@pytest.mark.parametrize(
+    "declared", [declared for declared in DATASETS if declared.stand_in], ids=lambda declared: declared.name
+)
+def test_attributes_are_those_of_the_generator_that_stands_in(declared: Dataset) -> None:
+    assert declared.stand_in is not None
     options = {"stock": {"bars": True, "differences": True}}
-    imitated = from_spec(found.stand_in, options.get(found.stand_in, {})).schema()
-    assert set(imitated.kinds) - set(found.schema().kinds) == set(found.absent)
-    assert {name: kind for name, kind in imitated.kinds.items() if name not in found.absent}.items() <= (
-        found.schema().kinds.items()
+    imitated = from_spec(declared.stand_in, options.get(declared.stand_in, {})).schema()
+    assert set(imitated.kinds) - set(declared.schema().kinds) == set(declared.absent)
+    assert {name: kind for name, kind in imitated.kinds.items() if name not in declared.absent}.items() <= (
+        declared.schema().kinds.items()
     )
 
 
 def test_another_way_to_type_events() -> None:
-    found = dataset("nasdaq")
-    assert (found.typing, found.typed("side").typing, found.typed("side").typed("company").typing) == (
+    declared = dataset("nasdaq")
+    assert (declared.typing, declared.typed("side").typing, declared.typed("side").typed("company").typing) == (
         "company", "side", "company",
     )  # fmt: skip
-    assert set(found.typed("side").types) == set(found.types)
+    assert set(declared.typed("side").types) == set(declared.types)
     with pytest.raises(
         DatasetError, match="data set nasdaq is not typed by 'sector'; choose from company, stock, side"
     ):
-        found.typed("sector")
+        declared.typed("sector")
 
 
 def test_wrong_declarations_are_refused_in_one_line() -> None:
-    found = dataset("nasdaq")
+    declared = dataset("nasdaq")
     with pytest.raises(
         DatasetError, match="data set nasdaq has no attribute 'transaction'; choose from company, ticker, sector"
     ):
-        dataclasses.replace(found, key=("transaction",))
+        dataclasses.replace(declared, key=("transaction",))
     with pytest.raises(DatasetError, match="data set nasdaq: unknown time unit 'year'; choose one of ns, us"):
-        dataclasses.replace(found, time_unit="year")
+        dataclasses.replace(declared, time_unit="year")
     with pytest.raises(DatasetError, match="data set nasdaq: attribute 'time' is a reserved name"):
-        dataclasses.replace(found, attributes=(*found.attributes, Derived("time", Kind.INT, "1")))
+        dataclasses.replace(declared, attributes=(*declared.attributes, Derived("time", Kind.INT, "1")))

@@ -61,8 +61,8 @@ def test_the_listing_says_what_the_file_has(tmp_path: Path, package: None) -> No
 def test_queries_run_on_the_file(tmp_path: Path, package: None) -> None:
     flights.write_flights(tmp_path / "flights.parquet")
     text = WORKLOAD.read_text()
-    found = evaluate(text, tmp_path / "flights.parquet", "cogra", notify=lambda line: None)
-    growing = found[found["query"] == "growing"]
+    answer = evaluate(text, tmp_path / "flights.parquet", "cogra", notify=lambda line: None)
+    growing = answer[answer["query"] == "growing"]
     assert growing[["tailnum", "COUNT(*)"]].to_numpy().tolist() == [["N1", 3]]
     assert str(growing["window_start"].iloc[0]) == "2013-01-01 00:00:00"
 

@@ -24,21 +24,21 @@ published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published sam
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    """In a time zone with daylight saving, which must not matter."""
+    """A session in a time zone with daylight saving, which must not matter."""
     yield session(SparkCluster("local[2]", {"spark.sql.session.timeZone": "America/New_York"}))
     stop()
 
 
-def rows(spark: SparkSession, found: Dataset, folder: Path, scratch: Path | None = None) -> list[dict[str, Any]]:
+def rows(spark: SparkSession, declared: Dataset, folder: Path, scratch: Path | None = None) -> list[dict[str, Any]]:
     """The events, as Spark evaluates them, in the stream's order."""
-    kept = judged(spark, found, files_of(found, folder)).filter(f"{REASON} IS NULL")
-    for ranked in found.ranked:
-        kept = with_ranks(spark, kept, ranked, scratch or folder)
-    return [row.asDict() for row in kept.selectExpr(*found.select()).orderBy(*found.order_by()).collect()]
+    events = judged(spark, declared, files_of(declared, folder)).filter(f"{REASON} IS NULL")
+    for ranked in declared.ranked:
+        events = with_ranks(spark, events, ranked, scratch or folder)
+    return [row.asDict() for row in events.selectExpr(*declared.select()).orderBy(*declared.order_by()).collect()]
 
 
-def reasons(spark: SparkSession, found: Dataset, folder: Path) -> list[str]:
-    return sorted(row[REASON] for row in judged(spark, found, files_of(found, folder)).collect() if row[REASON])
+def reasons(spark: SparkSession, declared: Dataset, folder: Path) -> list[str]:
+    return sorted(row[REASON] for row in judged(spark, declared, files_of(declared, folder)).collect() if row[REASON])
 
 
 def shown(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
@@ -55,17 +55,17 @@ def test_stocks(spark: SparkSession, tmp_path: Path) -> None:
         "AAPL,19700102,1,2,0.5,1.5,7\nAAPL,200803092430,1,2,3,4,5\nAAPL,20081340,1,2,3,4,5\nAAPL,20080309,1,2,3,4\n"
         "AAPL,20080310,136,137,135,,6700\nAAPL,20080310,136,137,135,136,6700\n"
     )
-    found = rows(spark, dataset("nasdaq").typed("side"), tmp_path)
+    bars = rows(spark, dataset("nasdaq").typed("side"), tmp_path)
     day = 13_947 * 86400
     # 2008-03-09 02:30 does not exist in New York: clocks went from 02:00 to 03:00.
-    assert [shown(row, "ticker", "company", "price", "difference", "side") for row in found] == [
+    assert [shown(row, "ticker", "company", "price", "difference", "side") for row in bars] == [
         (86400, "Buy", "AAPL", 0, 1.5, 0.0, "buy"),
         (day + 9000, "Buy", "MSFT", 1, 30.5, 0.0, "buy"),
         (day + 9005, "Buy", "AAPL", 0, 136.5, 135.0, "buy"),
         (day + 86400, "Sell", "AAPL", 0, 136.0, -0.5, "sell"),
     ]
     names = ("open", "high", "low", "close", "volume", "open_level", "vol", "sector")
-    assert shown(found[1], *names)[2:] == (30.5, 30.6, 30.4, 30.5, 1200, 30.5, 1200, 1)
+    assert shown(bars[1], *names)[2:] == (30.5, 30.6, 30.4, 30.5, 1200, 30.5, 1200, 1)
     moment = "a moment that is not yyyyMMdd, with HHmm or HHmmss"
     assert reasons(spark, dataset("nasdaq"), tmp_path) == sorted(
         ["a line without the columns of the layout", moment, "no close", "no time"]
@@ -78,8 +78,10 @@ def test_nasdaq_differences_are_to_the_stocks_bar_before(spark: SparkSession, tm
     (tmp_path / "NASDAQ_TINY.txt").write_text(
         "".join(f"{name},19700101000{minute},1,1,1,{close},1\n" for name, minute, close in bars)
     )
-    found = {(row["type"], row["time"] // 60): row["difference"] for row in rows(spark, dataset("nasdaq"), tmp_path)}
-    assert found == {
+    differences = {
+        (row["type"], row["time"] // 60): row["difference"] for row in rows(spark, dataset("nasdaq"), tmp_path)
+    }
+    assert differences == {
         ("C0", 1): 0.0, ("C0", 2): -0.25, ("C0", 3): 0.35,
         ("C1", 1): 0.0, ("C1", 2): 0.0, ("C1", 3): -0.5,
         ("C2", 2): 0.0,
@@ -87,15 +89,15 @@ def test_nasdaq_differences_are_to_the_stocks_bar_before(spark: SparkSession, tm
 
 
 def test_physical_activity(spark: SparkSession, tmp_path: Path) -> None:
-    rest = " ".join(["30.25"] + ["0.5"] * 50)
+    values = " ".join(["30.25"] + ["0.5"] * 50)
     for folder, heart_rates in (("Protocol", (104.0, 105.0)), ("Optional", (90.0, 91.0))):
         (tmp_path / folder).mkdir()
         first, second = heart_rates
         (tmp_path / folder / "subject101.dat").write_text(
-            f"8.38 0 {first} {rest}\n8.39 24 {first} {rest}\n8.40 9 NaN {rest}\n8.41 9 {second} {rest}\n"
+            f"8.38 0 {first} {values}\n8.39 24 {first} {values}\n8.40 9 NaN {values}\n8.41 9 {second} {values}\n"
         )
-    found = rows(spark, dataset("physical_activity"), tmp_path)
-    assert [tuple(row.values()) for row in found] == [
+    activities = rows(spark, dataset("physical_activity"), tmp_path)
+    assert [tuple(row.values()) for row in activities] == [
         (8390, "Measurement", 101, "active", 24, 104.0, 30.25),
         (8390, "Measurement", 201, "active", 24, 90.0, 30.25),
         (8410, "Measurement", 101, "passive", 9, 105.0, 30.25),
@@ -116,17 +118,17 @@ def test_three_million_flights_of_vega(spark: SparkSession, tmp_path: Path) -> N
         }
     )
     pq.write_table(table, tmp_path / "flights-3m.parquet")
-    found = dataset("flights_3m")
+    flights = dataset("flights_3m")
     names = ("time", "type", "origin", "dest", "delay", "distance")
     spring = 11_413 * 86400 + 2 * 3600 + 1800
     for file in (tmp_path, tmp_path / "flights-3m.parquet"):
-        assert [tuple(row[name] for name in names) for row in rows(spark, found, file, tmp_path)] == [
+        assert [tuple(row[name] for name in names) for row in rows(spark, flights, file, tmp_path)] == [
             (11_323 * 86400 + 60, "Flight", "LAS", "PHL", 33, 2176),
             (spring, "Flight", "MDW", "MCI", 15, 75),
             (spring, "Flight", "RIC", "ORF", -9, 309),
         ]
-    assert reasons(spark, found, tmp_path) == ["no date"]
-    late = [row["type"] for row in rows(spark, found.typed("lateness"), tmp_path)]
+    assert reasons(spark, flights, tmp_path) == ["no date"]
+    late = [row["type"] for row in rows(spark, flights.typed("lateness"), tmp_path)]
     assert late == ["Late", "Late", "OnTime"]
 
 
@@ -187,11 +189,11 @@ def test_smart_plugs(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_bus_positions(spark: SparkSession, tmp_path: Path) -> None:
-    rest = "CD,0,-6.258584,53.340099,-361,15001,33488,748,0"
+    columns = "CD,0,-6.258584,53.340099,-361,15001,33488,748,0"
     (tmp_path / "siri.20130101.csv").write_text(
-        f"1357000842000000,15,0,00150001,2012-12-31,6056,{rest}\n1357000843000000,15,0,null,2012-12-31,7,{rest}\n"
-        f"1357000844000000,46,0,null,2012-12-31,7,{rest}\n1357000845000000,,0,null,2012-12-31,7,{rest}\n"
-        f"1357000846000000,46A,0,null,2012-12-31,7,{rest}\n"
+        f"1357000842000000,15,0,00150001,2012-12-31,6056,{columns}\n1357000843000000,15,0,null,2012-12-31,7,{columns}\n"
+        f"1357000844000000,46,0,null,2012-12-31,7,{columns}\n1357000845000000,,0,null,2012-12-31,7,{columns}\n"
+        f"1357000846000000,46A,0,null,2012-12-31,7,{columns}\n"
     )
     names = ("Line_ID", "congestion", "longitude", "latitude", "delay", "journey", "vehicle", "at_stop")
     place = (0, -6.258584, 53.340099, -361)
@@ -233,8 +235,8 @@ def test_linear_road(spark: SparkSession, tmp_path: Path) -> None:
         + report(60, 8, 6000)
         + "2,60,8,-1,-1,-1,-1,-1,-1,4,-1,-1,-1,-1,-1\n0,90,9,32,0,0,1,2\n"
     )
-    found = rows(spark, dataset("linear_road_reports"), tmp_path)
-    assert [shown(row, "vehicle", "segment", "position", "direction", "speed") for row in found] == [
+    reports = rows(spark, dataset("linear_road_reports"), tmp_path)
+    assert [shown(row, "vehicle", "segment", "position", "direction", "speed") for row in reports] == [
         (0, "Position", 7, 1, 6000, 1, 32),
         (30, "Position", 7, 1, 6000, 1, 32),
         (60, "Position", 7, 1, 6000, 1, 32),

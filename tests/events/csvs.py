@@ -1,4 +1,4 @@
-"""Random CSV files; some are hard to read, and some are malformed."""
+"""Random CSV files, with quotes, blanks and line ends that are hard to read; a few files are malformed."""
 
 from hypothesis import strategies as st
 
@@ -17,8 +17,8 @@ def csvs(draw: st.DrawFn) -> bytes:
     times = draw(st.sampled_from(TIMES))
     rows = []
     for _ in range(draw(st.integers(0, 25))):
-        given = (draw(st.sampled_from(times)), draw(st.sampled_from(["A", "B", '"C\nC"'])))
-        rows.append([*given, *(draw(st.sampled_from(pool)) for pool in pools)])
+        stamped = (draw(st.sampled_from(times)), draw(st.sampled_from(["A", "B", '"C\nC"'])))
+        rows.append([*stamped, *(draw(st.sampled_from(pool)) for pool in pools)])
     if rows and draw(st.integers(0, 3)) == 0:
         row = draw(st.sampled_from(rows))
         wrong = draw(st.sampled_from([*WRONG_TIMES, "type", "more"]))

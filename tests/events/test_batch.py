@@ -44,12 +44,12 @@ def test_bytes_are_those_of_all_columns() -> None:
 
 def test_what_is_computed_of_a_batch_is_computed_once() -> None:
     events = WHOLE.slice(0, 5)
-    made: list[object] = []
+    results: list[object] = []
 
     def compute() -> object:
-        made.append(object())
-        return made[-1]
+        results.append(object())
+        return results[-1]
 
-    assert events.once("key", compute) is events.once("key", compute) is made[0]
-    assert events.once("other", compute) is made[1]
-    assert events.slice(0, 1).once("key", compute) is made[2]
+    assert events.once("key", compute) is events.once("key", compute) is results[0]
+    assert events.once("other", compute) is results[1]
+    assert events.slice(0, 1).once("key", compute) is results[2]

@@ -140,11 +140,13 @@ def test_messages_name_the_row_of_the_input_and_the_remedy(source: Path | pd.Dat
         read_events(source, Reading("at", "kind", where="delay IS NULL OR delay > 0"))
     events = read_events(source, Reading("at", "kind", where="at IS NOT NULL"))
     check_needed(events, {"B": ["delay"]})
-    first, both = f"row {1 + _headings(source)}, ", "at IS NOT NULL) AND (delay IS NOT NULL"
-    with pytest.raises(InputError, match=re.escape(f"by where='({both} OR kind != \"A\")', or fill them")) as caught:
+    first, conditions = f"row {1 + _headings(source)}, ", "at IS NOT NULL) AND (delay IS NOT NULL"
+    with pytest.raises(
+        InputError, match=re.escape(f"by where='({conditions} OR kind != \"A\")', or fill them")
+    ) as caught:
         check_needed(events, {"A": ["delay"]})
     assert first in str(caught.value)
-    with pytest.raises(InputError, match=re.escape(f"by where='({both})', or fill them")):
+    with pytest.raises(InputError, match=re.escape(f"by where='({conditions})', or fill them")):
         check_needed(events, {"*": ["delay"]})
 
 
@@ -160,7 +162,7 @@ def test_bad_times_are_found_in_the_row_of_the_input(source: Path | pd.DataFrame
 
 
 def _row(number: int, source: Path | pd.DataFrame) -> int:
-    """Of the last rows, in their file."""
+    """The row number of one of the last rows in its file."""
     return number - 2 if isinstance(source, Path) and source.name == "folder" else number + _headings(source)
 
 

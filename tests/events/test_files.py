@@ -1,4 +1,4 @@
-"""Input files: what is read, and the one line that each kind of bad input gets."""
+"""Input files: the events that are read, and the line that each kind of bad input gets."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -83,17 +83,17 @@ def test_only_the_given_attributes_are_read(tmp_path: Path) -> None:
     frame.to_parquet(tmp_path / "e.parquet")
     frame.drop(columns="s").to_parquet(tmp_path / "other.pq")
     for source in (frame, tmp_path / "e.csv", tmp_path / "e.parquet", tmp_path / "other.pq"):
-        for given in ((), ("x",), ("s", "y")):
-            events = read_events(source, "s", given)
+        for attributes in ((), ("x",), ("s", "y")):
+            events = read_events(source, "s", attributes)
             kinds = {"x": Kind.FLOAT} if str(source).endswith("pq") else {"x": Kind.FLOAT, "s": Kind.STRING}
             assert events.schema.kinds == kinds
-            assert set(events.batch.columns) == kinds.keys() & set(given)
-            assert set(events.missing) == {"x"} & set(given)
+            assert set(events.batch.columns) == kinds.keys() & set(attributes)
+            assert set(events.missing) == {"x"} & set(attributes)
             assert events.schema.strings == (("u", "v", "w") if "s" in events.batch.columns else ())
-    found = read_events(tmp_path / "e.parquet", Reading(where="s != 'u'"), ("x",))
-    assert (found.batch.time.tolist(), found.place(1)) == ([2, 3], f"{tmp_path}/e.parquet, row 3")
-    found = read_events(tmp_path / "e.csv", Reading(type="s"), ("x",))
-    assert (found.schema.types, found.batch.type.tolist()) == (("u", "v", "w"), [0, 2, 1])
+    filtered = read_events(tmp_path / "e.parquet", Reading(where="s != 'u'"), ("x",))
+    assert (filtered.batch.time.tolist(), filtered.place(1)) == ([2, 3], f"{tmp_path}/e.parquet, row 3")
+    filtered = read_events(tmp_path / "e.csv", Reading(type="s"), ("x",))
+    assert (filtered.schema.types, filtered.batch.type.tolist()) == (("u", "v", "w"), [0, 2, 1])
 
 
 def test_coded_strings_are_the_strings(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Files of one's own: other names of columns, and times in the forms that people write."""
+"""A user's files: free names of columns, and times in the forms that people write."""
 
 from datetime import datetime
 from pathlib import Path
@@ -86,8 +86,8 @@ def test_iso_times_keep_their_zone(tmp_path: Path, texts: list[str], zone: str) 
 def test_floats_of_a_frame_are_as_exact_as_floats() -> None:
     seconds = 1_700_000_000 + np.arange(1000) / 1000
     frame = pd.DataFrame({"time": seconds, "type": "A"})
-    found = read_events(frame, Reading(unit="ms", format="epoch"))
-    assert (found.batch.time == 1_700_000_000_000 + np.arange(1000)).all()
+    events = read_events(frame, Reading(unit="ms", format="epoch"))
+    assert (events.batch.time == 1_700_000_000_000 + np.arange(1000)).all()
 
 
 def test_timestamps_of_a_frame_need_no_format() -> None:
@@ -154,13 +154,13 @@ def test_what_cannot_be_read_names_the_option_or_the_argument(
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"format": "seconds"}, "unknown time format 'seconds'; choose auto, iso, epoch, epoch-ms"),
         ({"unit": "sec"}, "unknown time unit 'sec'"),
         ({"constant": ""}, "the type of all events is empty"),
     ],
 )
-def test_wrong_readings(given: dict[str, str], message: str) -> None:
+def test_wrong_readings(options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Reading(**given)
+        Reading(**options)
