@@ -15,11 +15,11 @@ from tests.experiments.records import record
 
 def claim(**fields: Any) -> Claim:
     """A claim with these fields, by default on the latency of `slow`."""
-    given = {"text": "t", "source": "s", **fields}
-    if not given.keys() & {"fails", "ends"}:
-        given = {"metric": "latency_max", "of": "slow", **given}
-    found: Claim = TypeAdapter(Claim).validate_python(given)
-    return found
+    declaration = {"text": "t", "source": "s", **fields}
+    if not declaration.keys() & {"fails", "ends"}:
+        declaration = {"metric": "latency_max", "of": "slow", **declaration}
+    validated: Claim = TypeAdapter(Claim).validate_python(declaration)
+    return validated
 
 
 def judge(

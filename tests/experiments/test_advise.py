@@ -1,4 +1,4 @@
-"""`advise`: who is wrong, what is recommended and why, and what an argument may be."""
+"""`advise`: wrong algorithms, recommendations with their reasons, and allowed arguments."""
 
 from dataclasses import replace
 from math import inf, nan
@@ -35,24 +35,24 @@ def trial(*digests: str) -> Trial:
 
 def judged(**trials: Trial) -> dict[str, str]:
     """The reasons of those that are wrong."""
-    found = _checked([Candidate(name, Status.OK) for name in trials], trials)
-    assert [one.algorithm for one in found] == list(trials)
-    return {one.algorithm: one.reason for one in found if one.status is Status.WRONG}
+    candidates = _checked([Candidate(name, Status.OK) for name in trials], trials)
+    assert [candidate.algorithm for candidate in candidates] == list(trials)
+    return {candidate.algorithm: candidate.reason for candidate in candidates if candidate.status is Status.WRONG}
 
 
 def test_the_majority_is_right_and_who_lost_has_no_later_vote() -> None:
-    found = judged(bad=trial("x", "x", "x"), cogra=trial("1", "2"), greta=trial("1"), sase=trial("1"))
-    assert found == {"bad": "its answer on the first 64 events is not that of the majority"}
+    reasons = judged(bad=trial("x", "x", "x"), cogra=trial("1", "2"), greta=trial("1"), sase=trial("1"))
+    assert reasons == {"bad": "its answer on the first 64 events is not that of the majority"}
 
 
 def test_a_later_mistake_is_found_too() -> None:
-    found = judged(cogra=trial("1", "2"), greta=trial("1", "2"), bad=trial("1", "x"))
-    assert found == {"bad": "its answer on the first 128 events is not that of the majority"}
+    reasons = judged(cogra=trial("1", "2"), greta=trial("1", "2"), bad=trial("1", "x"))
+    assert reasons == {"bad": "its answer on the first 128 events is not that of the majority"}
 
 
 def test_without_a_majority_all_are_wrong() -> None:
-    found = judged(one=trial("1", "2"), other=trial("x", "2"))
-    assert found == dict.fromkeys(
+    reasons = judged(one=trial("1", "2"), other=trial("x", "2"))
+    assert reasons == dict.fromkeys(
         ("one", "other"), "on the first 64 events answers differ, and no majority says which is right"
     )
     assert judged(one=trial("1"), other=trial("1")) == {}
@@ -88,8 +88,8 @@ def test_without_a_recommendation_the_reason_is_how_each_ended() -> None:
 
 
 def test_infinite_numbers_are_not_unknown_ones() -> None:
-    found = advise(QUERY, EVENTS, "cogra", budget=5)
-    as_dict = replace(found, matches=inf, candidates=(replace(GUESS, seconds=inf, state=nan),)).as_dict()
+    advice = advise(QUERY, EVENTS, "cogra", budget=5)
+    as_dict = replace(advice, matches=inf, candidates=(replace(GUESS, seconds=inf, state=nan),)).as_dict()
     assert (as_dict["matches"], as_dict["candidates"][0]["seconds"], as_dict["candidates"][0]["state"]) == (
         "inf", "inf", None,
     )  # fmt: skip
@@ -110,7 +110,7 @@ def test_bench_refuses_what_is_no_limit(wrong: dict[str, float]) -> None:
 
 
 def test_little_memory_is_enough_for_little_work(tmp_path: Path) -> None:
-    """The limit does not count what a process begins with."""
+    """The limit does not count the memory with which a process begins."""
     file = tmp_path / "events.csv"
     EVENTS.to_csv(file, index=False)
     assert advise(QUERY, file, "cogra", budget=30, memory=2**28).recommended == "cogra"
@@ -126,7 +126,7 @@ class Machine:
         self.run = 0
 
     def trial(self, share: float, loads: float, runs: float, compiles: bool = False) -> Trial:
-        """One that takes so long to load and to run, and is killed at its share, which takes a moment as well."""
+        """A trial that takes so long to load and to run, and is killed at its share, which takes a moment as well."""
         self.run += 1
         counted = 0.0 if compiles else loads
         self.now += min(counted + runs, share) + KILL + (loads if compiles else 0.0)
@@ -153,12 +153,12 @@ def test_the_budget_holds_whatever_trials_do(budget: float, costs: list[tuple[fl
     machine = Machine()
     watch = _Budget(machine.now, budget * (1 - KEPT_BACK), lambda: machine.now)
     names = [str(number) for number in range(len(costs))]
-    found = dict(_each(names, watch, lambda name, share: machine.trial(share, *costs[int(name)])))
-    assert list(found) == names
+    trials = dict(_each(names, watch, lambda name, share: machine.trial(share, *costs[int(name)])))
+    assert list(trials) == names
     assert watch.spent() <= 1.2 * budget
-    skipped = [one for one in found.values() if one is _SKIPPED]
+    skipped = [skip for skip in trials.values() if skip is _SKIPPED]
     assert len(skipped) == len(costs) - machine.run
-    assert {(one.status, one.reason) for one in skipped} <= {(None, NOT_TRIED)}
+    assert {(skip.status, skip.reason) for skip in skipped} <= {(None, NOT_TRIED)}
     if max(loads + runs for loads, runs, _ in costs) < 0.01:
         assert len(skipped) == (0 if budget > 0.2 else len(costs) if budget < LEAST_SHARE else len(skipped))
 
@@ -166,14 +166,14 @@ def test_the_budget_holds_whatever_trials_do(budget: float, costs: list[tuple[fl
 def test_a_small_budget_tries_few_and_not_all_in_vain() -> None:
     machine = Machine()
     watch = _Budget(machine.now, 6.0, lambda: machine.now)
-    found = dict(_each(list("abcdefghijkl"), watch, lambda name, share: machine.trial(share, 1.0, inf)))
-    assert sum(bool(one.prefixes) for one in found.values()) >= 2
+    trials = dict(_each(list("abcdefghijkl"), watch, lambda name, share: machine.trial(share, 1.0, inf)))
+    assert sum(bool(tried.prefixes) for tried in trials.values()) >= 2
 
 
 def test_what_was_not_tried_is_no_timeout() -> None:
-    found = advise(QUERY, EVENTS, "cogra, greta", budget=0.05)
-    assert {(one.ended, one.status, one.reason) for one in found.candidates} == {
+    advice = advise(QUERY, EVENTS, "cogra, greta", budget=0.05)
+    assert {(candidate.ended, candidate.status, candidate.reason) for candidate in advice.candidates} == {
         ("not tried", None, "not tried, the budget is too small")
     }
-    assert (found.recommended, found.because) == (None, "cogra: not tried; greta: not tried")
-    assert found.frame()["status"].tolist() == ["not tried"] * 2
+    assert (advice.recommended, advice.because) == (None, "cogra: not tried; greta: not tried")
+    assert advice.frame()["status"].tolist() == ["not tried"] * 2

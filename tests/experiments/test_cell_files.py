@@ -34,9 +34,9 @@ def test_a_record_without_its_samples_is_an_unfinished_cell(tmp_path):
     a = record("fast", {"n": 1}).model_copy(update={"cell": "a"})
     samples = tmp_path / "e/quick/cells/a.parquet"
     files.write(a.model_copy(update={"samples": Samples(service=[1.0])}))
-    other = samples.read_bytes()
+    content = samples.read_bytes()
     files.write(a)
-    samples.write_bytes(other)
+    samples.write_bytes(content)
     assert files.open(["a"]) == {}
     files.write(a)
     samples.unlink()
@@ -114,18 +114,18 @@ def test_what_was_put_aside_can_be_read_with_its_figure_and_only_there(tmp_path)
     assert files.others(["b"]) == []
     files.write(cell("b"))
     files.write_figure(described("after"))
-    [kept] = load_results(tmp_path / "e/quick/superseded")
-    assert (kept.figure.title, kept.records) == ("before", (cell("a"),))
+    [superseded] = load_results(tmp_path / "e/quick/superseded")
+    assert (superseded.figure.title, superseded.records) == ("before", (cell("a"),))
     for root in (tmp_path, tmp_path / "e", tmp_path / "e/quick"):
-        [found] = load_results(root)
-        assert (found.figure.title, found.records) == ("after", (cell("b"),))
+        [current] = load_results(root)
+        assert (current.figure.title, current.records) == ("after", (cell("b"),))
 
 
 def test_what_is_put_aside_is_counted_and_its_folder_named(tmp_path):
     superseding = CellFiles(tmp_path, "e", "quick").superseding
-    kept = f"kept in {tmp_path}/e/quick/superseded, which you may delete; "
-    assert superseding(["a"]).startswith(f"1 cell of another configuration is {kept}")
-    assert superseding(["a", "b"]).startswith(f"2 cells of another configuration are {kept}")
+    remedy = f"kept in {tmp_path}/e/quick/superseded, which you may delete; "
+    assert superseding(["a"]).startswith(f"1 cell of another configuration is {remedy}")
+    assert superseding(["a", "b"]).startswith(f"2 cells of another configuration are {remedy}")
 
 
 def test_cells_put_aside_after_a_kill_have_a_figure_too(tmp_path):
@@ -212,16 +212,16 @@ def _hold(folder, ready, release):
 def test_one_sweep_per_folder(tmp_path):
     context = multiprocessing.get_context("spawn")
     ready, release = context.Event(), context.Event()
-    other = context.Process(target=_hold, args=(tmp_path, ready, release))
-    other.start()
+    holder = context.Process(target=_hold, args=(tmp_path, ready, release))
+    holder.start()
     assert ready.wait(30)
     with (
-        pytest.raises(SweepError, match=rf"another sweep \(process {other.pid}\) runs in this folder"),
+        pytest.raises(SweepError, match=rf"another sweep \(process {holder.pid}\) runs in this folder"),
         locked(tmp_path),
     ):
         pass
-    other.kill()  # a lock does not outlive its owner
-    other.join()
+    holder.kill()  # a lock does not outlive its owner
+    holder.join()
     with locked(tmp_path):
         assert (tmp_path / ".lock").read_text() == str(os.getpid())
 

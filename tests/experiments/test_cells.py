@@ -29,7 +29,7 @@ Cells = dict[tuple[str, int], Record]
 
 
 class Measuring:
-    """Ends cells by algorithm and number of events as told, all others well; keeps what it was given."""
+    """Ends cells as `ends` and `in_turn` say, and all further cells well; keeps jobs and limits."""
 
     def __init__(self) -> None:
         self.ends: dict[tuple[str, int], Outcome | CepbenchError] = {}
@@ -73,11 +73,11 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Measuring:
     return fake
 
 
-def swept(tmp_path: Path, told: list[str] | None = None, **changes: Any) -> tuple[Swept, Cells]:
+def swept(tmp_path: Path, messages: list[str] | None = None, **changes: Any) -> tuple[Swept, Cells]:
     planned = plan([str(write(tmp_path, **changes))], make_algorithm=make)
-    lines = [] if told is None else told
-    found = run_planned(planned, tmp_path / "results", None, make_algorithm=make, notify=lines.append)
-    return found, {(r.algorithm, r.point["events"]): r for r in read(found.folders[0]).records}
+    lines = [] if messages is None else messages
+    outcome = run_planned(planned, tmp_path / "results", None, make_algorithm=make, notify=lines.append)
+    return outcome, {(r.algorithm, r.point["events"]): r for r in read(outcome.folders[0]).records}
 
 
 def test_a_cell_is_given_what_the_experiment_says(tmp_path: Path, measuring: Measuring) -> None:
@@ -95,16 +95,16 @@ def test_a_cell_is_given_what_the_experiment_says(tmp_path: Path, measuring: Mea
 def test_harder_points_of_who_was_cut_off_are_not_run(tmp_path: Path, measuring: Measuring) -> None:
     changes = {"axes": {"events": [200, 100, 150]}, "monotone": True}
     measuring.ends["slow", 150] = TIMEOUT
-    found, cells = swept(tmp_path, **changes)
+    outcome, cells = swept(tmp_path, **changes)
     assert {events for name, events in measuring.ran if name == "slow"} == {100, 150}
     assert (cells["slow", 200].status, cells["slow", 200].reason) == (
         Status.TIMEOUT,
         "not run: timed out at events 150",
     )
-    assert (found.run, found.statuses) == (6, {Status.OK: 4, Status.TIMEOUT: 2})
+    assert (outcome.run, outcome.statuses) == (6, {Status.OK: 4, Status.TIMEOUT: 2})
     # Nor are they by a sweep that goes on later.
     for name in ("slow", "counting"):
-        (found.folders[0] / "cells" / f"{cells[name, 200].cell}.json").unlink()
+        (outcome.folders[0] / "cells" / f"{cells[name, 200].cell}.json").unlink()
     measuring.ran.clear()
     assert swept(tmp_path, **changes)[0].run == 2
     assert measuring.ran == [("counting", 200)]
@@ -114,9 +114,9 @@ BOTH = {"measurements": ["time", "memory"], "claims": None}
 
 
 def test_a_cell_has_one_record_of_its_times_and_its_memory(tmp_path: Path, measuring: Measuring) -> None:
-    found, cells = swept(tmp_path, **BOTH)
+    outcome, cells = swept(tmp_path, **BOTH)
     assert [job.memory for job in measuring.jobs] == [True] * 4
-    assert (found.run, found.statuses) == (4, {Status.OK: 4})
+    assert (outcome.run, outcome.statuses) == (4, {Status.OK: 4})
     assert {(record.status, record.memory_status) for record in cells.values()} == {(Status.OK, Status.OK)}
     assert all(record.seconds > 0 for record in cells.values())
     assert swept(tmp_path, **BOTH)[0].run == 0
@@ -153,21 +153,21 @@ def test_a_cell_that_is_cut_off_has_no_memory(tmp_path: Path, measuring: Measuri
 
 def test_who_is_cut_off_while_memory_is_measured_is_still_timed(tmp_path: Path, measuring: Measuring) -> None:
     measuring.memory["slow", 100] = Status.TIMEOUT
-    found, cells = swept(tmp_path, **BOTH, monotone=True)
+    outcome, cells = swept(tmp_path, **BOTH, monotone=True)
     assert [cells["slow", events].status for events in (100, 200)] == [Status.OK, Status.OK]
     assert {cells["slow", events].cell_status for events in (100, 200)} == {Status.TIMEOUT}
     assert cells["slow", 100].cell_reason == "memory: killed"
     assert cells["slow", 200].cell_reason == "memory: not run: timed out at events 100"
     assert [job.memory for job in measuring.jobs if job.algorithm.name == "slow"] == [True, False]
-    assert found.statuses == {Status.OK: 2, Status.TIMEOUT: 2}
+    assert outcome.statuses == {Status.OK: 2, Status.TIMEOUT: 2}
 
 
 def test_an_error_of_memory_is_run_again(tmp_path: Path, measuring: Measuring) -> None:
     measuring.memory["slow", 100] = Status.ERROR
     assert swept(tmp_path, **BOTH)[0].statuses == {Status.OK: 3, Status.ERROR: 1}
     measuring.memory.clear()
-    found, _ = swept(tmp_path, **BOTH)
-    assert (found.run, found.statuses) == (1, {Status.OK: 4})
+    outcome, _ = swept(tmp_path, **BOTH)
+    assert (outcome.run, outcome.statuses) == (1, {Status.OK: 4})
 
 
 @pytest.mark.parametrize(("status", "words"), [(Status.TIMEOUT, "timed out"), (Status.UNSUPPORTED, "unsupported")])
@@ -175,35 +175,35 @@ def test_later_rounds_leave_out_what_failed_in_the_first(
     tmp_path: Path, measuring: Measuring, status: Status, words: str
 ) -> None:
     measuring.ends["slow", 200] = Outcome(status, "so it is")
-    found, _ = swept(tmp_path, **BOTH, workers=3)
-    slow = [r for r in read(found.folders[0]).records if (r.algorithm, r.point["events"]) == ("slow", 200)]
+    outcome, _ = swept(tmp_path, **BOTH, workers=3)
+    slow = [r for r in read(outcome.folders[0]).records if (r.algorithm, r.point["events"]) == ("slow", 200)]
     assert [r.reason for r in slow] == ["so it is", *[f"not run: {words} in round 1"] * 2]
     assert [(r.status, r.memory_status) for r in slow] == [(status, status), (status, None), (status, None)]
     assert [job.round for job in measuring.jobs] == [1] * 4 + [2] * 3 + [3] * 3
 
 
 def test_a_wrong_answer_is_told_of_its_cell(tmp_path: Path, measuring: Measuring) -> None:
-    told: list[str] = []
-    found, cells = swept(tmp_path, told, algorithms=["counting", "counting2", "slow"], claims=None)
+    messages: list[str] = []
+    outcome, cells = swept(tmp_path, messages, algorithms=["counting", "counting2", "slow"], claims=None)
     statuses = {
         name: {cells[name, events].status for events in (100, 200)} for name in ("counting", "counting2", "slow")
     }
     assert statuses == {"counting": {Status.OK}, "counting2": {Status.WRONG}, "slow": {Status.OK}}
     assert cells["counting2", 100].reason == "the answer differs from that of counting, slow"
-    assert found.statuses == {Status.OK: 4, Status.WRONG: 2}
-    assert told[0].startswith("small-1.1: 6 cells: 4 ok, 2 wrong (6 run in ")
+    assert outcome.statuses == {Status.OK: 4, Status.WRONG: 2}
+    assert messages[0].startswith("small-1.1: 6 cells: 4 ok, 2 wrong (6 run in ")
 
 
 def test_an_error_ends_its_cell_and_is_run_again(tmp_path: Path, measuring: Measuring) -> None:
     measuring.ends["slow", 100] = CepbenchError("the disk\nis full")
-    found, cells = swept(tmp_path)
+    outcome, cells = swept(tmp_path)
     assert (cells["slow", 100].status, cells["slow", 100].reason) == (Status.ERROR, "the disk is full")
-    assert found.statuses == {Status.OK: 3, Status.ERROR: 1}
+    assert outcome.statuses == {Status.OK: 3, Status.ERROR: 1}
     measuring.ends.clear()
     measuring.ran.clear()
-    found, cells = swept(tmp_path)
+    outcome, cells = swept(tmp_path)
     assert measuring.ran == [("slow", 100)]
-    assert (found.run, found.statuses) == (1, {Status.OK: 4})
+    assert (outcome.run, outcome.statuses) == (1, {Status.OK: 4})
 
 
 def test_what_is_finished_when_spark_goes_stays_finished(tmp_path: Path, measuring: Measuring) -> None:
@@ -228,13 +228,13 @@ POINT = {"axes": {"events": [100]}}
 def test_a_slow_phase_is_reported_and_not_acted_on(tmp_path: Path, measuring: Measuring) -> None:
     measuring.in_turn["counting", 100] = [paced(1.0)]
     measuring.in_turn["slow", 100] = [paced(2.0)]
-    told: list[str] = []
-    _, cells = swept(tmp_path, told, **POINT)
+    messages: list[str] = []
+    _, cells = swept(tmp_path, messages, **POINT)
     assert len(measuring.ran) == 2
     assert cells["counting", 100].load == Load(pace=2e-5, slowed=1.0)
     assert cells["slow", 100].load == Load(pace=4e-5, slowed=2.0)
     assert cells["slow", 100].notices == ("noisy: the machine was 2.0 times slower than at its best",)
-    assert "1 of 2 noisy" in told[0]
+    assert "1 of 2 noisy" in messages[0]
 
 
 def test_a_slow_phase_is_known_from_an_earlier_sweep(tmp_path: Path, measuring: Measuring) -> None:
@@ -250,12 +250,12 @@ def test_a_slow_phase_is_known_from_an_earlier_sweep(tmp_path: Path, measuring: 
 
 def test_a_dry_run_says_what_a_run_would_put_aside(tmp_path: Path, measuring: Measuring) -> None:
     swept(tmp_path, **POINT)
-    [same] = plan([str(write(tmp_path, **POINT))], make_algorithm=make)
-    [other] = plan([str(write(tmp_path, **POINT))], overrides=["limits.seconds=29"], make_algorithm=make)
+    [unchanged] = plan([str(write(tmp_path, **POINT))], make_algorithm=make)
+    [changed] = plan([str(write(tmp_path, **POINT))], overrides=["limits.seconds=29"], make_algorithm=make)
     results = tmp_path / "results"
-    assert not any("another configuration" in line for line in listing([same], results))
-    assert "on a run, 2 cells of another configuration are kept in" in listing([other], results)[-2]
-    assert len(listing([same], results)) == 3  # nothing was moved
+    assert not any("another configuration" in line for line in listing([unchanged], results))
+    assert "on a run, 2 cells of another configuration are kept in" in listing([changed], results)[-2]
+    assert len(listing([unchanged], results)) == 3  # nothing was moved
 
 
 def test_noisy_cells_are_measured_again_for_who_asks(tmp_path: Path, measuring: Measuring) -> None:
@@ -267,9 +267,9 @@ def test_noisy_cells_are_measured_again_for_who_asks(tmp_path: Path, measuring: 
     assert listing([planned], results, again_noisy=True)[-1].startswith("1 of 2 cells to run")
     measuring.ran.clear()
     measuring.in_turn["slow", 100] = [paced(1.0)]
-    found = run_planned([planned], results, make_algorithm=make, again_noisy=True)
-    assert (found.run, measuring.ran) == (1, [("slow", 100)])
-    again = {record.algorithm: record for record in read(found.folders[0]).records}
+    outcome = run_planned([planned], results, make_algorithm=make, again_noisy=True)
+    assert (outcome.run, measuring.ran) == (1, [("slow", 100)])
+    again = {record.algorithm: record for record in read(outcome.folders[0]).records}
     assert {name: record.notices for name, record in again.items()} == {"counting": (), "slow": ()}
     assert again["slow"].load == Load(pace=2e-5, slowed=1.0)
 
@@ -291,8 +291,8 @@ def test_a_session_that_spark_stops_again_and_again_is_an_error_that_runs_again(
     measuring.stopped = ATTEMPTS
     _, cells = swept(tmp_path, **ONE)
     assert [record.status for record in cells.values()] == [Status.ERROR]
-    found, cells = swept(tmp_path, **ONE)
-    assert (found.run, [record.status for record in cells.values()]) == (1, [Status.OK])
+    outcome, cells = swept(tmp_path, **ONE)
+    assert (outcome.run, [record.status for record in cells.values()]) == (1, [Status.OK])
 
 
 def test_slots_are_an_axis(tmp_path: Path, measuring: Measuring, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,8 +304,8 @@ def test_slots_are_an_axis(tmp_path: Path, measuring: Measuring, monkeypatch: py
     monkeypatch.setattr(sweep, "measuring_session", session)
     plot = {**SMALL["plot"], "series": {"name": "slots", "label": "Slots"}}
     changes = {**ONE, "axes": {"events": [100], "slots": [1, 2, 3]}, "slots": "${slots}", "buckets": 3, "plot": plot}
-    found, _ = swept(tmp_path, **changes)
-    records = {record.point["slots"]: record for record in read(found.folders[0]).records}
+    outcome, _ = swept(tmp_path, **changes)
+    records = {record.point["slots"]: record for record in read(outcome.folders[0]).records}
     assert sorted(slot for slot in measuring.sessions if slot) == [1, 2]
     assert [records[n].status for n in (1, 2, 3)] == [Status.OK, Status.OK, Status.UNSUPPORTED]
     assert records[3].reason == "3 are too many"
@@ -346,10 +346,10 @@ def test_cells_of_a_changed_plugin_are_run_again(
     changes = {"axes": {"events": [100, 200]}, "algorithms": ["naive", "cogra"], "claims": None}
 
     def ran() -> tuple[list[tuple[str, int]], list[str]]:
-        told: list[str] = []
+        messages: list[str] = []
         measuring.ran.clear()
-        run_planned(planned, results, None, notify=told.append)
-        return measuring.ran, told
+        run_planned(planned, results, None, notify=messages.append)
+        return measuring.ran, messages
 
     planned = plan([str(write(tmp_path, **changes))])
     assert len(ran()[0]) == 4
@@ -358,9 +358,9 @@ def test_cells_of_a_changed_plugin_are_run_again(
     notice = "small-1.1: naive.py changed since 2 cells were measured, to be run again"
     assert notice in listing(planned, results)
     assert listing(planned, results)[-1].startswith("2 of 4 cells to run")
-    cells, told = ran()
+    cells, messages = ran()
     assert cells == [("naive", 100), ("naive", 200)]
-    assert told[0] == notice
+    assert messages[0] == notice
     assert ran()[0] == []
     monkeypatch.setenv("CEPBENCH_PLUGINS", str(plugin.rename(tmp_path / "renamed.py")))
     assert ran()[0] == []

@@ -1,4 +1,4 @@
-"""The form of claims: what an experiment file may say."""
+"""The form of claims in an experiment file."""
 
 from typing import Any
 

@@ -38,12 +38,12 @@ def test_a_figure_on_a_cluster(tmp_path, cluster, monkeypatch):  # noqa: F811
     planned = plan(["cogra-19.4"], "smoke", OVERRIDES)
     swept = run_planned(planned, tmp_path / "cluster", cluster)
     assert swept.statuses == {Status.OK: 2}
-    there = read(swept.folders[0]).records
-    assert {r.provenance["spark"]["spark.master"] for r in there} == {cluster}
-    assert all(r.summary.process_peak is not None for r in there if r.memory_status is not None)
-    here = read(run_planned(planned, tmp_path / "local", "local[2]").folders[0]).records
-    assert [r.digest for r in there] == [r.digest for r in here]
-    assert [r.realised for r in there] == [r.realised for r in here]
+    distributed = read(swept.folders[0]).records
+    assert {r.provenance["spark"]["spark.master"] for r in distributed} == {cluster}
+    assert all(r.summary.process_peak is not None for r in distributed if r.memory_status is not None)
+    local = read(run_planned(planned, tmp_path / "local", "local[2]").folders[0]).records
+    assert [r.digest for r in distributed] == [r.digest for r in local]
+    assert [r.realised for r in distributed] == [r.realised for r in local]
 
 
 @pytest.mark.cluster

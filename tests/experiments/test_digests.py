@@ -35,9 +35,9 @@ def test_the_oracle_decides():
 
 
 def test_who_contradicts_himself_has_no_vote():
-    found = statuses(("a", "x"), ("a", "y"), ("b", "x"), ("c", "x"))
-    assert found == [Status.OK, Status.WRONG, Status.OK, Status.OK]
-    # With his vote one of the two others would have a majority, whichever answer it were for.
+    outcomes = statuses(("a", "x"), ("a", "y"), ("b", "x"), ("c", "x"))
+    assert outcomes == [Status.OK, Status.WRONG, Status.OK, Status.OK]
+    # With the vote of a, either b or c would have a majority, whichever answer it were for.
     assert statuses(("a", "x"), ("a", "y"), ("b", "x"), ("c", "y")) == [Status.WRONG] * 4
     assert statuses(("a", "x"), ("a", "y"), ("b", "x")) == [Status.WRONG] * 3
 
@@ -49,8 +49,8 @@ def test_half_of_the_algorithms_are_no_majority() -> None:
 
 
 def test_an_oracle_that_contradicts_itself_decides_nothing() -> None:
-    found = statuses(("a", "x"), ("b", "x"), ("c", "x"), ("oracle", "y"), ("oracle", "z"))
-    assert found == [Status.OK] * 3 + [Status.WRONG] * 2
+    outcomes = statuses(("a", "x"), ("b", "x"), ("c", "x"), ("oracle", "y"), ("oracle", "z"))
+    assert outcomes == [Status.OK] * 3 + [Status.WRONG] * 2
 
 
 def test_reasons_name_the_others_and_are_taken_back():

@@ -5,8 +5,8 @@ from cepbench.experiments.points import Cell
 
 
 def cell(algorithm: str = "fast", memory: bool = False, experiment: str = "e", seconds: float = 20) -> Cell:
-    given = {"limits": {"seconds": seconds}, "repeat": 2.0, "memory": memory}
-    return Cell("id", "group", experiment, "quick", algorithm, {}, 1, given)
+    configuration = {"limits": {"seconds": seconds}, "repeat": 2.0, "memory": memory}
+    return Cell("id", "group", experiment, "quick", algorithm, {}, 1, configuration)
 
 
 def test_the_bound_is_the_limit_and_preparation() -> None:
@@ -29,7 +29,7 @@ def test_cells_take_as_long_as_the_longest_of_their_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "expected"),
     [
         (0.4, "0 s"),
         (89.4, "89 s"),
@@ -40,5 +40,5 @@ def test_cells_take_as_long_as_the_longest_of_their_kind() -> None:
         (7500, "2 h 05 min"),
     ],
 )
-def test_words(seconds: float, told: str) -> None:
-    assert words(seconds) == told
+def test_words(seconds: float, expected: str) -> None:
+    assert words(seconds) == expected

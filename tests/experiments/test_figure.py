@@ -48,8 +48,8 @@ def test_panels_show_the_algorithms_of_their_sweep(tmp_path: Path) -> None:
     drawn = figure(swept(tmp_path, sweeps=sweeps), "quick", records())
     assert [panel.algorithms for panel in drawn.panels] == [("slow",), (), ("slow",)]
     elsewhere = record("counting", {"events": 100, "within": 50}, latency_max=3.0)
-    found = [curves(drawn, panel, [*records(), elsewhere]) for panel in drawn.panels[:2]]
-    assert [[curve.algorithm for curve in panel] for panel in found] == [["slow"], ["counting", "slow"]]
+    panel_curves = [curves(drawn, panel, [*records(), elsewhere]) for panel in drawn.panels[:2]]
+    assert [[curve.algorithm for curve in panel] for panel in panel_curves] == [["slow"], ["counting", "slow"]]
 
 
 def test_a_panel_may_choose_another_value_than_the_default(tmp_path: Path) -> None:
@@ -61,19 +61,19 @@ def test_a_panel_may_choose_another_value_than_the_default(tmp_path: Path) -> No
 def test_a_claim_on_an_absent_system_is_open_for_the_reason_given(tmp_path: Path) -> None:
     claims = [{**SMALL["claims"][0], "of": "flink"}, SMALL["claims"][0]]
     experiment = load(write(tmp_path, absent={"flink": "there is no Flink yet"}, claims=claims))
-    given = [record(name, {"events": 200, "within": 50}, latency_max=1.0) for name in ("slow", "counting")]
-    told = [(claim.verdict, claim.reason) for claim in figure(experiment, "quick", given).claims]
-    assert told[0] == (Verdict.OPEN, "there is no Flink yet")
-    assert told[1][0] is not Verdict.OPEN
+    measured = [record(name, {"events": 200, "within": 50}, latency_max=1.0) for name in ("slow", "counting")]
+    verdicts = [(claim.verdict, claim.reason) for claim in figure(experiment, "quick", measured).claims]
+    assert verdicts[0] == (Verdict.OPEN, "there is no Flink yet")
+    assert verdicts[1][0] is not Verdict.OPEN
 
 
 def test_the_environment_is_that_of_the_last_cell(tmp_path: Path) -> None:
     hours = ("2024-05-01T08:00:00+00:00", "2024-05-02T07:00:00+00:00", "2024-04-30T09:00:00+00:00")
-    found = [
+    measured = [
         cell.model_copy(update={"started": started, "provenance": {"commit": started[8:10]}})
         for cell, started in zip(records(), hours, strict=True)
     ]
-    assert figure(swept(tmp_path), "quick", found).environment == {"commit": "02"}
+    assert figure(swept(tmp_path), "quick", measured).environment == {"commit": "02"}
 
 
 def test_workload_and_stream_are_those_of_the_first_point(tmp_path: Path) -> None:
@@ -113,11 +113,13 @@ def test_what_a_claim_expects_is_declared_before_the_first_cell_and_changes_are_
     first = figure(swept(tmp_path, claims=[CLAIM]), "quick", records())
     assert [(claim.expected, claim.size) for claim in first.declared] == [("at least 2", "the only size")]
     assert (first.dropped, first.added) == ((), ())
-    other = {**CLAIM, "at_least": 1, "text": "It is large."}
-    later = figure(swept(tmp_path, claims=[other], revised=["The paper says one."]), "quick", records(), first.declared)
+    changed = {**CLAIM, "at_least": 1, "text": "It is large."}
+    later = figure(
+        swept(tmp_path, claims=[changed], revised=["The paper says one."]), "quick", records(), first.declared
+    )
     assert [claim.expected for claim in later.dropped] == ["at least 2"]
     assert [(claim.expected, claim.text) for claim in later.added] == [("at least 1", "It is large.")]
     assert later.revised == ("The paper says one.",)
     again = figure(swept(tmp_path, claims=[{**CLAIM, "text": "It grows a lot."}]), "quick", records(), later.declared)
     assert (again.dropped, again.added) == ((), ())
-    assert figure(swept(tmp_path, claims=[other]), "quick", records()).added == ()
+    assert figure(swept(tmp_path, claims=[changed]), "quick", records()).added == ()

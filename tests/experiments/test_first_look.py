@@ -8,12 +8,12 @@ from cepbench.experiments.points import Cell
 
 
 def of(*specifications: str, seconds: float = 10) -> list[Cell]:
-    given = {"limits": {"seconds": seconds}, "repeat": 0}
-    return [Cell("", "", "", "", name, {}, 1, {**given, "algorithm": name}) for name in specifications]
+    configuration = {"limits": {"seconds": seconds}, "repeat": 0}
+    return [Cell("", "", "", "", name, {}, 1, {**configuration, "algorithm": name}) for name in specifications]
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("figures", "expected"),
     [
         ([of("a"), of("b"), of("a", "b")], [2, 0, 1]),
         ([of("a", seconds=20), of("a"), of("b"), of("b", "b")], [1, 2, 0, 3]),
@@ -24,8 +24,8 @@ def of(*specifications: str, seconds: float = 10) -> list[Cell]:
         ([of(), of("a")], [1, 0]),
     ],
 )
-def test_what_shows_most_systems_for_least_time_comes_first(given: list[list[Cell]], expected: list[int]) -> None:
-    assert first_look(given) == expected
+def test_what_shows_most_systems_for_least_time_comes_first(figures: list[list[Cell]], expected: list[int]) -> None:
+    assert first_look(figures) == expected
 
 
 def test_the_first_experiments_of_a_whole_sweep_show_every_system() -> None:

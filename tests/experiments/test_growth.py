@@ -13,22 +13,22 @@ def _features() -> dict[str, list[float]]:
 
 
 def test_linear_growth_goes_on():
-    found = predicted([0.1, 0.2, 0.4, 0.8], _features(), SIZES)
-    assert found.value == pytest.approx(25.6, rel=0.05)
-    assert found.low <= 25.6 <= found.high
+    prediction = predicted([0.1, 0.2, 0.4, 0.8], _features(), SIZES)
+    assert prediction.value == pytest.approx(25.6, rel=0.05)
+    assert prediction.low <= 25.6 <= prediction.high
 
 
 def test_quadratic_growth_ends_where_windows_are_full():
     truth = [1e-6 * value for value in _features()["met^1"]]
-    found = predicted(truth[:-1], _features(), SIZES)
-    assert found.value == pytest.approx(truth[-1], rel=0.05)
-    assert found.value < truth[3] * (25600 / 800) ** 2 / 4
+    prediction = predicted(truth[:-1], _features(), SIZES)
+    assert prediction.value == pytest.approx(truth[-1], rel=0.05)
+    assert prediction.value < truth[3] * (25600 / 800) ** 2 / 4
 
 
 def test_unbounded_matches_are_unbounded_time():
     matches = [1e2, 1e4, 1e6, 1e8, float("inf")]
-    found = predicted([1e-4, 1e-2, 1.0, 100.0], {"matches": matches}, SIZES)
-    assert found.value == float("inf")
+    prediction = predicted([1e-4, 1e-2, 1.0, 100.0], {"matches": matches}, SIZES)
+    assert prediction.value == float("inf")
 
 
 def test_the_interval_widens_with_the_distance():
@@ -43,10 +43,10 @@ def test_what_costs_by_the_burst_is_told_from_what_costs_by_the_event():
     base = [[bursts], [SIZES, bursts], [[1.0] * 5, bursts]]
     truth = [0.01 + 0.1 * count for count in bursts]
     blind = predicted(truth[:-1], _features(), SIZES, middle=0.15)
-    found = predicted(truth[:-1], _features(), SIZES, base, middle=0.15)
+    prediction = predicted(truth[:-1], _features(), SIZES, base, middle=0.15)
     assert blind.low > truth[-1]
-    assert found.low <= truth[-1] <= found.high
-    assert found.value == pytest.approx(truth[-1], rel=0.5)
+    assert prediction.low <= truth[-1] <= prediction.high
+    assert prediction.value == pytest.approx(truth[-1], rel=0.5)
 
 
 def test_the_value_lies_where_it_is_asked_for():

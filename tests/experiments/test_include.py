@@ -28,17 +28,17 @@ def test_an_absent_system_is_measured_beside_the_others(profile: str) -> None:
         assert "flink" not in included.absent, name
         assert included.algorithms == [*without.algorithms, "flink"], name
         for key, sweep in included.sweeps.items():
-            own = without.sweeps[key].algorithms
-            assert sweep.algorithms == (None if own is None else [*own, "flink"]), name
+            algorithms = without.sweeps[key].algorithms
+            assert sweep.algorithms == (None if algorithms is None else [*algorithms, "flink"]), name
 
 
 @pytest.mark.parametrize(
-    ("name", "axis", "kept"), [("cogra-19.1", "stream", "low"), ("cogra-19.3", "window", "filtered")]
+    ("name", "axis", "value"), [("cogra-19.1", "stream", "low"), ("cogra-19.3", "window", "filtered")]
 )
-def test_an_absent_system_has_points_of_its_own(name: str, axis: str, kept: str) -> None:
-    found = list(cells(load(find(name), include=("flink",)), "quick"))
-    assert {cell.point[axis] for cell in found if cell.algorithm == "flink"} == {kept}
-    assert len({cell.point[axis] for cell in found if cell.algorithm == "cogra"}) == 2
+def test_an_absent_system_has_points_of_its_own(name: str, axis: str, value: str) -> None:
+    planned = list(cells(load(find(name), include=("flink",)), "quick"))
+    assert {cell.point[axis] for cell in planned if cell.algorithm == "flink"} == {value}
+    assert len({cell.point[axis] for cell in planned if cell.algorithm == "cogra"}) == 2
 
 
 def test_nothing_changes_where_it_is_not_absent() -> None:

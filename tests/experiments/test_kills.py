@@ -1,6 +1,6 @@
 """Workers, all workers and the driver die or stop at random moments of a sweep: no cell is lost, doubled or wrong.
 
-Three kills by default; `CEPBENCH_KILLS=40` for as many as one likes.
+Three kills by default; `CEPBENCH_KILLS=40` for more.
 """
 
 import os
@@ -39,10 +39,10 @@ PATIENT = 240
 
 
 def records(results: Path) -> dict[str, Record]:
-    """By cell; each has one file, whole."""
-    found = [read_record(file) for file in results.glob("cogra-19.4/smoke/cells/*.json")]
-    assert len({record.cell for record in found}) == len(found)
-    return {record.cell: record for record in found}
+    """The records by cell; each has one file, whole."""
+    cell_records = [read_record(file) for file in results.glob("cogra-19.4/smoke/cells/*.json")]
+    assert len({record.cell for record in cell_records}) == len(cell_records)
+    return {record.cell: record for record in cell_records}
 
 
 def sweep(results: Path, master: str, *more: str) -> subprocess.Popen[bytes]:
@@ -62,10 +62,10 @@ def sweep(results: Path, master: str, *more: str) -> subprocess.Popen[bytes]:
 @pytest.fixture
 def spark(tmp_path: Path) -> Iterator[Standalone]:
     stop()
-    with Standalone(tmp_path / "spark") as found:
+    with Standalone(tmp_path / "spark") as cluster:
         for _ in range(2):
-            found.add_worker()
-        yield found
+            cluster.add_worker()
+        yield cluster
 
 
 @pytest.mark.cluster
@@ -107,16 +107,16 @@ def test_whatever_dies_every_cell_is_measured_once(tmp_path: Path, spark: Standa
         while any(r.status is Status.ERROR for r in records(folder).values()):  # what was given up is run again
             finish(sweep(folder, spark.url), folder)
         check(records(folder), {cell.id for cell in planned[0].cells})
-    here = read(run_planned(planned, tmp_path / "here", "local[2]").folders[0]).records
-    right = {record.cell: record.digest for record in here}
+    local = read(run_planned(planned, tmp_path / "here", "local[2]").folders[0]).records
+    right = {record.cell: record.digest for record in local}
     for number in range(1, rounds + 1):
         assert {cell: record.digest for cell, record in records(results / str(number)).items()} == right
     print(f"{sum(done.values())} kills: {dict(done)}")
 
 
-def check(found: dict[str, Record], wanted: set[str]) -> None:
-    assert found.keys() == wanted
-    assert Counter(record.status for record in found.values()) == {Status.OK: len(wanted)}
+def check(measured: dict[str, Record], expected: set[str]) -> None:
+    assert measured.keys() == expected
+    assert Counter(record.status for record in measured.values()) == {Status.OK: len(expected)}
 
 
 def wait(running: subprocess.Popen[bytes], folder: Path, seconds: float) -> None:
@@ -127,12 +127,12 @@ def wait(running: subprocess.Popen[bytes], folder: Path, seconds: float) -> None
 
 def finish(running: subprocess.Popen[bytes], folder: Path) -> None:
     """Waits for the end of a sweep that goes on."""
-    known, since = -1, time.monotonic()
+    ended, since = -1, time.monotonic()
     while running.poll() is None:
-        if len(records(folder)) != known:
-            known, since = len(records(folder)), time.monotonic()
+        if len(records(folder)) != ended:
+            ended, since = len(records(folder)), time.monotonic()
         if time.monotonic() - since > PATIENT:
             running.kill()
             log = (folder.parent / "sweep.log").read_text()[-2000:]
-            pytest.fail(f"the sweep hangs after {known} cells\n{log}")
+            pytest.fail(f"the sweep hangs after {ended} cells\n{log}")
         time.sleep(0.2)

@@ -194,17 +194,17 @@ def test_the_figures_of_the_papers_load(name, profile):
     if name.startswith("arena-"):  # of no paper: it compares, and claims nothing
         assert (experiment.paper, experiment.departures, experiment.claims) == ("", (), ())
         return
-    ours = experiment.paper.startswith("none")
-    assert ours or (experiment.claims and experiment.departures)
+    unpublished = experiment.paper.startswith("none")
+    assert unpublished or (experiment.claims and experiment.departures)
     assert experiment.figure.split()[0] == name.split("-")[1]
 
 
 @pytest.mark.parametrize("name", experiments())
 def test_a_claim_on_flink_is_about_no_other_system(name: str) -> None:
     experiment = load(find(name))
-    told = [claim for claim in experiment.claims if "Flink" in claim.text]
-    assert all("flink" in claim.algorithms for claim in told)
-    assert not told or "flink" in experiment.absent
+    claims = [claim for claim in experiment.claims if "Flink" in claim.text]
+    assert all("flink" in claim.algorithms for claim in claims)
+    assert not claims or "flink" in experiment.absent
 
 
 @pytest.mark.parametrize("name", ["greta-13.1"])

@@ -43,7 +43,7 @@ def test_draws_of_a_claim_are_no_mixture(tmp_path: Path) -> None:
     }  # fmt: skip
     planned(tmp_path, claims=[claim])
     with pytest.raises(ExperimentError, match="mix cells of within"):
-        planned(tmp_path, claims=[{name: given for name, given in claim.items() if name != "draws"}])
+        planned(tmp_path, claims=[{name: value for name, value in claim.items() if name != "draws"}])
 
 
 def test_every_panel_is_looked_at(tmp_path: Path) -> None:

@@ -56,18 +56,18 @@ def test_a_file_becomes_points_in_the_unit_of_the_panel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
+    ("fields", "reason"),
     [
         ({"file": "some/other.csv"}, r"overlay: unknown file 'some/other.csv'; choose one of some/times.csv"),
         ({"y": "s"}, r"overlay: some/times.csv has no column 's'; there are n, ms, more"),
         ({"y": "more"}, r"overlay: some/times.csv, column more: expected a number, not 'x'"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_one_line(tmp_path: Path, given: dict[str, str], reason: str) -> None:
+def test_what_cannot_be_read_is_told_in_one_line(tmp_path: Path, fields: dict[str, str], reason: str) -> None:
     (tmp_path / "some").mkdir()
     (tmp_path / "some" / "times.csv").write_text("n,ms,more\n20,3,x\n")
     with pytest.raises(ExperimentError, match=reason):
-        published(Overlay(**{"file": "some/times.csv", "x": "n", "y": "ms", **given}), tmp_path)
+        published(Overlay(**{"file": "some/times.csv", "x": "n", "y": "ms", **fields}), tmp_path)
 
 
 def test_the_figure_carries_published_curves(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_published_numbers_are_the_medians_of_the_raw_ones(file: Path) -> None:
     [swept] = [name for name in SWEPT[axis] if name in raw[0]]
     assert {float(row[axis]) for row in carried} == {round(float(row[swept]), 4) for row in raw}
     for row in carried:
-        same = [other for other in raw if round(float(other[swept]), 4) == float(row[axis])]
-        assert f"over {len(same)} iterations" in file.read_text()
+        iterations = [iteration for iteration in raw if round(float(iteration[swept]), 4) == float(row[axis])]
+        assert f"over {len(iterations)} iterations" in file.read_text()
         for name in names:
             [column] = [name for name in COLUMNS[name] if name in raw[0]]
-            assert float(row[name]) == median(float(other[column]) for other in same), (row, name)
+            assert float(row[name]) == median(float(iteration[column]) for iteration in iterations), (row, name)

@@ -1,4 +1,4 @@
-"""Experiments of one's own, which need a stream, a workload and algorithms only."""
+"""A user's experiments, which need a stream, a workload and algorithms only."""
 
 from pathlib import Path
 
@@ -24,17 +24,17 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_stream_workload_and_algorithms_are_enough(tmp_path: Path) -> None:
-    found = load(written(tmp_path, LEAST + "axes: {within: [5, 10]}\nmeasurements: [time]\n"))
-    assert (found.id, found.title, found.paper, found.departures) == ("mine", "mine", "", ())
-    assert found.algorithms == [algorithm.name for algorithm in ALGORITHMS]
-    assert (found.plot.x.name, found.plot.x.label) == ("within", "Within")
-    assert [panel.metric for panel in found.plot.panels] == ["latency_mean", "throughput"]
+    experiment = load(written(tmp_path, LEAST + "axes: {within: [5, 10]}\nmeasurements: [time]\n"))
+    assert (experiment.id, experiment.title, experiment.paper, experiment.departures) == ("mine", "mine", "", ())
+    assert experiment.algorithms == [algorithm.name for algorithm in ALGORITHMS]
+    assert (experiment.plot.x.name, experiment.plot.x.label) == ("within", "Within")
+    assert [panel.metric for panel in experiment.plot.panels] == ["latency_mean", "throughput"]
 
 
 def test_what_varies_nothing_has_one_point(tmp_path: Path) -> None:
-    found = load(written(tmp_path, LEAST.replace("${within}", "5")))
-    assert (found.axes, found.plot.x.name, found.limits.seconds) == ({"run": [1]}, "run", 60)
-    assert [panel.letter for panel in found.plot.panels] == ["(a)", "(b)", "(c)"]
+    experiment = load(written(tmp_path, LEAST.replace("${within}", "5")))
+    assert (experiment.axes, experiment.plot.x.name, experiment.limits.seconds) == ({"run": [1]}, "run", 60)
+    assert [panel.letter for panel in experiment.plot.panels] == ["(a)", "(b)", "(c)"]
 
 
 def test_a_dry_run_gives_the_reasons_of_refusals(tmp_path: Path) -> None:
@@ -48,9 +48,9 @@ def test_a_dry_run_gives_the_reasons_of_refusals(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("left_out", ["stream", "workload", "algorithms"])
 def test_nothing_takes_the_place_of_what_is_evaluated(tmp_path: Path, left_out: str) -> None:
-    kept = [line for line in LEAST.splitlines() if not line.startswith(left_out)]
+    lines = [line for line in LEAST.splitlines() if not line.startswith(left_out)]
     with pytest.raises(ExperimentError, match=f"{left_out}"):
-        load(written(tmp_path, "\n".join(kept)))
+        load(written(tmp_path, "\n".join(lines)))
 
 
 def test_the_first_file_can_be_planned(tmp_path: Path) -> None:
@@ -70,9 +70,9 @@ def test_no_file_is_replaced_and_names_are_checked(tmp_path: Path, name: str, wh
 
 def test_an_axis_of_whole_specifications_is_a_list_of_algorithms(tmp_path: Path) -> None:
     text = LEAST.replace("${within}", "5").replace("all", '["${algorithm}", sase]')
-    found = load(written(tmp_path, text + "axes: {algorithm: [cogra, 'cogra[windows=auto]'], run: [1, 2]}\n"))
-    assert found.algorithms == found.series == ["cogra", "cogra[windows=auto]", "sase"]
-    assert (found.axes, found.plot.x.name) == ({"run": [1, 2]}, "run")
+    experiment = load(written(tmp_path, text + "axes: {algorithm: [cogra, 'cogra[windows=auto]'], run: [1, 2]}\n"))
+    assert experiment.algorithms == experiment.series == ["cogra", "cogra[windows=auto]", "sase"]
+    assert (experiment.axes, experiment.plot.x.name) == ({"run": [1, 2]}, "run")
     [planned] = plan([str(written(tmp_path, text + "axes: {algorithm: [cogra, greta]}\n"))])
     assert {(cell.algorithm, str(cell.point)) for cell in planned.cells} == {
         (name, "{'run': 1}") for name in ("cogra", "greta", "sase")

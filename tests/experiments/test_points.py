@@ -49,8 +49,8 @@ def test_a_sweep_may_run_some_of_the_algorithms(tmp_path):
     ran = {(c.point["events"], c.point["within"]): set[str]() for c in cells(experiment, "quick")}
     for cell in cells(experiment, "quick"):
         ran[cell.point["events"], cell.point["within"]].add(cell.algorithm)
-    both = {"counting", "slow"}
-    assert ran == {(100, 50): both, (200, 50): both, (100, 60): {"slow"}, (300, 50): {"counting"}}
+    pair = {"counting", "slow"}
+    assert ran == {(100, 50): pair, (200, 50): pair, (100, 60): {"slow"}, (300, 50): {"counting"}}
     fewer = load(write(tmp_path, **SWEPT), overrides=["algorithms=[counting]"])
     assert {cell.algorithm for cell in cells(fewer, "quick")} == {"counting"}
 
@@ -67,18 +67,18 @@ def test_defaults_of_a_single_sweep_are_constants(tmp_path):
 
 
 def test_axes_in_the_specification_of_an_algorithm(tmp_path):
-    given = ["counting[depth=${within}]", "slow[x=1, depth=${within}, y=a${events}b]"]
-    experiment = load(write(tmp_path, algorithms=given, claims=[]))
-    found = cells(experiment, "quick")
-    assert {cell.algorithm for cell in found} == {"counting", "slow[x=1]"}
-    assert {cell.specification for cell in found} == {
+    specifications = ["counting[depth=${within}]", "slow[x=1, depth=${within}, y=a${events}b]"]
+    experiment = load(write(tmp_path, algorithms=specifications, claims=[]))
+    planned = cells(experiment, "quick")
+    assert {cell.algorithm for cell in planned} == {"counting", "slow[x=1]"}
+    assert {cell.specification for cell in planned} == {
         "counting[depth=50]",
         "slow[x=1, depth=50, y=a100b]",
         "slow[x=1, depth=50, y=a200b]",
     }
-    assert len({cell.group for cell in found}) == 2
-    other = load(write(tmp_path, algorithms=given, claims=[]), overrides=["zip.within=[51]"])
-    assert not {cell.id for cell in found} & {cell.id for cell in cells(other, "quick")}
+    assert len({cell.group for cell in planned}) == 2
+    changed = load(write(tmp_path, algorithms=specifications, claims=[]), overrides=["zip.within=[51]"])
+    assert not {cell.id for cell in planned} & {cell.id for cell in cells(changed, "quick")}
     plain = cells(load(write(tmp_path)), "quick")[0]
     assert "algorithm" not in plain.configuration
     assert plain.specification == plain.algorithm
@@ -112,10 +112,10 @@ def test_a_generated_workload_is_kept_as_text(tmp_path):
     path = write(tmp_path, axes={"events": [2, 5]}, workload=workload)
     texts = {cell.point["events"]: cell.configuration["workload"] for cell in cells(load(path), "quick")}
     assert {events: len(parse_workload(text)) for events, text in texts.items()} == {2: 2, 5: 5}
-    given = {"length": 3, "types": "A, B, C", "private": "random"}
-    assert texts[2] == workload_text("sequences", {**given, "queries": 2})
-    other = load(path, overrides=["workload.parameters.seed=1"])
-    assert not {c.id for c in cells(load(path), "quick")} & {c.id for c in cells(other, "quick")}
+    parameters = {"length": 3, "types": "A, B, C", "private": "random"}
+    assert texts[2] == workload_text("sequences", {**parameters, "queries": 2})
+    reseeded = load(path, overrides=["workload.parameters.seed=1"])
+    assert not {c.id for c in cells(load(path), "quick")} & {c.id for c in cells(reseeded, "quick")}
 
 
 def test_axes_go_into_stream_and_workload_with_their_type(tmp_path):
@@ -130,26 +130,26 @@ def test_axes_go_into_stream_and_workload_with_their_type(tmp_path):
 
 def test_every_algorithm_at_a_point_is_a_cell_in_each_round(tmp_path):
     experiment = load(write(tmp_path, workers=2, repeat=3, measurements=["time", "memory"]))
-    found = cells(experiment, "quick")
-    assert {cell.configuration["repeat"] for cell in found} == {1.5}  # of each worker
-    assert len(found) == len({cell.id for cell in found}) == 2 * 2 * 2  # points, algorithms, rounds
-    assert len({cell.group for cell in found}) == 2
-    assert [(cell.round, cell.memory) for cell in found] == [(1, True)] * 4 + [(2, False)] * 4
+    planned = cells(experiment, "quick")
+    assert {cell.configuration["repeat"] for cell in planned} == {1.5}  # of each worker
+    assert len(planned) == len({cell.id for cell in planned}) == 2 * 2 * 2  # points, algorithms, rounds
+    assert len({cell.group for cell in planned}) == 2
+    assert [(cell.round, cell.memory) for cell in planned] == [(1, True)] * 4 + [(2, False)] * 4
 
 
 def test_memory_is_part_of_the_configuration_where_it_is_not_measured(tmp_path):
     times = cells(load(write(tmp_path)), "quick")
-    both = cells(load(write(tmp_path, measurements=["memory", "time"])), "quick")
+    times_and_memory = cells(load(write(tmp_path, measurements=["memory", "time"])), "quick")
     assert {cell.configuration.get("memory") for cell in times} == {False}
-    assert {cell.configuration.get("memory") for cell in both} == {None}
-    assert not {cell.id for cell in times} & {cell.id for cell in both}
-    assert {cell.group for cell in times} == {cell.group for cell in both}
+    assert {cell.configuration.get("memory") for cell in times_and_memory} == {None}
+    assert not {cell.id for cell in times} & {cell.id for cell in times_and_memory}
+    assert {cell.group for cell in times} == {cell.group for cell in times_and_memory}
 
 
 def test_algorithms_take_turns(tmp_path):
     experiment = load(write(tmp_path, axes={"events": list(range(1, 40))}))
-    found = cells(experiment, "quick")
-    pairs = [found[i : i + 2] for i in range(0, len(found), 2)]
+    planned = cells(experiment, "quick")
+    pairs = [planned[i : i + 2] for i in range(0, len(planned), 2)]
     assert all(a.point == b.point for a, b in pairs)
     assert {a.algorithm for a, _ in pairs} == {"counting", "slow"}
 
@@ -159,11 +159,11 @@ def test_monotone_axes_go_from_easy_to_hard(tmp_path):
     assert [cell.point["events"] for cell in up[::2]] == [10, 20, 30]
     down = cells(load(write(tmp_path, axes={"events": [20, 10, 30]}, monotone="decreasing")), "quick")
     assert [cell.point["events"] for cell in down[::2]] == [30, 20, 10]
-    both = cells(
+    two_axes = cells(
         load(write(tmp_path, axes={"g": [2, 3, 1], "events": [20, 10]}, monotone={"events": True, "g": "decreasing"})),
         "quick",
     )
-    assert [(c.point["events"], c.point["g"]) for c in both[::2]] == [
+    assert [(c.point["events"], c.point["g"]) for c in two_axes[::2]] == [
         (10, 3), (10, 2), (10, 1), (20, 3), (20, 2), (20, 1),
     ]  # fmt: skip
 
@@ -178,8 +178,8 @@ def test_exclusions(tmp_path):
 def test_an_exclusion_is_of_points_with_all_its_values(tmp_path: Path) -> None:
     exclude = [{"algorithm": "slow", "where": {"events": 200, "g": "x"}}]
     experiment = load(write(tmp_path, axes={"events": [100, 200], "g": ["x", "y"]}, exclude=exclude))
-    found = {(c.point["events"], c.point["g"]) for c in cells(experiment, "quick") if c.algorithm == "slow"}
-    assert found == {(100, "x"), (100, "y"), (200, "y")}
+    planned = {(c.point["events"], c.point["g"]) for c in cells(experiment, "quick") if c.algorithm == "slow"}
+    assert planned == {(100, "x"), (100, "y"), (200, "y")}
 
 
 def test_events_arrive_as_the_experiment_says(tmp_path: Path) -> None:

@@ -19,16 +19,16 @@ def _load(name, profile):
 @pytest.mark.parametrize("name", FILES)
 def test_the_headline_profile_measures_the_size_of_each_claim(name):
     experiment = _load(name, "headline")
-    found = sweeps_of(experiment)
+    sweeps = sweeps_of(experiment)
     assert len(experiment.claims) <= MOST
     for claim in experiment.claims:
         quantities: list[Quantity] = [*(claim.cause.evidence if claim.cause else ())]
         if isinstance(claim, Limit):
-            assert any(holds(point, claim.where) for points in found for point in points), claim.text
+            assert any(holds(point, claim.where) for points in sweeps for point in points), claim.text
         else:
             quantities.append(claim)
         for quantity in quantities:
-            chosen = sized(quantity, found)
+            chosen = sized(quantity, sweeps)
             assert chosen.reason == "", claim.text
             assert not quantity.slope or len(chosen.points) >= 5, f"{claim.text}: at least five points"
 

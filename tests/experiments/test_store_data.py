@@ -1,4 +1,4 @@
-"""A store in place of an experiment's generator: what is refused, what tells its cells apart, and what figures say."""
+"""A store in place of an experiment's generator: refusals, the identity of its cells, and the text of figures."""
 
 from pathlib import Path
 from typing import Any, cast
@@ -54,18 +54,20 @@ def test_the_options_that_a_refusal_names_mend_it(name: str) -> None:
     assert fixing(load(find(name), "smoke", options)) == []
 
 
-@pytest.mark.parametrize("found", [found for found in DATASETS if found.figures], ids=lambda found: found.name)
-def test_figures_of_a_data_set_know_its_attributes(found: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "declared", [declared for declared in DATASETS if declared.figures], ids=lambda declared: declared.name
+)
+def test_figures_of_a_data_set_know_its_attributes(declared: Any, tmp_path: Path) -> None:
     """Their generator is the stand-in, and the queries find their attributes in the data set's schema."""
     from cepbench.queries.compile import compile_workload
     from cepbench.queries.workloads import parse_workload
 
-    assert set(found.figures) <= set(found.types)
-    for name in (name for names in found.figures.values() for name in names):
+    assert set(declared.figures) <= set(declared.types)
+    for name in (name for names in declared.figures.values() for name in names):
         experiment = load(find(name), "smoke")
-        assert experiment.stream.generator == (found.stand_in or "uniform")
+        assert experiment.stream.generator == (declared.stand_in or "uniform")
         queries = parse_workload(cells(experiment, "smoke")[0].configuration["workload"])
-        assert compile_workload(queries, found.schema(strings=("buy", "sell")))
+        assert compile_workload(queries, declared.schema(strings=("buy", "sell")))
 
 
 def test_a_store_that_does_not_fit_is_one_line(tmp_path: Path) -> None:
@@ -75,8 +77,8 @@ def test_a_store_that_does_not_fit_is_one_line(tmp_path: Path) -> None:
         assert "\n" not in str(refused.value)
         return str(refused.value)
 
-    told = refusal(store(tmp_path / "bars", "Bar"))
-    assert told.endswith("bars: no events of type Stock, which the queries need; the 1 types of the store are Bar")
+    line = refusal(store(tmp_path / "bars", "Bar"))
+    assert line.endswith("bars: no events of type Stock, which the queries need; the 1 types of the store are Bar")
     frame = pd.DataFrame({"time": [1], "type": ["Stock"], "company": [1], "sector": [1]})
     import_events(frame, tmp_path / "short", spark=None)
     assert "short: query Q1: the events have no attribute 'bound'; they have company, sector" in refusal(
@@ -98,21 +100,21 @@ def test_a_type_under_not_may_be_absent(tmp_path: Path) -> None:
 
 
 def test_cells_and_figures_tell_which_stream_it_was(tmp_path: Path) -> None:
-    one, two = store(tmp_path / "one"), store(tmp_path / "two", company=2)
+    first_data, second_data = store(tmp_path / "one"), store(tmp_path / "two", company=2)
     fixed = "axes.events=[100]"
     usual = load(find("greta-13.1"), "smoke", [fixed])
-    first, second = (load(find("greta-13.1"), "smoke", [fixed, f"data={data}"]) for data in (one, two))
+    first, second = (load(find("greta-13.1"), "smoke", [fixed, f"data={data}"]) for data in (first_data, second_data))
     check_axes(first)
     ids = [{cell.id for cell in cells(experiment, "smoke")} for experiment in (usual, first, second)]
     assert not ids[0] & ids[1]
     assert not ids[1] & ids[2]
     [cell, *_] = cells(first, "smoke")
-    told = cell.configuration["stream"]
-    assert (told["path"], told["store"]["events"], len(told["store"]["fingerprint"])) == (one, 4, 32)
-    assert prepare_stream(cell.configuration, tmp_path, HERE).fingerprint == told["store"]["fingerprint"]
+    stream = cell.configuration["stream"]
+    assert (stream["path"], stream["store"]["events"], len(stream["store"]["fingerprint"])) == (first_data, 4, 32)
+    assert prepare_stream(cell.configuration, tmp_path, HERE).fingerprint == stream["store"]["fingerprint"]
 
     drawn = figure(first, "smoke", [record("greta", point={"events": 100})])
-    assert drawn.data == f"own events (4 events, store {one})"
+    assert drawn.data == f"own events (4 events, store {first_data})"
     assert drawn.title == f"{usual.title} on {drawn.data}"
     assert drawn.caption.endswith(f"Data: {drawn.data}.")
     assert drawn.departures[-1].what == f"the stream is {drawn.data}, not generator stock"

@@ -30,9 +30,9 @@ def test_a_store_is_made_once_for_what_makes_it(tmp_path: Path) -> None:
         ).path
 
     first = store()
-    made = (first / "stream.json").stat().st_mtime_ns
+    written = (first / "stream.json").stat().st_mtime_ns
     assert store() == first
-    assert (first / "stream.json").stat().st_mtime_ns == made
+    assert (first / "stream.json").stat().st_mtime_ns == written
     assert len({first, store(seed=7), store(events=21), store("value"), store(buckets=3)}) == 5
 
 

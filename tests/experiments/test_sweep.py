@@ -44,19 +44,19 @@ class TestSweeps:
         assert swept.run == 4
         assert swept.statuses == {Status.OK: 4}
         assert lines[0].startswith("small-1.1: 4 cells: 4 ok (4 run in ")
-        found = read(swept.folders[0])
-        assert found.figure.algorithms == ("counting", "slow")
-        assert found.figure.claims[0].verdict is Verdict.HOLDS
-        assert found.figure.claims[0].measured is not None
-        assert found.figure.workload.startswith("RETURN key, COUNT(*)")
-        first = found.records[0]
+        stored = read(swept.folders[0])
+        assert stored.figure.algorithms == ("counting", "slow")
+        assert stored.figure.claims[0].verdict is Verdict.HOLDS
+        assert stored.figure.claims[0].measured is not None
+        assert stored.figure.workload.startswith("RETURN key, COUNT(*)")
+        first = stored.records[0]
         assert first.realised is not None
         assert first.realised.events == first.point["events"]
         assert first.provenance["versions"]["pyspark"]
         assert first.provenance["cores"] > 0
         assert {"commit", "dirty", "cpu", "memory_bytes", "system"} <= first.provenance.keys()
-        assert len({r.digest for r in found.records if r.point["events"] == 100}) == 1
-        assert len({r.digest for r in found.records}) == 2
+        assert len({r.digest for r in stored.records if r.point["events"] == 100}) == 1
+        assert len({r.digest for r in stored.records}) == 2
         assert len(list((results / "streams").iterdir())) == 2
 
         before = by_cell(results)
@@ -111,7 +111,7 @@ class TestSweeps:
         counts = iter([2, 1, 1, 1])
         waited: list[int] = []
         monkeypatch.setattr(sweep_module, "slot_count", lambda spark: next(counts))
-        monkeypatch.setattr(sweep_module, "wait_for_slots", lambda spark, wanted: waited.append(wanted) or 1)
+        monkeypatch.setattr(sweep_module, "wait_for_slots", lambda spark, slots: waited.append(slots) or 1)
         changes = {"slots": 2} if asked else {}
         path = write(tmp_path, axes={"events": [100, 200]}, algorithms=["counting"], claims=None, **changes)
         swept, lines = sweep(path, tmp_path / "results")
@@ -143,13 +143,13 @@ def test_a_sweep_killed_at_any_moment(tmp_path):
     axes = {"events": [100, 120, 140, 160, 180, 200]}
     path, results = write(tmp_path, axes=axes), tmp_path / "results"
     cells = results / "small-1.1/quick/cells"
-    seen: dict[str, str] = {}
+    started: dict[str, str] = {}
     chance = random.Random(2)
     for _ in range(2):
-        known = len(seen)
+        before = len(started)
         process = start(path, results)
         try:
-            wait_for(lambda known=known: len(list(cells.glob("*.json"))) > known, process)
+            wait_for(lambda before=before: len(list(cells.glob("*.json"))) > before, process)
             time.sleep(chance.uniform(0, 1))  # in which only a few of the twelve cells end
         finally:
             process.send_signal(signal.SIGKILL)
@@ -157,16 +157,16 @@ def test_a_sweep_killed_at_any_moment(tmp_path):
             process.stdout.close()
         for file in cells.glob("*.json"):
             record = json.loads(file.read_text())  # every record is whole
-            assert seen.setdefault(record["cell"], record["started"]) == record["started"]
-    assert 2 <= len(seen) < 12
+            assert started.setdefault(record["cell"], record["started"]) == record["started"]
+    assert 2 <= len(started) < 12
     write(tmp_path, axes=axes, claims=[])  # also a sweep that was killed has stored its claims beforehand
     process = start(path, results)
     out, _ = process.communicate(timeout=300)
     assert process.returncode == 0
-    assert int(out) == 12 - len(seen)
+    assert int(out) == 12 - len(started)
     finished = {r.cell: r.started for r in read(results / "small-1.1/quick").records}
     assert len(finished) == 12
-    assert finished.items() >= seen.items()
+    assert finished.items() >= started.items()
     figure = read(results / "small-1.1/quick").figure
     assert (len(figure.dropped), figure.added) == (len(SMALL["claims"]), ())
     assert not list(cells.glob(".*"))
@@ -213,10 +213,12 @@ def test_what_cannot_run_is_refused_before_anything_runs(tmp_path, changes, mess
 
 
 def test_algorithms_are_made_with_the_values_of_the_axes(tmp_path):
-    made: list[str] = []
+    specifications: list[str] = []
     path = write(tmp_path, algorithms=["counting", "slow[pause=${events}]"])
-    (planned,) = plan([str(path)], make_algorithm=lambda specification: made.append(specification) or make("slow"))
-    assert set(made) == {"counting", "slow[pause=100]", "slow[pause=200]"}
+    (planned,) = plan(
+        [str(path)], make_algorithm=lambda specification: specifications.append(specification) or make("slow")
+    )
+    assert set(specifications) == {"counting", "slow[pause=100]", "slow[pause=200]"}
     assert {cell.algorithm for cell in planned.cells} == {"counting", "slow"}
 
 

@@ -52,8 +52,8 @@ def test_a_direction_of_bytes_needs_no_tolerance() -> None:
 
 
 def test_a_limit_of_the_memory_run_cuts_off_memory_and_not_times() -> None:
-    both = {"latency_max": 3.0, "state_peak": 3}
-    slow = record("slow", {"n": 1}, memory=Status.TIMEOUT, **both)
+    metrics = {"latency_max": 3.0, "state_peak": 3}
+    slow = record("slow", {"n": 1}, memory=Status.TIMEOUT, **metrics)
     fast = record("fast", {"n": 1}, memory=Status.OK, latency_max=1.0, state_peak=1)
     assert judge([slow, fast], to="fast", factor=3).verdict is HOLDS
     memory = judge([slow, fast], to="fast", metric="state_peak", factor=3)
@@ -64,8 +64,8 @@ def test_a_limit_of_the_memory_run_cuts_off_memory_and_not_times() -> None:
 
 def test_the_interval_decides_not_the_median() -> None:
     cells = [ran("slow", 1, [3.0, 3.1, 3.2, 3.3, 4.2]), at("fast", 1, 1.0)]
-    found = judge(cells, to="fast", factor=8)
-    assert (found.verdict, found.measured, found.low, found.high) == (HOLDS, 3.2, 3.0, 4.2)
+    result = judge(cells, to="fast", factor=8)
+    assert (result.verdict, result.measured, result.low, result.high) == (HOLDS, 3.2, 3.0, 4.2)
     assert judge(cells, to="fast", factor=10).verdict is WEAKER
     around = [ran("slow", 1, [0.8, 0.9, 1.15, 1.2, 1.3]), at("fast", 1, 1.0)]
     assert judge(around, to="fast", direction="more").verdict is WEAKER
@@ -85,8 +85,8 @@ def test_a_number_by_itself() -> None:
 
 def test_a_part_of_a_whole() -> None:
     cells = [record("slow", {"n": 1}, latency_max=9.0, service_total=10.0)]
-    found = judge(cells, to="slow", to_metric="service_total", factor=0.9)
-    assert (found.verdict, found.measured) == (HOLDS, 0.9)
+    result = judge(cells, to="slow", to_metric="service_total", factor=0.9)
+    assert (result.verdict, result.measured) == (HOLDS, 0.9)
 
 
 CURVE = [(1, 3.0), (2, 12.0), (4, 48.0), (8, 192.0), (16, 768.0)]
@@ -108,16 +108,16 @@ CURVE = [(1, 3.0), (2, 12.0), (4, 48.0), (8, 192.0), (16, 768.0)]
 )
 def test_a_slope(claimed: dict[str, Any], verdict: Verdict) -> None:
     cells = [at("slow", n, value) for n, value in CURVE]
-    found = judge(cells, slope={"n": [1, 16]}, **claimed)
-    assert (found.verdict, found.measured, found.size) == (verdict, pytest.approx(2.0), "n 1 to 16")
+    result = judge(cells, slope={"n": [1, 16]}, **claimed)
+    assert (result.verdict, result.measured, result.size) == (verdict, pytest.approx(2.0), "n 1 to 16")
 
 
 def test_one_noisy_point_does_not_move_a_slope_far() -> None:
     cells = [at("slow", n, value * (3 if n == 8 else 1)) for n, value in CURVE]
-    found = judge(cells, slope={"n": [1, 16]}, power=2)
-    assert found.verdict is HOLDS
-    assert found.measured == pytest.approx(2.0, abs=0.3)
-    assert (found.low or 9) < 2 < (found.high or 0)
+    result = judge(cells, slope={"n": [1, 16]}, power=2)
+    assert result.verdict is HOLDS
+    assert result.measured == pytest.approx(2.0, abs=0.3)
+    assert (result.low or 9) < 2 < (result.high or 0)
 
 
 def test_a_slope_sees_only_its_stretch() -> None:
@@ -127,8 +127,8 @@ def test_a_slope_sees_only_its_stretch() -> None:
 
 def test_the_bend_of_a_curve_is_no_interval_of_its_slope() -> None:
     cells = [at("slow", n, value) for n, value in ((1, 1.0), (2, 1.0), (4, 1.1), (8, 2.0), (16, 40.0))]
-    found = judge(cells, slope={"n": [1, 16]}, at_least=3)
-    assert (found.verdict, (found.high or 0) > 3) == (WEAKER, True)
+    result = judge(cells, slope={"n": [1, 16]}, at_least=3)
+    assert (result.verdict, (result.high or 0) > 3) == (WEAKER, True)
 
 
 def test_growth_between_two_sizes_in_either_direction() -> None:
@@ -142,9 +142,9 @@ def test_growth_between_two_sizes_in_either_direction() -> None:
 
 def test_what_a_limit_cut_off_is_a_bound_and_leaves_a_claim_open() -> None:
     cells = [at("slow", 1, None, limit=10.0), at("fast", 1, 0.001)]
-    found = judge(cells, to="fast", orders=3)
-    assert (found.verdict, found.measured, found.low, found.high) == (OPEN, 10_000.0, 10_000.0, None)
-    assert found.reason == "cut off by a limit"
+    result = judge(cells, to="fast", orders=3)
+    assert (result.verdict, result.measured, result.low, result.high) == (OPEN, 10_000.0, 10_000.0, None)
+    assert result.reason == "cut off by a limit"
     turned = judge(cells, of="fast", to="slow", at_most=0.5)
     assert (turned.verdict, turned.measured, turned.low) == (OPEN, 0.0001, None)
     curve = [*(at("slow", n, value) for n, value in CURVE[:4]), at("slow", 16, None), at("fast", 16, 1.0)]
@@ -152,30 +152,30 @@ def test_what_a_limit_cut_off_is_a_bound_and_leaves_a_claim_open() -> None:
 
 
 def test_out_of_memory_says_nothing_about_time() -> None:
-    found = judge([record("slow", {"n": 1}, Status.OUT_OF_MEMORY), at("fast", 1, 1.0)], to="fast", factor=2)
-    assert (found.verdict, found.low, found.high) == (OPEN, None, None)
+    result = judge([record("slow", {"n": 1}, Status.OUT_OF_MEMORY), at("fast", 1, 1.0)], to="fast", factor=2)
+    assert (result.verdict, result.low, result.high) == (OPEN, None, None)
 
 
 @pytest.mark.parametrize("detail", ["fell_back", "thinned", "stopped_early"])
 def test_an_incomplete_search_leaves_a_claim_open(detail: str) -> None:
     cells = [record("slow", {"n": 1}, latency_max=8.0, details={detail: 1.0}), at("fast", 1, 1.0)]
-    found = judge(cells, to="fast", factor=8)
-    assert (found.verdict, found.measured) == (OPEN, 8.0)
-    assert found.reason.startswith("the search of slow ")
+    result = judge(cells, to="fast", factor=8)
+    assert (result.verdict, result.measured) == (OPEN, 8.0)
+    assert result.reason.startswith("the search of slow ")
 
 
 def test_another_size_than_the_claimed_one_leaves_it_open_and_shows_the_nearest() -> None:
     cells = [at(name, n, value) for name, value in (("slow", 8.0), ("fast", 1.0)) for n in (1, 10, 100)]
-    found = judge(cells, to="fast", factor=8, where={"n": 5000})
-    assert (found.verdict, found.measured, found.size) == (OPEN, 8.0, "n 100")
-    assert found.reason == "n 5000 was not measured"
+    result = judge(cells, to="fast", factor=8, where={"n": 5000})
+    assert (result.verdict, result.measured, result.size) == (OPEN, 8.0, "n 100")
+    assert result.reason == "n 5000 was not measured"
     part = judge(cells, slope={"n": [1, 1000]}, power=0)
     assert (part.verdict, part.reason, part.size) == (OPEN, "n 1 to 1000 was not measured", "n 1 to 100")
 
 
 def test_a_size_of_another_kind_has_no_nearest_one() -> None:
-    found = judge([at("slow", 1, 8.0), at("fast", 1, 1.0)], to="fast", factor=8, where={"stream": "low"})
-    assert (found.verdict, found.reason) == (OPEN, "no point has stream low")
+    result = judge([at("slow", 1, 8.0), at("fast", 1, 1.0)], to="fast", factor=8, where={"stream": "low"})
+    assert (result.verdict, result.reason) == (OPEN, "no point has stream low")
 
 
 def two_axes(values: dict[tuple[int, int], float]) -> list[Any]:
@@ -198,27 +198,27 @@ def test_points_of_several_sweeps_that_differ_in_nothing_else_belong_together() 
 
 
 def test_several_points_of_one_size_are_refused() -> None:
-    found = judge(two_axes({(2, 5): 2.0, (2, 6): 7.0}), where={"n": 2}, factor=2)
-    assert found.verdict is OPEN
-    assert found.reason == "several points have this size, such as n 2, k 6; name more axes in where"
+    result = judge(two_axes({(2, 5): 2.0, (2, 6): 7.0}), where={"n": 2}, factor=2)
+    assert result.verdict is OPEN
+    assert result.reason == "several points have this size, such as n 2, k 6; name more axes in where"
 
 
 def test_draws_give_the_median_and_the_share_that_holds() -> None:
     gains = {1: 2.0, 2: 7.0, 3: 8.0, 4: 9.0, 5: 30.0, 6: 8.5, 7: 8.0}
     cells = two_axes({(1, draw): gain for draw, gain in gains.items()})
     cells += [record("fast", {"n": 1, "k": draw}, latency_max=1.0) for draw in gains]
-    found = judge(cells, to="fast", where={"n": 1}, draws="k", factor=8)
-    assert (found.measured, found.low, found.high) == (8.0, 2.0, 30.0)
-    assert (found.verdict, found.held, found.draws) == (HOLDS, 5, 7)
-    assert found.size == "n 1, 7 draws of k"
+    result = judge(cells, to="fast", where={"n": 1}, draws="k", factor=8)
+    assert (result.measured, result.low, result.high) == (8.0, 2.0, 30.0)
+    assert (result.verdict, result.held, result.draws) == (HOLDS, 5, 7)
+    assert result.size == "n 1, 7 draws of k"
 
 
 def test_one_lucky_draw_does_not_hold() -> None:
     gains = {1: 2.0, 2: 2.0, 3: 3.0, 4: 3.0, 5: 50.0}
     cells = two_axes({(1, draw): gain for draw, gain in gains.items()})
     cells += [record("fast", {"n": 1, "k": draw}, latency_max=1.0) for draw in gains]
-    found = judge(cells, to="fast", draws="k", factor=18)
-    assert (found.verdict, found.held, found.high) == (WEAKER, 0, 50.0)
+    result = judge(cells, to="fast", draws="k", factor=18)
+    assert (result.verdict, result.held, result.high) == (WEAKER, 0, 50.0)
 
 
 @pytest.mark.parametrize(
@@ -231,8 +231,8 @@ def test_a_median_between_two_numbers_is_judged_where_both_have_the_same_verdict
     cells = [record("slow", {"k": k}, latency_max=latency) for k, latency in enumerate([6.0, 8.0, 10.0])]
     cells += [record("fast", {"k": k}, latency_max=1.0) for k in range(3)]
     cells += [record(name, {"k": 3}, CUT) for name in ("slow", "fast")]  # any ratio: the median is between 7 and 9
-    found = judge(cells, to="fast", draws="k", **claimed)
-    assert (found.verdict, found.low, found.high) == (verdict, 7.0, 9.0)
+    result = judge(cells, to="fast", draws="k", **claimed)
+    assert (result.verdict, result.low, result.high) == (verdict, 7.0, 9.0)
 
 
 def test_draws_that_were_cut_off_leave_the_median_known_as_long_as_they_are_few() -> None:
@@ -270,9 +270,9 @@ CAUSE = {
 
 def test_a_cause_has_numbers_of_the_same_records() -> None:
     cells = [at("slow", 1, 2.0), at("slow", 2, 6.0), *(at("fast", n, 1.0) for n in (1, 2))]
-    found = judge(cells, to="fast", where={"n": 2}, factor=100, cause=CAUSE)
-    assert (found.verdict, found.cause, found.why) == (WEAKER, "size", "It grows.")
-    [shown] = found.evidence
+    result = judge(cells, to="fast", where={"n": 2}, factor=100, cause=CAUSE)
+    assert (result.verdict, result.cause, result.why) == (WEAKER, "size", "It grows.")
+    [shown] = result.evidence
     assert (shown.what, shown.measured, shown.unit) == ("growth of the latency_max of slow at n 1 to 2", 3.0, "x")
 
 
@@ -283,19 +283,19 @@ def test_what_holds_or_is_open_has_no_cause() -> None:
 
 
 def test_who_ends_and_who_does_not() -> None:
-    both = {"fails": ["slow"], "ends": ["fast"], "where": {"n": 2}}
+    limit = {"fails": ["slow"], "ends": ["fast"], "where": {"n": 2}}
     cells = [at("slow", 1, 1.0), at("fast", 1, 1.0), at("fast", 2, 1.0)]
-    assert judge([*cells, at("slow", 2, None)], **both).verdict is HOLDS
-    assert judge([*cells, record("slow", {"n": 2}, Status.OUT_OF_MEMORY)], **both).verdict is HOLDS
-    assert judge([*cells, at("slow", 2, None, limit=10.0)], **both).reason == "within 10 s"
+    assert judge([*cells, at("slow", 2, None)], **limit).verdict is HOLDS
+    assert judge([*cells, record("slow", {"n": 2}, Status.OUT_OF_MEMORY)], **limit).verdict is HOLDS
+    assert judge([*cells, at("slow", 2, None, limit=10.0)], **limit).reason == "within 10 s"
     short = record("fast", {"n": 2}, details={"fell_back": 1.0})
-    assert judge([*cells[:2], short, at("slow", 2, None)], **both).verdict is OPEN
-    assert judge([*cells, at("slow", 2, 1.0, memory=Status.OUT_OF_MEMORY)], **both).verdict is OPPOSITE
-    ended = judge([*cells, at("slow", 2, 1.0)], **both)
+    assert judge([*cells[:2], short, at("slow", 2, None)], **limit).verdict is OPEN
+    assert judge([*cells, at("slow", 2, 1.0, memory=Status.OUT_OF_MEMORY)], **limit).verdict is OPPOSITE
+    ended = judge([*cells, at("slow", 2, 1.0)], **limit)
     assert (ended.verdict, ended.reason) == (OPPOSITE, "slow finished")
-    late = judge([*cells[:2], at("fast", 2, None), at("slow", 2, None)], **both)
+    late = judge([*cells[:2], at("fast", 2, None), at("slow", 2, None)], **limit)
     assert (late.verdict, late.reason) == (OPEN, "fast did not finish within our limits, either")
-    assert judge(cells, **both).reason == "slow was not run at n 2"
+    assert judge(cells, **limit).reason == "slow was not run at n 2"
 
 
 @pytest.mark.parametrize(

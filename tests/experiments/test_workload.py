@@ -1,4 +1,4 @@
-"""Queries of your own in an experiment: files, variants of a text, values of axes with labels."""
+"""A user's queries in an experiment: files, variants of a text, values of axes with labels."""
 
 from pathlib import Path
 from typing import Any
@@ -62,8 +62,8 @@ def test_variants_are_combined_and_paired(tmp_path: Path) -> None:
 def test_a_range_of_variants_and_how_many_an_axis_takes(tmp_path: Path) -> None:
     workload = {"text": TEXT, "variants": {"threshold": {"from": 0.1, "to": 1, "step": 0.1}}, "count": "${queries}"}
     path = write(tmp_path, workload, axes={"queries": [1, 10], "within": [5]})
-    one, ten = texts(path)
-    assert one == "RETURN COUNT(*) PATTERN Stock+ S WHERE S.price > 0.1 WITHIN 5 s\n"
+    single, ten = texts(path)
+    assert single == "RETURN COUNT(*) PATTERN Stock+ S WHERE S.price > 0.1 WITHIN 5 s\n"
     assert [f"> {value} " in ten for value in ("0.3", "0.7", "1")] == [True] * 3
     assert [query.name for query in parse_workload(ten)] == [f"q{number}" for number in range(1, 11)]
     with pytest.raises(ExperimentError, match=r"workload.count: there are 10 variants; .* from 1 to 10, not 11"):
