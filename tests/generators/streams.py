@@ -15,10 +15,10 @@ def stream(name: str, **parameters: Any) -> EventBatch:
 
 
 def concatenated(generator: Generator[Any], order: list[int] | None = None) -> EventBatch:
-    """All slices, generated in the given order and joined in stream order."""
+    """All slices, generated in `order` and joined in stream order."""
     order = list(range(generator.slices())) if order is None else order
-    made = {index: generator.slice(index) for index in order}
-    batches = [made[index] for index in sorted(made)]
+    slices = {index: generator.slice(index) for index in order}
+    batches = [slices[index] for index in sorted(slices)]
     return EventBatch(
         generator.schema(),
         np.concatenate([batch.time for batch in batches]),

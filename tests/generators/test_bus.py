@@ -13,9 +13,9 @@ def shares(batch: EventBatch, journeys: int) -> np.ndarray:
 def test_journeys_are_types_and_the_hot_ones_share_evenly() -> None:
     batch = stream("bus", events=400_000, journeys=1000, hot_share=0.5)
     assert len(batch.schema.types) == 1000
-    found = shares(batch, 1000)
-    assert found[:121] == pytest.approx(np.full(121, 0.5 / 121), rel=0.15)
-    assert found[121:] == pytest.approx(np.full(879, 0.5 / 879), rel=0.3)
+    measured = shares(batch, 1000)
+    assert measured[:121] == pytest.approx(np.full(121, 0.5 / 121), rel=0.15)
+    assert measured[121:] == pytest.approx(np.full(879, 0.5 / 879), rel=0.3)
 
 
 def test_defaults_are_those_of_the_paper() -> None:

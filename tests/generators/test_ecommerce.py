@@ -26,8 +26,8 @@ def test_items_are_types() -> None:
 
 def test_items_and_customers_are_independent() -> None:
     batch = stream("ecommerce", events=200_000, items=5, customers=4)
-    both = batch.columns["item"].astype(np.int64) * 4 + batch.columns["customer"].astype(np.int64)
-    assert np.bincount(both) / len(batch) == pytest.approx(np.full(20, 1 / 20), abs=0.003)
+    pairs = batch.columns["item"].astype(np.int64) * 4 + batch.columns["customer"].astype(np.int64)
+    assert np.bincount(pairs) / len(batch) == pytest.approx(np.full(20, 1 / 20), abs=0.003)
 
 
 def test_skews() -> None:

@@ -37,11 +37,11 @@ def test_any_stretch_holds_the_expected_number_of_relevant_events(
 ) -> None:
     monkeypatch.setattr(base, "SLICE_EVENTS", 1000)
     batch = stream("financial", events=20_000, rate=100, selectivity=selectivity)
-    found = relevant(batch)
+    places = relevant(batch)
     for start, stop in [(0, 20_000), (0, 7000), (999, 1001), (1234, 9876), (13_000, 13_700)]:
         expected = (stop - start) * Fraction(selectivity)
-        assert abs(np.sum((found >= start) & (found < stop)) - expected) <= 1
-    gaps = np.diff(found)
+        assert abs(np.sum((places >= start) & (places < stop)) - expected) <= 1
+    gaps = np.diff(places)
     assert gaps.max() - gaps.min() <= 1
 
 
@@ -49,12 +49,12 @@ def test_any_stretch_holds_the_expected_number_of_relevant_events(
 def test_a_relevant_event_follows_exactly_the_group_before(compatibility: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "SLICE_EVENTS", 1000)
     batch = stream("financial", events=10_000, rate=100, selectivity="1/30", compatibility=compatibility)
-    found = relevant(batch)
-    source, destination = (batch.columns[name][found].astype(np.int64) for name in ("source", "destination"))
-    times = batch.time[found]
+    places = relevant(batch)
+    source, destination = (batch.columns[name][places].astype(np.int64) for name in ("source", "destination"))
+    times = batch.time[places]
     assert (np.diff(times) > 0).all()
     follows = (destination[:, None] == source[None, :]) & (times[:, None] < times[None, :])
-    for place in range(len(found)):
+    for place in range(len(places)):
         group = place // compatibility
         expected = range(compatibility * (group - 1), compatibility * group) if group else range(0)
         assert np.flatnonzero(follows[:, place]).tolist() == list(expected)
@@ -62,9 +62,9 @@ def test_a_relevant_event_follows_exactly_the_group_before(compatibility: int, m
 
 def test_banks_recur() -> None:
     batch = stream("financial", events=3000, rate=100, selectivity="0.1", banks=5, compatibility=2)
-    found = relevant(batch)
-    assert batch.columns["source"][found].tolist() == [rank // 2 % 5 for rank in range(len(found))]
-    assert batch.columns["destination"][found].tolist() == [(rank // 2 + 1) % 5 for rank in range(len(found))]
+    places = relevant(batch)
+    assert batch.columns["source"][places].tolist() == [rank // 2 % 5 for rank in range(len(places))]
+    assert batch.columns["destination"][places].tolist() == [(rank // 2 + 1) % 5 for rank in range(len(places))]
 
 
 def test_covered_events_go_between_random_banks() -> None:
@@ -89,9 +89,9 @@ def test_complete_trends_of_whole_groups(simultaneous: int | None) -> None:
 def test_complete_trends_of_cut_groups() -> None:
     batch = stream("financial", rate=2, selectivity=0.3, events=80, time_unit="ms")
     rows = answer(parse_query(QUERY.format(within=20, slide=5)), plain_events(batch), "ms")
-    found = relevant(batch)
+    places = relevant(batch)
     for start in range(0, 40_000, 5000):
-        ranks = np.flatnonzero((batch.time[found] >= start) & (batch.time[found] < start + 20_000))
+        ranks = np.flatnonzero((batch.time[places] >= start) & (batch.time[places] < start + 20_000))
         bounds = [ranks[0], *(rank for rank in ranks if rank % 3 == 0 and rank > ranks[0]), ranks[-1] + 1]
         sizes = [high - low for low, high in pairwise(bounds)]
         assert sum(row["window_start"] == start for row in rows) == np.prod(sizes)

@@ -12,11 +12,11 @@ def groups(request: pytest.FixtureRequest) -> int:
 
 def test_ranks_count_earlier_events_of_the_group(groups: int) -> None:
     codes = np.random.default_rng(3).integers(groups, size=3000)
-    seen: dict[int, int] = {}
+    counts: dict[int, int] = {}
     expected = []
     for code in codes.tolist():
-        expected.append(seen.get(code, 0))
-        seen[code] = expected[-1] + 1
+        expected.append(counts.get(code, 0))
+        counts[code] = expected[-1] + 1
     assert ranks(codes, groups).tolist() == expected
 
 
@@ -24,8 +24,8 @@ def test_stages_go_round_in_each_group() -> None:
     codes = np.random.default_rng(3).integers(4, size=2000)
     stage = stages(codes, 4, 6, np.random.default_rng(4))
     for group in range(4):
-        own = stage[codes == group]
-        assert ((own[1:] - own[:-1]) % 6 == 1).all()
+        group_stages = stage[codes == group]
+        assert ((group_stages[1:] - group_stages[:-1]) % 6 == 1).all()
 
 
 def test_bridges_go_from_first_to_last_by_the_steps(groups: int) -> None:
@@ -34,10 +34,10 @@ def test_bridges_go_from_first_to_last_by_the_steps(groups: int) -> None:
     first, last = random.standard_normal(groups), random.standard_normal(groups)
     values = bridges(codes, steps, first, last)
     for group in np.unique(codes).tolist():
-        own = codes == group
-        assert values[own][-1] == pytest.approx(last[group], abs=1e-9)
-        moves = np.diff(np.concatenate(([first[group]], values[own])))
-        shift = moves - steps[own]
+        members = codes == group
+        assert values[members][-1] == pytest.approx(last[group], abs=1e-9)
+        moves = np.diff(np.concatenate(([first[group]], values[members])))
+        shift = moves - steps[members]
         assert shift == pytest.approx(shift[0], abs=1e-9)
 
 

@@ -40,12 +40,12 @@ def test_vehicles_move_along_consecutive_segments(road: EventBatch) -> None:
     assert np.array_equal(segment, position // MILE)
     assert (segment.min(), segment.max()) == (0, 19)
     order = np.lexsort((road.position, vehicle))
-    same = np.diff(vehicle[order]) == 0
-    assert (np.diff(direction[order])[same] == 0).all()
+    same_vehicle = np.diff(vehicle[order]) == 0
+    assert (np.diff(direction[order])[same_vehicle] == 0).all()
     way = np.where(direction[order][1:] == 1, -1, 1)
-    driven = (np.diff(position[order]) * way % (20 * MILE))[same]
-    assert driven == pytest.approx(44 * speed[order][1:][same], abs=24)
-    moved = (np.diff(segment[order]) * way % 20)[same]
+    driven = (np.diff(position[order]) * way % (20 * MILE))[same_vehicle]
+    assert driven == pytest.approx(44 * speed[order][1:][same_vehicle], abs=24)
+    moved = (np.diff(segment[order]) * way % 20)[same_vehicle]
     assert set(moved.tolist()) == {0, 1}
     assert 0 <= speed.min() <= speed.max() <= 70
     assert speed.mean() == pytest.approx(35, abs=1)

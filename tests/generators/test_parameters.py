@@ -83,11 +83,11 @@ def test_bad_parameters_are_refused_in_one_line(name: str, parameters: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("given", "rate"),
+    ("value", "rate"),
     [(3, 3), (0.1, Fraction(1, 10)), ("500/3", Fraction(500, 3)), ("10000/60", Fraction(500, 3)), ("1e3", 1000)],
 )
-def test_rates_are_exact(given: float | str, rate: Fraction) -> None:
-    assert StreamParameters.model_validate({"rate": given}).rate == rate
+def test_rates_are_exact(value: float | str, rate: Fraction) -> None:
+    assert StreamParameters.model_validate({"rate": value}).rate == rate
 
 
 def test_text_of_a_command_line_is_understood() -> None:

@@ -25,8 +25,8 @@ def test_drawn_ranks_keep_hot_types_hot() -> None:
     assert sorted(drawn[:10]) == pytest.approx(sorted(named[:10]))
     assert sorted(drawn[10:]) == pytest.approx(sorted(named[10:]))
     assert list(drawn) != pytest.approx(list(named))
-    other = popularity(BusParameters(journeys=40, hot=10, hot_share=0.9, ranks="drawn", seed=1), 1.0)
-    assert list(other) != pytest.approx(list(drawn))
+    reseeded = popularity(BusParameters(journeys=40, hot=10, hot_share=0.9, ranks="drawn", seed=1), 1.0)
+    assert list(reseeded) != pytest.approx(list(drawn))
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,8 @@ def test_drawn_ranks_keep_hot_types_hot() -> None:
 )
 def test_types_of_other_streams_can_be_hot(generator: str, parameters: dict[str, int], column: str) -> None:
     batch = stream(generator, events=50_000, hot_share=0.8, **parameters)
-    found = np.bincount(batch.columns[column].astype(np.int64)) / len(batch)
-    assert found == pytest.approx([0.2] * 4 + [0.05] * 4, abs=0.01)
+    shares = np.bincount(batch.columns[column].astype(np.int64)) / len(batch)
+    assert shares == pytest.approx([0.2] * 4 + [0.05] * 4, abs=0.01)
 
 
 def test_not_all_can_be_hot() -> None:

@@ -20,9 +20,9 @@ def test_a_column_is_drawn_anew_for_each_seed_column_and_slice() -> None:
 def test_the_value_of_a_thing_depends_on_seed_and_purpose_only() -> None:
     values = hashed_uniform(7, "cruise", THINGS)
     assert np.array_equal(values[5:9], hashed_uniform(7, "cruise", np.array([5, 6, 7, 8])))
-    others = [values, hashed_uniform(8, "cruise", THINGS), hashed_uniform(7, "entry", THINGS), np.roll(values, 1)]
+    uniforms = [values, hashed_uniform(8, "cruise", THINGS), hashed_uniform(7, "entry", THINGS), np.roll(values, 1)]
     # Four standard errors of the correlation of independent values.
-    assert np.corrcoef(others) == pytest.approx(np.eye(4), abs=4 / len(THINGS) ** 0.5)
+    assert np.corrcoef(uniforms) == pytest.approx(np.eye(4), abs=4 / len(THINGS) ** 0.5)
 
 
 def test_values_of_things_are_uniform() -> None:

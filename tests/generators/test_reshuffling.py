@@ -14,8 +14,8 @@ from tests.generators.streams import concatenated, same, stream
 KINDS = ("lasting", "passing")
 
 
-def parameters(**given: Any) -> StockParameters:
-    return StockParameters.model_validate({"companies": 12, "typed_by": "company", **given})
+def parameters(**fields: Any) -> StockParameters:
+    return StockParameters.model_validate({"companies": 12, "typed_by": "company", **fields})
 
 
 def blocks(p: StockParameters, times: int, index: int = 0) -> NDArray[np.int64]:
@@ -76,15 +76,15 @@ def test_a_later_slice_begins_with_any_types_where_exchanges_last() -> None:
 
 
 @pytest.mark.parametrize("name", ["stock", "sensors"])
-@pytest.mark.parametrize("every", [1, 7, 1000, 10**6])
-def test_streams_of_many_slices(name: str, every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("block", [1, 7, 1000, 10**6])
+def test_streams_of_many_slices(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "SLICE_EVENTS", 1000)
-    own = {"stock": {"companies": 20, "typed_by": "company", "differences": True}, "sensors": {"points": 20}}[name]
-    spec = {"events": 4500, "rate": 10, **own}
-    generator = from_spec(name, {**spec, "reshuffle": every})
+    fields = {"stock": {"companies": 20, "typed_by": "company", "differences": True}, "sensors": {"points": 20}}[name]
+    spec = {"events": 4500, "rate": 10, **fields}
+    generator = from_spec(name, {**spec, "reshuffle": block})
     whole, plain = concatenated(generator), concatenated(from_spec(name, spec))
     assert same(whole, concatenated(generator, [4, 0, 3, 1, 2]))
-    shorter = concatenated(from_spec(name, {**spec, "events": 2300, "reshuffle": every}))
+    shorter = concatenated(from_spec(name, {**spec, "events": 2300, "reshuffle": block}))
     assert np.array_equal(shorter.type, whole.type[:2300])
     # Nothing but the types changes.
     assert all(np.array_equal(whole.columns[column], plain.columns[column]) for column in plain.columns)
@@ -110,7 +110,7 @@ def test_replicas_and_sides_are_types_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("fields", "message"),
     [
         ({"reshuffle": 10}, "reshuffled = 5 exceeds the number of types, 1; use fewer, or more types"),
         ({"reshuffle": 10, "typed_by": "side", "reshuffled": 3}, "reshuffled = 3 exceeds the number of types, 2; use"),
@@ -119,6 +119,6 @@ def test_replicas_and_sides_are_types_too() -> None:
         ({"reshuffling": "never"}, "parameter reshuffling = 'never' is not allowed; give one of lasting, passing"),
     ],
 )
-def test_what_cannot_be_is_reported(given: dict[str, Any], message: str) -> None:
+def test_what_cannot_be_is_reported(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(GeneratorError, match=f"^generator stock: {message}"):
-        from_spec("stock", given)
+        from_spec("stock", fields)

@@ -36,9 +36,9 @@ def test_a_burst_is_in_one_district_and_districts_keep_bursts() -> None:
     batch = stream("ridesharing", events=200_000, burst=20, burst_distribution="constant", districts=5)
     district = batch.columns["district"].astype(np.int64)
     assert len(run_lengths(batch.type * 5 + district)) == len(run_lengths(batch.type)) == 10_000
-    own = run_lengths(batch.type[district == 2])
-    assert (own[:-1] % 20 == 0).all()
-    assert own.mean() == pytest.approx(20 * 20 / 19, rel=0.05)
+    lengths = run_lengths(batch.type[district == 2])
+    assert (lengths[:-1] % 20 == 0).all()
+    assert lengths.mean() == pytest.approx(20 * 20 / 19, rel=0.05)
 
 
 def test_fractional_mean_burst_length() -> None:

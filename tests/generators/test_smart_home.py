@@ -46,11 +46,11 @@ def test_values_of_a_plug() -> None:
     plug, load = batch.columns["plug"].astype(np.int64), batch.columns["property"] == 0
     value = batch.columns["value"].astype(float)
     hours = batch.time / 3600
-    for one in range(3):
-        loads = value[(plug == one) & load]
+    for number in range(3):
+        loads = value[(plug == number) & load]
         mean = loads.mean()
         assert 0.49 * mean < loads.min() < loads.max() < 1.51 * mean
-        works, when = value[(plug == one) & ~load], hours[(plug == one) & ~load]
+        works, when = value[(plug == number) & ~load], hours[(plug == number) & ~load]
         assert (np.diff(works) >= 0).all()
         assert works == pytest.approx(mean * when / 1000, rel=0.02, abs=0.002)
 

@@ -10,11 +10,11 @@ from tests.generators.streams import stream
 
 
 def chained_share(batch: EventBatch) -> float:
-    """The share of trips that begin where the vehicle's last one ended."""
+    """The share of trips that begin where the vehicle's last trip ended."""
     vehicle, pickup, dropoff = (batch.columns[name].astype(np.int64) for name in ("vehicle", "pickup", "dropoff"))
     order = np.lexsort((batch.position, vehicle))
-    same = np.diff(vehicle[order]) == 0
-    return float(np.mean((pickup[order][1:] == dropoff[order][:-1])[same]))
+    same_vehicle = np.diff(vehicle[order]) == 0
+    return float(np.mean((pickup[order][1:] == dropoff[order][:-1])[same_vehicle]))
 
 
 def shares(batch: EventBatch, name: str) -> NDArray[Any]:

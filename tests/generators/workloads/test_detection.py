@@ -1,4 +1,4 @@
-"""Workloads of detection queries: their structure, their conditions, and what they have in common."""
+"""Workloads of detection queries: structure, conditions and common parts of their patterns."""
 
 import re
 from itertools import combinations
@@ -29,60 +29,64 @@ def patterns(stream: Any = STOCK, **parameters: object) -> tuple[DetectionPatter
 
 
 def types_of(pattern: DetectionPattern) -> list[str]:
-    return [*(one.type for one in pattern.elements), *(one.type for one in pattern.negated)]
+    return [*(part.type for part in pattern.elements), *(part.type for part in pattern.negated)]
 
 
-def density(found: tuple[DetectionPattern, ...]) -> float:
-    return MultiPatternGraph(SubPatternTable(found), range(len(found))).density
+def density(workload: tuple[DetectionPattern, ...]) -> float:
+    return MultiPatternGraph(SubPatternTable(workload), range(len(workload))).density
 
 
 def test_defaults_are_those_of_the_paper() -> None:
-    found = patterns()
-    assert len(found) == 100
-    assert {len(types_of(pattern)) for pattern in found} == {5}
-    assert all(len(set(types_of(pattern))) == 5 for pattern in found)
-    assert 35 <= sum(pattern.ordered for pattern in found) <= 65
-    special = [one for one in found if one.negated or any(element.kleene for element in one.elements)]
+    workload = patterns()
+    assert len(workload) == 100
+    assert {len(types_of(pattern)) for pattern in workload} == {5}
+    assert all(len(set(types_of(pattern))) == 5 for pattern in workload)
+    assert 35 <= sum(pattern.ordered for pattern in workload) <= 65
+    special = [
+        pattern for pattern in workload if pattern.negated or any(element.kleene for element in pattern.elements)
+    ]
     assert len(special) == 20
     # By turns, where it is a SEQ.
-    assert 2 <= sum(bool(one.negated) for one in special) <= 8
+    assert 2 <= sum(bool(pattern.negated) for pattern in special) <= 8
     # Half of 5: two conditions, or three.
-    counts = [len(pattern.conditions) for pattern in found]
+    counts = [len(pattern.conditions) for pattern in workload]
     assert set(counts) == {2, 3}
     assert np.mean(counts) == pytest.approx(2.5, abs=0.2)
-    assert {condition.comparison.left.attribute for one in found for condition in one.conditions} == {"difference"}
-    assert {one.window for one in found} == {15 * 60}
-    assert len({name for one in found for name in types_of(one)}) > 350
+    assert {condition.comparison.left.attribute for pattern in workload for condition in pattern.conditions} == {
+        "difference"
+    }
+    assert {pattern.window for pattern in workload} == {15 * 60}
+    assert len({name for pattern in workload for name in types_of(pattern)}) > 350
 
 
 @pytest.mark.full
 def test_a_negation_stands_between_others_and_is_not_compared() -> None:
-    found = [one for one in patterns(queries=400, special=1, conjunctions=0) if one.negated]
-    assert 180 < len(found) <= 200
-    for one in found:
-        assert one.ordered
-        assert [0 < negated.gap < 4 for negated in one.negated] == [True]
-        assert len(one.elements) == 4
+    negating = [pattern for pattern in patterns(queries=400, special=1, conjunctions=0) if pattern.negated]
+    assert 180 < len(negating) <= 200
+    for pattern in negating:
+        assert pattern.ordered
+        assert [0 < negated.gap < 4 for negated in pattern.negated] == [True]
+        assert len(pattern.elements) == 4
 
 
 def test_events_of_a_closure_have_a_condition_of_their_own_if_asked() -> None:
-    found = patterns(closures="{kleene}.score < 0.2", special=0.5)
-    kleene = [element for one in found for element in one.elements if element.kleene]
+    workload = patterns(closures="{kleene}.score < 0.2", special=0.5)
+    kleene = [element for pattern in workload for element in pattern.elements if element.kleene]
     assert len(kleene) > 20
     for element in kleene:
         assert element.filters == frozenset({Relation(Term("score"), Op.LT, 0.2)})
-    assert not any(element.filters for one in found for element in one.elements if not element.kleene)
+    assert not any(element.filters for pattern in workload for element in pattern.elements if not element.kleene)
 
 
 def test_sensors_compare_speed_and_vehicles_in_the_same_way() -> None:
     text = workload_text("detection", {"attributes": "speed,vehicles", "prefix": "P", "types": 449, "size": 3})
-    found = patterns(SENSORS, attributes="speed,vehicles", prefix="P", types=449, size=3)
-    assert {len(one.conditions) for one in found} == {2, 4}
+    workload = patterns(SENSORS, attributes="speed,vehicles", prefix="P", types=449, size=3)
+    assert {len(pattern.conditions) for pattern in workload} == {2, 4}
     for line in text.splitlines():
         if line.startswith("WHERE"):
             parts = re.findall(r"(P\d+)\.(\w+) ([<>]) (P\d+)\.(\w+)", line)
-            for (a, x, op, b, y), (c, z, other, d, w) in zip(parts[::2], parts[1::2], strict=True):
-                assert (a, op, b) == (c, other, d)
+            for (a, x, op, b, y), (c, z, operator, d, w) in zip(parts[::2], parts[1::2], strict=True):
+                assert (a, op, b) == (c, operator, d)
                 assert (x, y, z, w) == ("speed", "speed", "vehicles", "vehicles")
 
 
@@ -94,23 +98,23 @@ def test_sizes_vary_around_the_average() -> None:
 
 
 def test_two_types_are_compared_alike_wherever_they_are() -> None:
-    found: dict[frozenset[str], set[str]] = {}
+    comparisons: dict[frozenset[str], set[str]] = {}
     for line in workload_text("detection", {"types": 6, "size": 4, "comparisons": "<,>,<=,>="}).splitlines():
         for a, op, b in re.findall(r"(C\d+)\.difference (\S+) (C\d+)\.difference", line):
-            found.setdefault(frozenset((a, b)), set()).add(f"{a}{op}{b}")
-    assert len(found) == 15
-    assert {len(ways) for ways in found.values()} == {1}
-    assert len({re.sub(r"C\d+", "", way) for ways in found.values() for way in ways}) == 4
+            comparisons.setdefault(frozenset((a, b)), set()).add(f"{a}{op}{b}")
+    assert len(comparisons) == 15
+    assert {len(ways) for ways in comparisons.values()} == {1}
+    assert len({re.sub(r"C\d+", "", way) for ways in comparisons.values() for way in ways}) == 4
 
 
-@pytest.mark.parametrize(("wanted", "cores"), [(0.1, 1), (0.5, 1), (1, 1), (0.25, 2), (0.2, 5)])
+@pytest.mark.parametrize(("asked", "cores"), [(0.1, 1), (0.5, 1), (1, 1), (0.25, 2), (0.2, 5)])
 @pytest.mark.full
-def test_the_multi_pattern_graph_is_as_dense_as_asked(wanted: float, cores: int) -> None:
-    found = patterns(density=wanted, cores=cores, private=True, special=0)
+def test_the_multi_pattern_graph_is_as_dense_as_asked(asked: float, cores: int) -> None:
+    workload = patterns(density=asked, cores=cores, private=True, special=0)
     # A pattern is no neighbour of itself, and numbers of patterns are whole.
-    assert density(found) == pytest.approx(wanted, abs=0.04)
-    if wanted == 1:
-        [common] = {frozenset.intersection(*(frozenset(types_of(one)) for one in found))}
+    assert density(workload) == pytest.approx(asked, abs=0.04)
+    if asked == 1:
+        [common] = {frozenset.intersection(*(frozenset(types_of(pattern)) for pattern in workload))}
         assert len(common) == 3
 
 
@@ -122,15 +126,15 @@ def test_without_cores_nothing_but_chance_makes_patterns_neighbours() -> None:
 
 
 def test_cores_are_shared_whole_and_come_at_any_place() -> None:
-    found = patterns(density=1, private=True, size=6, conjunctions=0, special=0.5)
-    table = SubPatternTable(found)
-    graph = MultiPatternGraph(table, range(len(found)))
+    workload = patterns(density=1, private=True, size=6, conjunctions=0, special=0.5)
+    table = SubPatternTable(workload)
+    graph = MultiPatternGraph(table, range(len(workload)))
     for first, second in list(combinations(range(20), 2))[::7]:
-        assert max(mine.bit_count() for _, mine, _ in graph.common(first, second)) == 3
-    common = frozenset.intersection(*(frozenset(types_of(one)) for one in found))
-    places = {tuple(i for i, element in enumerate(one.elements) if element.type in common) for one in found}
+        assert max(members.bit_count() for _, members, _ in graph.common(first, second)) == 3
+    common = frozenset.intersection(*(frozenset(types_of(pattern)) for pattern in workload))
+    places = {tuple(i for i, element in enumerate(pattern.elements) if element.type in common) for pattern in workload}
     assert len(places) > 8
-    assert not any(element.kleene for one in found for element in one.elements if element.type in common)
+    assert not any(element.kleene for pattern in workload for element in pattern.elements if element.type in common)
 
 
 @pytest.mark.parametrize("difference", [0.0, 0.2, 0.6, 1.0])
@@ -140,9 +144,9 @@ def test_rates_in_a_pattern_differ_as_asked(difference: float) -> None:
     rates = zipf_weights(count, skew)
     spread = rates[0] - rates[-1]
     measured = []
-    for one in patterns(skew=skew, rate_difference=difference, special=0):
-        own = [rates[int(name[1:])] for name in types_of(one)]
-        measured.append((max(own) - min(own)) / spread)
+    for pattern in patterns(skew=skew, rate_difference=difference, special=0):
+        pattern_rates = [rates[int(name[1:])] for name in types_of(pattern)]
+        measured.append((max(pattern_rates) - min(pattern_rates)) / spread)
     # The fastest types are far apart from one another, so a span may be wider where it begins with them.
     assert np.median(measured) == pytest.approx(difference, abs=0.12)
     assert min(measured) >= difference - 0.12
@@ -160,8 +164,8 @@ def test_seeds_differ_and_a_seed_does_not() -> None:
 
 
 def test_spans_may_count_events() -> None:
-    assert {one.window for one in patterns(within="500 events")} == {500}
-    assert all(one.scope.counts_events for one in patterns(within="500 events"))
+    assert {pattern.window for pattern in patterns(within="500 events")} == {500}
+    assert all(pattern.scope.counts_events for pattern in patterns(within="500 events"))
 
 
 @pytest.mark.parametrize(
@@ -184,12 +188,12 @@ def test_what_cannot_be_made_is_refused(parameters: dict[str, object], reason: s
 
 @pytest.mark.parametrize("cores", [{}, {"density": 0.3, "cores": 3}])
 def test_independent_conditions_have_no_type_in_common(cores: dict[str, object]) -> None:
-    found = patterns(size=6, conditions=1, independent=True, **cores)
-    pairs = [{frozenset((condition.left, condition.right)) for condition in one.conditions} for one in found]
-    assert all(len(own) == len(set().union(*own)) / 2 for own in pairs if own)
-    assert max(len(own) for own in pairs) == 3
+    workload = patterns(size=6, conditions=1, independent=True, **cores)
+    pairs = [{frozenset((condition.left, condition.right)) for condition in pattern.conditions} for pattern in workload]
+    assert all(len(conditions) == len(set().union(*conditions)) / 2 for conditions in pairs if conditions)
+    assert max(len(conditions) for conditions in pairs) == 3
     dependent = [
-        {frozenset((condition.left, condition.right)) for condition in one.conditions}
-        for one in patterns(size=6, conditions=1)
+        {frozenset((condition.left, condition.right)) for condition in pattern.conditions}
+        for pattern in patterns(size=6, conditions=1)
     ]
-    assert any(len(own) > len(set().union(*own)) / 2 for own in dependent)
+    assert any(len(conditions) > len(set().union(*conditions)) / 2 for conditions in dependent)

@@ -1,4 +1,4 @@
-"""Workloads of Gloria: what a block shares, how closures nest, and that they are as the published ones."""
+"""Workloads of Gloria: the shared part of a block, nested closures, and equality with the published workloads."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ def patterns_in(text: str) -> list[str]:
 
 
 def shared(pattern: str) -> str:
-    """A pattern without the types of its own: the last one, and of a SEQ query the first."""
+    """A pattern without its private types: the last type, and of a SEQ query the first."""
     if "+" in pattern:
         return pattern[len("SEQ(") :].rpartition(",")[0]
     return pattern[len("SEQ(") :].partition(",")[2].rpartition(",")[0]
@@ -62,12 +62,13 @@ def test_closures_nest(length: int, layers: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("block", "kleene", "each"), [(12, 1 / 6, 2), (12, 0.1667, 2), (10, 0.1, 1), (10, 0.6, 6), (10, 0, 0), (10, 1, 10)]
+    ("block", "kleene", "expected"),
+    [(12, 1 / 6, 2), (12, 0.1667, 2), (10, 0.1, 1), (10, 0.6, 6), (10, 0, 0), (10, 1, 10)],
 )
-def test_each_block_has_its_share_of_kleene_queries(block: int, kleene: float, each: int) -> None:
+def test_each_block_has_its_share_of_kleene_queries(block: int, kleene: float, expected: int) -> None:
     patterns = patterns_of(queries=5 * block, block=block, kleene=kleene)
     counts = [sum("+" in pattern for pattern in patterns[i * block : (i + 1) * block]) for i in range(5)]
-    assert counts == [each] * 5
+    assert counts == [expected] * 5
 
 
 def test_smaller_workloads_are_the_beginning_of_larger_ones() -> None:
@@ -100,8 +101,8 @@ def test_clauses() -> None:
 def test_types_may_be_numbered() -> None:
     patterns = patterns_of(queries=2, block=1, prefix="Zone", chain=6, ends=3, length=3)
     assert [shared(pattern) for pattern in patterns] == ["Zone0,Zone1,Zone2", "Zone0,Zone2,Zone3"]
-    own = {name for pattern in patterns for name in re.findall(r"Zone\d", pattern)[:: len(pattern.split(",")) - 1]}
-    assert own <= {"Zone6", "Zone7", "Zone8"}
+    ends = {name for pattern in patterns for name in re.findall(r"Zone\d", pattern)[:: len(pattern.split(",")) - 1]}
+    assert ends <= {"Zone6", "Zone7", "Zone8"}
 
 
 @pytest.mark.parametrize(
@@ -138,14 +139,14 @@ def test_what_cannot_be_made_is_refused(parameters: dict[str, object], reason: s
 @pytest.mark.full
 def test_shared_sub_patterns_are_those_of_the_published_workloads(file: str, parameters: dict[str, object]) -> None:
     published = (PUBLISHED / file).read_text()
-    ours, theirs = patterns_of(**parameters), patterns_in(published)
-    assert Counter(map(shared, ours)) == Counter(map(shared, theirs))
+    generated, carried = patterns_of(**parameters), patterns_in(published)
+    assert Counter(map(shared, generated)) == Counter(map(shared, carried))
     text = workload_text("gloria", parameters)
     for clause in ("WHERE", "WITHIN"):
-        found, listed = (
+        generated_lines, listed = (
             {line for line in lines.splitlines() if line.startswith(clause)} for lines in (text, published)
         )
-        assert {line.strip() for line in listed} == found
+        assert {line.strip() for line in listed} == generated_lines
     assert {query.group_by for query in parse_workload(text)} == {
         query.group_by for query in load_workload(PUBLISHED / file)
     }
@@ -158,8 +159,8 @@ def test_all_published_types_are_known() -> None:
 
 
 def words(pattern: str) -> list[str]:
-    found: list[str] = re.findall(r"[A-Z]{3}", pattern.replace("SEQ(", "("))
-    return found
+    types: list[str] = re.findall(r"[A-Z]{3}", pattern.replace("SEQ(", "("))
+    return types
 
 
 def test_the_listing_names_the_paper() -> None:

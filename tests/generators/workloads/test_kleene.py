@@ -1,4 +1,4 @@
-"""Workloads of Kleene queries: what is shared, what differs, and what goes by turns."""
+"""Workloads of Kleene queries: shared parts, differing parts, and choices by turns."""
 
 import itertools
 import re
@@ -80,14 +80,14 @@ def test_each_choice_meets_each_of_the_others(sizes: tuple[int, ...]) -> None:
         "predicates": [f"{{kleene}}.p < {n}" for n in range(predicates)],
         "within": [f"{n} min" for n in range(1, windows + 1)],
     }
-    found = []
+    choices = []
     for text in workload_text("kleene", parameters).split("\n\n"):
         [closure] = re.findall(r"(K\d)\+", text)
         [total], [bound] = re.findall(rf"SUM\({closure}.(a\d)", text), re.findall(rf"{closure}.p < (\d)", text)
         [window] = re.findall(r"WITHIN (\d)", text)
-        found.append((closure, total, bound, window))
-    for one, other in itertools.combinations(range(4), 2):
-        assert len({(query[one], query[other]) for query in found}) == sizes[one] * sizes[other]
+        choices.append((closure, total, bound, window))
+    for i, j in itertools.combinations(range(4), 2):
+        assert len({(query[i], query[j]) for query in choices}) == sizes[i] * sizes[j]
 
 
 def test_predicates_alternate_where_nothing_else_does() -> None:

@@ -24,21 +24,21 @@ def stretches(pattern: tuple[str, ...], length: int) -> set[tuple[str, ...]]:
     return {pattern[start : start + length] for start in range(len(pattern) - length + 1)}
 
 
-def cores(made: list[tuple[str, ...]], length: int) -> dict[tuple[str, ...], list[int]]:
+def cores(sequences: list[tuple[str, ...]], length: int) -> dict[tuple[str, ...], list[int]]:
     """Sequences of this length in several queries, with the queries."""
     holders: dict[tuple[str, ...], list[int]] = {}
-    for number, pattern in enumerate(made):
+    for number, pattern in enumerate(sequences):
         for stretch in stretches(pattern, length):
             holders.setdefault(stretch, []).append(number)
     return {stretch: numbers for stretch, numbers in holders.items() if len(numbers) > 1}
 
 
 def test_defaults_of_the_dissertation() -> None:
-    made = patterns()
-    assert len(made) == 20
-    assert {len(pattern) for pattern in made} == {10}
-    assert {name for pattern in made for name in pattern} <= {f"Item{n}" for n in range(50)}
-    assert all(len(set(pattern)) == 10 for pattern in made)
+    sequences = patterns()
+    assert len(sequences) == 20
+    assert {len(pattern) for pattern in sequences} == {10}
+    assert {name for pattern in sequences for name in pattern} <= {f"Item{n}" for n in range(50)}
+    assert all(len(set(pattern)) == 10 for pattern in sequences)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"patterns": "routes", "cores": 3}, {"private": "random", "overlap": 0.4}])
@@ -53,67 +53,67 @@ def test_a_workload_is_a_function_of_its_parameters(parameters: dict[str, Any]) 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("patterns_", "types"), [("cores", 50), ("routes", 300)])
 def test_without_overlap_no_two_queries_have_neighbours_in_common(patterns_: str, types: int, seed: int) -> None:
-    made = patterns(queries=25, overlap=0, patterns=patterns_, types=types, seed=seed)
-    assert not [True for a, b in combinations(made, 2) if pairs(a) & pairs(b)]
+    sequences = patterns(queries=25, overlap=0, patterns=patterns_, types=types, seed=seed)
+    assert not [True for a, b in combinations(sequences, 2) if pairs(a) & pairs(b)]
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("overlap", "sharing"), [(0.25, 10), (0.5, 20), (1, 40)])
 def test_the_wanted_share_of_queries_has_a_core(overlap: float, sharing: int, seed: int) -> None:
-    made = patterns(queries=40, overlap=overlap, cores=2, core_length=6, types=60, seed=seed)
-    found = {stretch: numbers for stretch, numbers in cores(made, 6).items() if len(numbers) == sharing // 2}
-    assert len(found) == 2
-    assert len({number for numbers in found.values() for number in numbers}) == sharing
-    for core, holders in found.items():
-        offsets = {made[number].index(core[0]) for number in holders}
+    sequences = patterns(queries=40, overlap=overlap, cores=2, core_length=6, types=60, seed=seed)
+    shared = {stretch: numbers for stretch, numbers in cores(sequences, 6).items() if len(numbers) == sharing // 2}
+    assert len(shared) == 2
+    assert len({number for numbers in shared.values() for number in numbers}) == sharing
+    for core, holders in shared.items():
+        offsets = {sequences[number].index(core[0]) for number in holders}
         assert offsets <= set(range(5))
         assert len(offsets) > 1
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_neighbours_in_common_belong_to_a_core_or_lie_at_its_ends(seed: int) -> None:
-    made = patterns(queries=60, overlap=0.5, cores=3, core_length=4, types=50, seed=seed)
-    found = [stretch for stretch, numbers in cores(made, 4).items() if len(numbers) == 10]
-    assert len(found) == 3
-    for left, right in combinations(made, 2):
-        own = [core for core in found if core in stretches(left, 4) and core in stretches(right, 4)]
+    sequences = patterns(queries=60, overlap=0.5, cores=3, core_length=4, types=50, seed=seed)
+    shared = [stretch for stretch, numbers in cores(sequences, 4).items() if len(numbers) == 10]
+    assert len(shared) == 3
+    for left, right in combinations(sequences, 2):
+        common_cores = [core for core in shared if core in stretches(left, 4) and core in stretches(right, 4)]
         common = pairs(left) & pairs(right)
-        if not own:
+        if not common_cores:
             assert not common
-        for core in own:
+        for core in common_cores:
             assert pairs(core) <= common
             assert all(pair in pairs(core) or pair[1] == core[0] or pair[0] == core[-1] for pair in common)
 
 
 def test_a_whole_pattern_may_be_a_core() -> None:
-    made = patterns(queries=6, length=4, core_length=4, cores=2)
-    assert made[0] == made[2] == made[4] != made[1] == made[3] == made[5]
-    assert not pairs(made[0]) & pairs(made[1])
+    sequences = patterns(queries=6, length=4, core_length=4, cores=2)
+    assert sequences[0] == sequences[2] == sequences[4] != sequences[1] == sequences[3] == sequences[5]
+    assert not pairs(sequences[0]) & pairs(sequences[1])
 
 
 def test_random_places_share_by_chance() -> None:
-    made = patterns(queries=60, overlap=0, private="random", types=20)
-    assert any(pairs(a) & pairs(b) for a, b in combinations(made, 2))
-    assert all(len(set(pattern)) == 10 for pattern in made)
+    sequences = patterns(queries=60, overlap=0, private="random", types=20)
+    assert any(pairs(a) & pairs(b) for a, b in combinations(sequences, 2))
+    assert all(len(set(pattern)) == 10 for pattern in sequences)
 
 
 def test_repeats() -> None:
-    made = patterns(queries=30, length=12, types=5, repeats=True, private="random", core_length=2)
-    assert {len(pattern) for pattern in made} == {12}
-    assert any(a == b for pattern in made for a, b in pairwise(pattern))
+    sequences = patterns(queries=30, length=12, types=5, repeats=True, private="random", core_length=2)
+    assert {len(pattern) for pattern in sequences} == {12}
+    assert any(a == b for pattern in sequences for a, b in pairwise(pattern))
 
 
 @pytest.mark.parametrize("overlap", [0, 0.5, 1])
 def test_routes_are_runs_of_consecutive_segments(overlap: float) -> None:
-    made = patterns(patterns="routes", types=400, prefix="Segment", overlap=overlap, cores=4, core_length=5)
-    for pattern in made:
+    sequences = patterns(patterns="routes", types=400, prefix="Segment", overlap=overlap, cores=4, core_length=5)
+    for pattern in sequences:
         numbers = [int(name.removeprefix("Segment")) for name in pattern]
         assert all((b - a) % 400 == 1 for a, b in pairwise(numbers))
     sharing = [number for number in range(20) if int((number + 1) * overlap) > int(number * overlap)]
     for left, right in combinations(range(20), 2):
-        common = pairs(made[left]) & pairs(made[right])
-        both = left in sharing and right in sharing
-        if both and sharing.index(left) % 4 == sharing.index(right) % 4:
+        common = pairs(sequences[left]) & pairs(sequences[right])
+        sharers = left in sharing and right in sharing
+        if sharers and sharing.index(left) % 4 == sharing.index(right) % 4:
             assert len(common) >= 4
         else:
             assert not common
@@ -140,8 +140,8 @@ def test_closures_are_about_cores() -> None:
 
 
 def test_routes_may_lead_from_the_last_segment_to_the_first() -> None:
-    made = patterns(patterns="routes", types=10, length=10, queries=50, core_length=2, cores=10)
-    assert any(pair == ("Item9", "Item0") for pattern in made for pair in pairwise(pattern))
+    sequences = patterns(patterns="routes", types=10, length=10, queries=50, core_length=2, cores=10)
+    assert any(pair == ("Item9", "Item0") for pattern in sequences for pair in pairwise(pattern))
 
 
 def test_the_text_is_a_workload_file() -> None:
