@@ -27,10 +27,10 @@ def test_a_folder_of_commits_is_in_the_order_of_the_commits(tmp_path: Path) -> N
 def test_a_name_distinguishes_folders(tmp_path: Path) -> None:
     folders = [keep(tmp_path / name, "2026-01-01", commit=LONG) for name in ("before", "after")]
     assert [entry.name for entry in load_commits(folders)] == ["before", "after"]
-    other = keep(tmp_path / "unknown", "2026-01-01")
+    unknown = keep(tmp_path / "unknown", "2026-01-01")
     mixed = keep(tmp_path / "mixed", "2026-01-01", commit=LONG)
     write_results(mixed, make_figure(profile="smoke"), [make_record(profile="smoke", provenance={"commit": "f" * 40})])
-    assert [entry.name for entry in load_commits([folders[0], other, mixed])] == [LONG[:7], "unknown", "mixed"]
+    assert [entry.name for entry in load_commits([folders[0], unknown, mixed])] == [LONG[:7], "unknown", "mixed"]
 
 
 def test_folders_without_results_are_left_out(tmp_path: Path) -> None:

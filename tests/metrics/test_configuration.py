@@ -32,8 +32,8 @@ def test_of_a_query_the_clause_that_differs_is_named(old: str, new: str, reporte
 
 
 def test_blanks_comments_and_the_case_of_keywords_are_no_difference() -> None:
-    same = QUERY.replace("  -- of a company", "").replace("\n", " ").replace("WITHIN", "within")
-    assert differences(workload(QUERY), workload(same)) == ()
+    rewritten = QUERY.replace("  -- of a company", "").replace("\n", " ").replace("WITHIN", "within")
+    assert differences(workload(QUERY), workload(rewritten)) == ()
 
 
 def test_of_a_long_clause_the_words_that_differ_are_shown() -> None:

@@ -18,7 +18,7 @@ def test_the_metric_of_a_stack_is_that_of_its_first_part():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("fields", "message"),
     [
         ({}, "Field required"),
         ({"metric": "speed"}, "unknown metric 'speed'"),
@@ -34,7 +34,7 @@ def test_the_metric_of_a_stack_is_that_of_its_first_part():
         ({"kind": "pie", "metric": "throughput"}, "Input should be 'lines', 'bars' or 'heat'"),
     ],
 )
-def test_mistakes(given, message):
+def test_mistakes(fields, message):
     with pytest.raises(ValidationError) as caught:
-        Panel.model_validate({"label": "Time", **given})
+        Panel.model_validate({"label": "Time", **fields})
     assert message in str(caught.value)

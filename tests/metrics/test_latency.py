@@ -5,18 +5,18 @@ from cepbench.metrics.latency import at_rate, of_rows, pooled, row_latency
 
 
 def test_percentiles_are_those_of_all_samples_together():
-    found = pooled([[1.0] * 99, [100.0]])
-    assert found is not None
-    assert (found.p50, found.max, found.mean) == (1.0, 100.0, 1.99)
-    assert found.p95 == 1.0
-    # The mean of the workers' own percentiles would be 50.5.
-    assert found.p99 < 3
+    latency = pooled([[1.0] * 99, [100.0]])
+    assert latency is not None
+    assert (latency.p50, latency.max, latency.mean) == (1.0, 100.0, 1.99)
+    assert latency.p95 == 1.0
+    # The mean of the percentiles of each worker would be 50.5.
+    assert latency.p99 < 3
 
 
 def test_known_percentiles():
-    found = pooled([[float(i) for i in range(101)]])
-    assert found is not None
-    assert (found.p50, found.p95, found.p99, found.max, found.mean) == (50.0, 95.0, 99.0, 100.0, 50.0)
+    latency = pooled([[float(i) for i in range(101)]])
+    assert latency is not None
+    assert (latency.p50, latency.p95, latency.p99, latency.max, latency.mean) == (50.0, 95.0, 99.0, 100.0, 50.0)
 
 
 def test_nothing_was_measured():
@@ -47,5 +47,5 @@ def test_latency_at_another_rate_is_that_of_a_run_at_it() -> None:
         done = completions(open_arrivals(last, rate), service)
         return row_latency(done[[1, 1, 2]], open_arrivals(positions, rate)).tolist()
 
-    found = at_rate(last, service, answers, open_arrivals(positions, 100.0), 100.0 / 4.0, 4.0)
-    assert found.tolist() == measured(4.0) != measured(100.0)
+    latency = at_rate(last, service, answers, open_arrivals(positions, 100.0), 100.0 / 4.0, 4.0)
+    assert latency.tolist() == measured(4.0) != measured(100.0)

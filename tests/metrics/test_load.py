@@ -51,12 +51,12 @@ def test_of_a_single_run_the_mean_of_both_looks_is_the_pace(monkeypatch: pytest.
 def test_a_moment_is_no_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, *[1.0] * LEAST)
     watch = LoadWatch()
-    found = []
+    paces = []
     for _ in range(LEAST):
         watch.look()
         clock.now += APART
-        found.append(watch.pace)
-    assert found == [None, 1.0]
+        paces.append(watch.pace)
+    assert paces == [None, 1.0]
 
 
 def test_of_some_pieces_of_work_the_shortest_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,12 +28,12 @@ def process(code: str) -> Iterator[tuple[int, Callable[[], None]]]:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdin is not None
         assert started.stdout is not None
-        given, reported = started.stdin, started.stdout
+        commands, reported = started.stdin, started.stdout
         assert reported.readline() == "waiting\n"
 
         def go_on() -> None:
-            given.write("\n")
-            given.flush()
+            commands.write("\n")
+            commands.flush()
             assert reported.readline() == "waiting\n"
 
         yield started.pid, go_on

@@ -1,4 +1,4 @@
-"""Packs: what is written is read again, and what is damaged is refused in one line."""
+"""Packs: results are read as they were written, and damage is refused in one line."""
 
 import io
 import json
@@ -49,7 +49,7 @@ def changed(pack, change):
 
 def test_a_pack_is_read_as_its_results_folder(results, pack):
     folder, packed = load_results(results), load_results(pack)
-    assert [(found.figure, found.records) for found in packed] == [(found.figure, found.records) for found in folder]
+    assert [(entry.figure, entry.records) for entry in packed] == [(entry.figure, entry.records) for entry in folder]
     assert packed[1].records[-1].samples == SAMPLES
     assert load_frame(pack).equals(load_frame(results))
 
@@ -99,9 +99,9 @@ def test_a_pack_that_was_changed_is_refused_in_one_line(pack, change, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kept", [0, 10, 300, -1])
-def test_a_pack_that_was_cut_is_refused(pack, kept):
-    pack.write_bytes(pack.read_bytes()[:kept])
+@pytest.mark.parametrize("size", [0, 10, 300, -1])
+def test_a_pack_that_was_cut_is_refused(pack, size):
+    pack.write_bytes(pack.read_bytes()[:size])
     with pytest.raises(PackError, match="not a pack, or a damaged one"):
         read_members(pack)
 

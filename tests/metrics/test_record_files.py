@@ -18,9 +18,9 @@ def record(*latency: float) -> Record:
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
-    for one in (record(), record(1.0, 2.0), record(3.0)):
-        write_record(tmp_path, one)
-        assert read_record(tmp_path / "c.json") == one
+    for written in (record(), record(1.0, 2.0), record(3.0)):
+        write_record(tmp_path, written)
+        assert read_record(tmp_path / "c.json") == written
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", f"c{SAMPLES_SUFFIX}"]
 
 

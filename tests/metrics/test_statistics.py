@@ -48,10 +48,10 @@ def test_ranks_of_the_published_table():
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=60))
 def test_the_interval_holds_the_median_and_keeps_its_promise(values):
-    found = estimate(values)
-    if found.low is not None:
-        assert found.low <= found.median <= found.high
-        assert found.coverage >= 0.95
+    interval = estimate(values)
+    if interval.low is not None:
+        assert interval.low <= interval.median <= interval.high
+        assert interval.coverage >= 0.95
 
 
 def test_a_percentile_needs_values_of_which_one_is_beyond_it():
