@@ -32,9 +32,9 @@ def test_burst_hands_over_each_slide_interval_at_its_end():
 def test_burst_does_not_depend_on_where_batches_are_cut(cut):
     whole = stream(1, 9, 10, 11, 25)
     model = Burst([Window(10, 10)], "s")
-    found = steps(model, whole.slice(0, cut), whole.slice(cut, 5))
+    bursts = steps(model, whole.slice(0, cut), whole.slice(cut, 5))
     arrived, times = [], []
-    for time, until, arrival in found:
+    for time, until, arrival in bursts:
         times += time
         assert (until is None) == (arrival is None)
         if arrival is not None:
@@ -45,20 +45,20 @@ def test_burst_does_not_depend_on_where_batches_are_cut(cut):
 
 def test_burst_goes_on_while_windows_are_open():
     # The window [0, 30) that holds the event at 5 ends with the third interval; the one at 95 is open until 120.
-    found = steps(Burst([Window(30, 10)], "s"), stream(5, 95))
-    assert [until for _, until, _ in found] == [10, 20, 30, 100, 110, 120]
-    assert [time for time, _, _ in found] == [[5], [], [], [95], [], []]
+    bursts = steps(Burst([Window(30, 10)], "s"), stream(5, 95))
+    assert [until for _, until, _ in bursts] == [10, 20, 30, 100, 110, 120]
+    assert [time for time, _, _ in bursts] == [[5], [], [], [95], [], []]
 
 
 def test_an_interval_without_events_ends_before_an_event_at_its_end() -> None:
     # Nothing happens in [10, 20); the event at 20 is of the next interval.
-    found = steps(Burst([Window(30, 10)], "s"), stream(5, 20))
-    assert [(time, until) for time, until, _ in found] == [([5], 10), ([], 20), ([20], 30), ([], 40), ([], 50)]
+    bursts = steps(Burst([Window(30, 10)], "s"), stream(5, 20))
+    assert [(time, until) for time, until, _ in bursts] == [([5], 10), ([], 20), ([20], 30), ([], 40), ([], 50)]
 
 
 def test_burst_with_several_slides_ends_intervals_wherever_one_does():
-    found = steps(Burst([Window(6, 6), Window(4, 4)], "s"), stream(0, 5))
-    assert [until for _, until, _ in found] == [2, 4, 6, 8]
+    bursts = steps(Burst([Window(6, 6), Window(4, 4)], "s"), stream(0, 5))
+    assert [until for _, until, _ in bursts] == [2, 4, 6, 8]
 
 
 def test_due_of_a_burst_is_the_end_of_the_interval():
@@ -72,14 +72,14 @@ def test_burst_without_windows_is_one_batch():
 
 
 def test_burst_of_count_windows():
-    found = steps(Burst([Window(4, 2, counts_events=True)], "s"), stream(1, 2, 3), stream(4, 5, position=3))
-    assert found == [([1, 2], None, 2.0), ([3], None, None), ([4], None, 4.0), ([5], None, 5.0)]
+    bursts = steps(Burst([Window(4, 2, counts_events=True)], "s"), stream(1, 2, 3), stream(4, 5, position=3))
+    assert bursts == [([1, 2], None, 2.0), ([3], None, None), ([4], None, 4.0), ([5], None, 5.0)]
 
 
 def test_several_count_windows_arrive_in_groups_of_the_smallest_slide() -> None:
     windows = [Window(6, 3, counts_events=True), Window(4, 2, counts_events=True)]
-    found = steps(Burst(windows, "s"), stream(1, 2, 3, 4, 5))
-    assert found == [([1, 2], None, 2.0), ([3, 4], None, 4.0), ([5], None, 5.0)]
+    bursts = steps(Burst(windows, "s"), stream(1, 2, 3, 4, 5))
+    assert bursts == [([1, 2], None, 2.0), ([3, 4], None, 4.0), ([5], None, 5.0)]
 
 
 @pytest.mark.parametrize("cut", range(6))
@@ -99,8 +99,8 @@ def test_open_rate_follows_the_schedule_of_the_whole_stream():
     # The worker sees positions 0, 1, 4, 5 and 9 of a stream of which others see the rest.
     batch = stream(0, 1, 4, 5, 9)
     batch = EventBatch(SCHEMA, batch.time, batch.type, {}, np.array([0, 1, 4, 5, 9]))
-    found = steps(OpenRate(rate=2.0, batch=4), batch)
-    assert found == [([0, 1], 1, 1.0), ([4, 5], 5, 3.0), ([9], 9, 5.0)]
+    batches = steps(OpenRate(rate=2.0, batch=4), batch)
+    assert batches == [([0, 1], 1, 1.0), ([4, 5], 5, 3.0), ([9], 9, 5.0)]
 
 
 def test_due_of_an_open_rate_is_the_arrival_of_the_last_event_before_the_window_ends():
@@ -119,7 +119,7 @@ def test_with_next_passes_over_empty_batches():
 
 def test_intervals_that_hold_events_are_counted_as_bursts_come() -> None:
     times = np.array([0, 1, 4, 9, 9, 30, 31, 60], np.int64)
-    found = intervals(times, [Window(20, 10), None, Window(15, 15), Window(3, 3, counts_events=True)])
-    assert found is not None
-    assert found.tolist() == [1, 1, 1, 2, 2, 3, 3, 4]
+    counts = intervals(times, [Window(20, 10), None, Window(15, 15), Window(3, 3, counts_events=True)])
+    assert counts is not None
+    assert counts.tolist() == [1, 1, 1, 2, 2, 3, 3, 4]
     assert intervals(times, [None, Window(3, 3, counts_events=True)]) is None

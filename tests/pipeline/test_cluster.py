@@ -26,11 +26,11 @@ def test_a_settings_file_is_that_of_spark(tmp_path: Path) -> None:
 
 def test_slots_of_this_machine() -> None:
     cores = os.cpu_count() or 1
-    given = SparkCluster(None, {"spark.x": "1"})
-    assert given.with_slots(None) is given
-    assert given.with_slots(1) == SparkCluster("local[1]", {"spark.x": "1"})
+    cluster = SparkCluster(None, {"spark.x": "1"})
+    assert cluster.with_slots(None) is cluster
+    assert cluster.with_slots(1) == SparkCluster("local[1]", {"spark.x": "1"})
     with pytest.raises(TooFewExecutors, match=f"this machine has {cores} cores, and {cores + 1} workers were to run"):
-        given.with_slots(cores + 1)
+        cluster.with_slots(cores + 1)
 
 
 def test_slots_of_a_cluster() -> None:

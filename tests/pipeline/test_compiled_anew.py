@@ -1,4 +1,4 @@
-"""What a new machine compiles."""
+"""The kernels that a new machine compiles."""
 
 import os
 from pathlib import Path

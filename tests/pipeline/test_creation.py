@@ -25,10 +25,10 @@ def test_many_tasks_leave_few_files(
     assert stream == read_stream(tmp_path / "many")
     assert (stream.fingerprint, stream.bucket_events) == (few.fingerprint, few.bucket_events)
     for bucket in range(2):
-        there = sorted(file.name for file in (tmp_path / "many" / f"bucket={bucket:04d}").iterdir())
-        assert [f"bucket={bucket:04d}/{name}" for name in there] == [part.name for part in stream.parts_of(bucket)]
-        assert len(there) <= MOST_PARTS
-        assert parts in (None, len(there))
+        names = sorted(file.name for file in (tmp_path / "many" / f"bucket={bucket:04d}").iterdir())
+        assert [f"bucket={bucket:04d}/{name}" for name in names] == [part.name for part in stream.parts_of(bucket)]
+        assert len(names) <= MOST_PARTS
+        assert parts in (None, len(names))
         positions = [np.concatenate([b.position for b in bucket_batches(s, bucket)]) for s in (stream, few)]
         assert positions[0].tolist() == positions[1].tolist()
     metadata = pq.read_metadata(tmp_path / "many" / stream.parts[0].name)

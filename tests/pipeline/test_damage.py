@@ -1,4 +1,4 @@
-"""A store that is not what was written gives no answer, but one line that names the file."""
+"""A store that was changed after it was written gives no answer, but one line that names the file."""
 
 import json
 import shutil
@@ -35,11 +35,11 @@ def written(path: Path, seed: int = 0) -> Path:
     return path
 
 
-def exchange(one: Path, other: Path) -> None:
-    aside = one.with_suffix(".aside")
-    one.rename(aside)
-    other.rename(one)
-    aside.rename(other)
+def exchange(first: Path, second: Path) -> None:
+    aside = first.with_suffix(".aside")
+    first.rename(aside)
+    second.rename(first)
+    aside.rename(second)
 
 
 def remove(store: Path) -> str:
@@ -87,7 +87,7 @@ def from_another(store: Path) -> str:
 
 
 def forge(store: Path) -> str:
-    """A file with as many bytes that says that it holds other rows."""
+    """Changes the hash of the rows in the footer of a file."""
     content = (store / FIRST).read_bytes()
     at = content.rindex(CONTENT.encode()) + len(CONTENT) + 8
     (store / FIRST).write_bytes(content[:at] + (b"0" if content[at : at + 1] != b"0" else b"1") + content[at + 1 :])
@@ -95,7 +95,7 @@ def forge(store: Path) -> str:
 
 
 def flip(store: Path) -> str:
-    """One bit of the times, which leaves the file's size and its footer as they were."""
+    """Changes one bit of the times, which leaves the size and the footer of the file as they were."""
     with pq.ParquetFile(store / FIRST) as parquet:
         times = parquet.metadata.row_group(0).column(0)
     content = bytearray((store / FIRST).read_bytes())
@@ -177,7 +177,7 @@ def test_a_damaged_copy_is_made_again(store: Path, spark: "SparkSession") -> Non
 
 
 def change_bytes(file: Path) -> None:
-    """In the middle of the first page, whose change the footer does not show."""
+    """Changes bytes in the middle of the first page, which the footer does not show."""
     content = bytearray(file.read_bytes())
     content[60:80] = bytes(20)
     file.write_bytes(content)

@@ -38,14 +38,14 @@ def calls(text: str, events: EventBatch) -> dict[str, int]:
     job, counted = job_of(text, events), Counts[str]()
     answer = AnswerBuilder(job.workload)
     names = list(dict.fromkeys(events.schema.strings[code] for code in events.columns["g"].tolist()))
-    made: list[str] = []
+    created: list[str] = []
 
     class Counting(IdleExecutor):
         """The executor of the next sub-stream, whose calls are counted."""
 
         def __init__(self) -> None:
-            self.name, self.inner = names[len(made)], OneKey(make("sase").operator(job.plan))
-            made.append(self.name)
+            self.name, self.inner = names[len(created)], OneKey(make("sase").operator(job.plan))
+            created.append(self.name)
 
         def process(self, events: EventBatch) -> Rows:
             counted[self.name] += 1

@@ -39,19 +39,19 @@ matches: RETURN MATCHES PATTERN SEQ(A, B) WHERE [value, key] WITHIN 1000 seconds
 def test_spark_and_one_process_agree(tmp_path: Path, spark: "SparkSession") -> None:
     generator = from_spec("uniform", {"events": 3000, "groups": 6, "tie_probability": 0.3})
     store = generate(generator, tmp_path / "store", spark=spark, key=("key",), buckets=3)
-    here = cepbench.evaluate(WORKLOAD, store.path, "sase")
-    assert set(here["query"]) == {"whole", "keyed", "both", "matches"}
-    there = evaluate_on_spark(WORKLOAD, store.path, "sase", master="local[2]")
-    pd.testing.assert_frame_equal(there, here)
+    local = cepbench.evaluate(WORKLOAD, store.path, "sase")
+    assert set(local["query"]) == {"whole", "keyed", "both", "matches"}
+    distributed = evaluate_on_spark(WORKLOAD, store.path, "sase", master="local[2]")
+    pd.testing.assert_frame_equal(distributed, local)
     frame = pd.DataFrame({"time": [3, 1, 2], "type": ["B", "A", "A"], "g": ["u", "v", "u"]})
     frame.to_csv(tmp_path / "e.csv", index=False)
     query = "RETURN g, COUNT(*) PATTERN SEQ(A, B) GROUP-BY g"
-    said: list[str] = []
+    messages: list[str] = []
     for events in (frame, tmp_path / "e.csv"):
-        answer = evaluate_on_spark(query, events, "greta", notify=said.append, master="local[2]")
+        answer = evaluate_on_spark(query, events, "greta", notify=messages.append, master="local[2]")
         assert answer["g"].tolist() == ["u"]
         assert answer["COUNT(*)"].tolist() == [1]
-    assert len(said) == 2
+    assert len(messages) == 2
     (tmp_path / "e.csv").write_text("time,type,g\n1,A,u\n2,B,\n")
     with pytest.raises(InputError, match=r"e\.csv, row 3, column 'g': null or NaN in an event of type 'B'"):
         evaluate_on_spark(query, tmp_path / "e.csv", "greta", master="local[2]")
@@ -77,8 +77,8 @@ def test_a_cluster_gives_the_same_answer(tmp_path: Path, cluster: str, monkeypat
             assert all(source.startswith(str(cache_folder())) for source in sources)
         store = generate(generator, tmp_path / "store", spark=spark, key=("key",), buckets=4)
         # COGRA, because its kernels compile fastest: the workers have none yet.
-        there = evaluate_on_spark(workload, store.path, "cogra", master=cluster)
-        pd.testing.assert_frame_equal(there, cepbench.evaluate(workload, store.path, "cogra"))
+        distributed = evaluate_on_spark(workload, store.path, "cogra", master=cluster)
+        pd.testing.assert_frame_equal(distributed, cepbench.evaluate(workload, store.path, "cogra"))
     finally:
         stop()
 

@@ -29,9 +29,9 @@ def test_a_fork_is_what_this_process_was_when_it_was_made() -> None:
 
     with Fork(work) as fork:
         held.append(2)
-        process, seen = fork.result(60)
+        process, state = fork.result(60)
     assert process != os.getpid()
-    assert seen == [1]
+    assert state == [1]
     assert not psutil.pid_exists(process)
 
 
@@ -86,8 +86,8 @@ def test_a_death_says_how_large_it_was() -> None:
 
     with Fork(work) as fork, pytest.raises(ForkDied, match="the Python worker died") as died:
         fork.result(60)
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    assert 10**8 < died.value.resident < own + 2 * 10**8
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    assert 10**8 < died.value.resident < largest + 2 * 10**8
 
 
 def test_a_failure_is_a_death() -> None:
@@ -116,12 +116,12 @@ def test_memory_beyond_that_of_this_process_is_limited() -> None:
 
 
 def test_a_fork_holds_no_socket_of_this_process() -> None:
-    ours, theirs = socket.socketpair()
+    near, far = socket.socketpair()
     with Fork(lambda clock: time.sleep(600)):
-        ours.close()
-        theirs.settimeout(10)
-        assert theirs.recv(1) == b""  # the end, though the fork runs
-    theirs.close()
+        near.close()
+        far.settimeout(10)
+        assert far.recv(1) == b""  # the end, though the fork runs
+    far.close()
 
 
 STOPPED = """

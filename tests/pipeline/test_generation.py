@@ -28,28 +28,28 @@ def content(stream: Stream) -> list[np.ndarray]:
 
 def test_stretches_cover_everything_in_order() -> None:
     for items, parts in ((0, 4), (1, 4), (7, 3), (100, 8)):
-        found = stretches(items, parts)
-        assert found[0].start == 0
-        assert found[-1].stop == items
-        assert [s.stop for s in found[:-1]] == [s.start for s in found[1:]]
-        assert len(found) == max(1, min(items, parts))
+        ranges = stretches(items, parts)
+        assert ranges[0].start == 0
+        assert ranges[-1].stop == items
+        assert [s.stop for s in ranges[:-1]] == [s.start for s in ranges[1:]]
+        assert len(ranges) == max(1, min(items, parts))
 
 
 @pytest.mark.spark
 def test_the_same_stream_whatever_partitions_and_buckets(tmp_path: Path, spark: "SparkSession") -> None:
     generator = from_spec("uniform", {"events": EVENTS, "groups": 50, "tie_probability": 0.3})
-    here = generate(generator, tmp_path / "here", spark=None)
-    assert here.events == EVENTS
-    assert here.source["generator"] == "uniform"
-    one = generate(generator, tmp_path / "one", spark=spark, partitions=3)
-    two = generate(generator, tmp_path / "two", spark=spark, key=("key",), buckets=5, partitions=2)
-    assert (one.buckets, two.buckets) == (1, 5)
-    assert min(two.bucket_events) > 0
-    assert {here.fingerprint, one.fingerprint, two.fingerprint} == {here.fingerprint}
-    three = rebucket(two, ("key", "value"), 3, spark=spark)
-    for stream in (one, two, three):
-        for found, expected in zip(content(stream), content(here), strict=True):
-            assert np.array_equal(found, expected)
+    local = generate(generator, tmp_path / "here", spark=None)
+    assert local.events == EVENTS
+    assert local.source["generator"] == "uniform"
+    first = generate(generator, tmp_path / "one", spark=spark, partitions=3)
+    second = generate(generator, tmp_path / "two", spark=spark, key=("key",), buckets=5, partitions=2)
+    assert (first.buckets, second.buckets) == (1, 5)
+    assert min(second.bucket_events) > 0
+    assert {local.fingerprint, first.fingerprint, second.fingerprint} == {local.fingerprint}
+    third = rebucket(second, ("key", "value"), 3, spark=spark)
+    for stream in (first, second, third):
+        for column, expected in zip(content(stream), content(local), strict=True):
+            assert np.array_equal(column, expected)
     with pytest.raises(CepbenchError, match="exists already"):
         generate(generator, tmp_path / "one", spark=spark)
     with pytest.raises(InputError, match="key attribute 'nothing' is missing"):

@@ -1,4 +1,4 @@
-"""Hashes of events: what they may depend on, and what not."""
+"""Hashes of events: fingerprints of rows, and buckets of keys."""
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def test_a_bucket_is_that_of_the_key() -> None:
 
 
 def test_every_attribute_of_the_key_spreads_events() -> None:
-    numbers, same = list(range(100)), [0] * 100
+    numbers, constant = list(range(100)), [0] * 100
     for key in (("i", "x"), ("x", "i")):
-        for events in (batch(numbers, [0.0] * 100), batch(same, [float(n) for n in numbers])):
+        for events in (batch(numbers, [0.0] * 100), batch(constant, [float(n) for n in numbers])):
             assert len(set(bucket_of(events, key, 8).tolist())) == 8

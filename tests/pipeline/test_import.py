@@ -64,16 +64,16 @@ def test_spark_imports_what_one_process_reads(tmp_path: Path, spark: "SparkSessi
     folder = shuffled_folder(tmp_path / "raw")
     expected = read_events(folder)
     stream, notices = import_events(folder, tmp_path / "store", spark=spark, key=("s",), buckets=3)
-    here, _ = import_events(folder, tmp_path / "here", spark=None)
+    local, _ = import_events(folder, tmp_path / "here", spark=None)
     assert notices == expected.notices
     assert stream.schema == expected.schema
-    assert stream.fingerprint == here.fingerprint
-    assert stream.holes == here.holes
+    assert stream.fingerprint == local.fingerprint
+    assert stream.holes == local.holes
     assert stream.source == {"files": ["a.parquet", "b.parquet"]}
-    found = list(stream_batches(stream))
+    batches = list(stream_batches(stream))
     for name, column in expected.batch.columns.items():
-        assert np.array_equal(np.concatenate([b.columns[name] for b in found]), column, equal_nan=True)
-    assert np.array_equal(np.concatenate([b.time for b in found]), expected.batch.time)
+        assert np.array_equal(np.concatenate([b.columns[name] for b in batches]), column, equal_nan=True)
+    assert np.array_equal(np.concatenate([b.time for b in batches]), expected.batch.time)
     with pytest.raises(InputError, match=r"[ab]\.parquet, row \d+, column 'x y': null or NaN in an event of type 'A'"):
         stream.check_needed({"A": ["x y"]})
     assert sorted(p.name for p in tmp_path.iterdir()) == ["here", "raw", "store"]

@@ -1,4 +1,4 @@
-"""Files that are imported one by one are the source that is read whole: events, their order, and every message."""
+"""Files that are imported one by one equal the source that is read whole: events, their order, and every message."""
 
 import subprocess
 import sys

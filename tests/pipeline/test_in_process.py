@@ -141,10 +141,10 @@ def test_times_have_a_unit() -> None:
 
 def test_what_was_done_to_the_input_is_said() -> None:
     events = pd.DataFrame({"time": [2, 1], "type": ["B", "A"]})
-    said: list[str] = []
+    messages: list[str] = []
     query = "RETURN COUNT(*) PATTERN SEQ(A, B)"
-    assert len(cepbench.evaluate(query, events, "greta", notify=said.append)) == 1
-    assert len(said) == 1
+    assert len(cepbench.evaluate(query, events, "greta", notify=messages.append)) == 1
+    assert len(messages) == 1
     with pytest.warns(UserWarning, match="row 2, column 'time': earlier than the row before"):
         cepbench.evaluate(query, events, "greta")
 
@@ -171,12 +171,12 @@ def test_refused_before_anything_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         cepbench.evaluate(counting, tmp_path / "none.csv", "greta")
 
 
-@pytest.mark.parametrize("given", ["query.sase", "there.txt", Path("query.sase")])
-def test_a_file_is_no_query(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("query", ["query.sase", "there.txt", Path("query.sase")])
+def test_a_file_is_no_query(query: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("there.txt").write_text("RETURN COUNT(*) PATTERN A")
     with pytest.raises(QueryError, match=r"^'(query\.sase|there\.txt)' looks like a file; read it first") as refused:
-        cepbench.evaluate(given, frame(), "greta")
+        cepbench.evaluate(query, frame(), "greta")
     assert "\n" not in str(refused.value)
 
 

@@ -160,12 +160,12 @@ def test_times_and_memory_of_one_job(spark, store):
 
 
 def test_without_spark_the_same_is_measured(store, spark):
-    here, there = (measure_cell(job(store, Counting(), memory=True), 60, session) for session in (None, spark))
-    assert here.status is here.memory_status is Status.OK
-    assert (here.digest, here.realised, here.summary.state_kinds) == (
-        there.digest,
-        there.realised,
-        there.summary.state_kinds,
+    local, distributed = (measure_cell(job(store, Counting(), memory=True), 60, session) for session in (None, spark))
+    assert local.status is local.memory_status is Status.OK
+    assert (local.digest, local.realised, local.summary.state_kinds) == (
+        distributed.digest,
+        distributed.realised,
+        distributed.summary.state_kinds,
     )
 
 

@@ -72,26 +72,26 @@ class Here(Clock):
         return private(os.getpid())
 
 
-def measured(made: Ready, bucket: int = 0, memory: bool = False) -> Report:
+def measured(prepared_run: Ready, bucket: int = 0, memory: bool = False) -> Report:
     """The report of a fork of times or memory, in this process."""
-    return MeasuredTask(made, 60).reported(Portion(bucket), memory, Here())
+    return MeasuredTask(prepared_run, 60).reported(Portion(bucket), memory, Here())
 
 
-def answer(made: Ready, report: Report) -> AnswerBuilder:
+def answer(prepared_run: Ready, report: Report) -> AnswerBuilder:
     assert report.rows is not None, report.reason
-    found = AnswerBuilder(made.prepared.workload)
-    found.merge(report.rows)
-    return found
+    builder = AnswerBuilder(prepared_run.prepared.workload)
+    builder.merge(report.rows)
+    return builder
 
 
 def test_a_run_that_loads_a_kernel_is_done_again(store: Path) -> None:
-    made = ready(MeasuredRun(store, QUERY, Counting()))
-    expected = measured(made)
+    prepared_run = ready(MeasuredRun(store, QUERY, Counting()))
+    expected = measured(prepared_run)
     assert not unforeseen.signatures  # type: ignore[attr-defined]
     report = measured(ready(MeasuredRun(store, QUERY, Unforeseen())))
     assert UnforeseenCounter.runs == 2
     assert report.status is Status.OK, report.reason
-    assert answer(made, report).digest() == answer(made, expected).digest()
+    assert answer(prepared_run, report).digest() == answer(prepared_run, expected).digest()
     assert len(report.measured.service) == len(expected.measured.service) == 3
 
 
@@ -118,8 +118,8 @@ def test_a_worker_takes_a_bucket_only_if_it_holds_the_substreams_of_every_query(
 
 
 def test_queries_that_split_alike_are_run_together_whatever_they_group_by(store: Path) -> None:
-    made = ready(MeasuredRun(store, "\n\n".join((KEYED, SUMMED, QUERY, KEYED)), Counting()))
-    assert [(job.partition, [query.index for query in job.workload]) for job in made.prepared.jobs] == [
+    prepared_run = ready(MeasuredRun(store, "\n\n".join((KEYED, SUMMED, QUERY, KEYED)), Counting()))
+    assert [(job.partition, [query.index for query in job.workload]) for job in prepared_run.prepared.jobs] == [
         (("key",), [0, 1, 3]),
         ((), [2]),
     ]
@@ -150,31 +150,31 @@ class CountingTogether(Counting):
 def test_rows_of_a_window_are_those_of_each_query_and_group(tmp_path: Path) -> None:
     generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
     stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
-    made = ready(MeasuredRun(stream.path, f"{KEYED}\n\n{SUMMED}\n\n{QUERY}", CountingTogether()))
-    report = measured(made, WHOLE_STREAM)
-    found = answer(made, report).frame()
+    prepared_run = ready(MeasuredRun(stream.path, f"{KEYED}\n\n{SUMMED}\n\n{QUERY}", CountingTogether()))
+    report = measured(prepared_run, WHOLE_STREAM)
+    frame = answer(prepared_run, report).frame()
     # Three windows: a row per key, one that sums them up, and one of the query that does not split the stream.
-    assert found["query"].value_counts().to_dict() == {"q1": 6, "q2": 3, "q3": 3}
+    assert frame["query"].value_counts().to_dict() == {"q1": 6, "q2": 3, "q3": 3}
     assert len(report.measured.latency) == 12
 
 
 def test_every_query_gets_its_own_answer(tmp_path: Path) -> None:
     generator = from_spec("uniform", {"events": 300, "types": 1, "groups": 2, "rate": 1})
     stream = generate(generator, tmp_path / "keyed", spark=None, key=("key",), buckets=2)
-    made = ready(MeasuredRun(stream.path, f"{KEYED}\n\n{QUERY}", Counting()))
-    report = measured(made, WHOLE_STREAM)
-    found = answer(made, report).frame()
+    prepared_run = ready(MeasuredRun(stream.path, f"{KEYED}\n\n{QUERY}", Counting()))
+    report = measured(prepared_run, WHOLE_STREAM)
+    frame = answer(prepared_run, report).frame()
     # The double counts events: one a second, so 100 in each window, and the same in both groups together.
-    assert found[found["query"] == "q2"]["COUNT(*)"].tolist() == [100, 100, 100]
-    assert found[found["query"] == "q1"].groupby("window_start")["COUNT(*)"].agg(["size", "sum"]).values.tolist() == [
+    assert frame[frame["query"] == "q2"]["COUNT(*)"].tolist() == [100, 100, 100]
+    assert frame[frame["query"] == "q1"].groupby("window_start")["COUNT(*)"].agg(["size", "sum"]).values.tolist() == [
         [2, 100], [2, 100], [2, 100],
     ]  # fmt: skip
-    assert len(report.measured.latency) == len(found)
+    assert len(report.measured.latency) == len(frame)
 
 
 def test_events_arrive_at_the_rate_of_the_job(store: Path) -> None:
-    made = ready(MeasuredRun(store, QUERY, Counting(), arrival=OpenRate(rate=1000, batch=75)))
-    report = measured(made)
+    prepared_run = ready(MeasuredRun(store, QUERY, Counting(), arrival=OpenRate(rate=1000, batch=75)))
+    report = measured(prepared_run)
     assert report.measured.last == [74, 149, 224, 299]
 
 
@@ -252,13 +252,13 @@ def test_runs_that_are_timed_share_one_read_of_a_small_store(store: Path, monkey
         return read(stream, portion, attributes=attributes)
 
     monkeypatch.setattr(measured_task, "portion_batches", counted)
-    made = ready(MeasuredRun(store, QUERY, Counting(), repeat=0.5))
-    once = measured(made)
+    prepared_run = ready(MeasuredRun(store, QUERY, Counting(), repeat=0.5))
+    once = measured(prepared_run)
     assert (len(reads), len(once.runs) >= 5, once.measured.events) == (1, True, 300)
     monkeypatch.setattr(measured_task, "KEPT_EVENTS", 299)
-    again = measured(made)
+    again = measured(prepared_run)
     assert len(reads) > len(again.runs)
-    assert answer(made, again).digest() == answer(made, once).digest()
+    assert answer(prepared_run, again).digest() == answer(prepared_run, once).digest()
 
 
 class _LeakingCounter(Counter):
@@ -278,40 +278,40 @@ class Leaking(Counting):
 
 
 class Changing(Counting):
-    """One more in every executor after the first of the cell."""
+    """Counts one more in every executor after the first of the cell."""
 
     name: ClassVar[str] = "changing"
-    made: ClassVar[int] = 0
+    created: ClassVar[int] = 0
 
     def executor(self, plan: Plan) -> Executor:
-        type(self).made += 1
-        return Counter(plan, type(self).made // 4)
+        type(self).created += 1
+        return Counter(plan, type(self).created // 4)
 
 
 def test_short_runs_are_repeated_on_fresh_executors(store: Path) -> None:
     job = MeasuredRun(store, QUERY, Counting(), repeat=0.5)
-    made = ready(job)
-    report = measured(made)
+    prepared_run = ready(job)
+    report = measured(prepared_run)
     assert report.status is Status.OK, report.reason
     assert 5 <= len(report.runs) <= MOST
     assert {len(run.service) for run in report.runs} == {3}
     assert {run.events for run in report.runs} == {300}
-    assert answer(made, report).rows == 3  # the answer of one run
+    assert answer(prepared_run, report).rows == 3  # the answer of one run
     assert [len(run.latency) for run in report.runs] == [3] * len(report.runs)
     assert len(measured(ready(replace(job, repeat=0))).runs) == 1
 
 
 def test_nothing_is_collected_while_a_plan_is_timed(store: Path) -> None:
-    seen: list[bool] = []
+    collecting: list[bool] = []
 
     class Watching(Counting):
         def plan(self, workload: Workload, statistics: Statistics) -> Plan:
-            seen.append(gc.isenabled())
+            collecting.append(gc.isenabled())
             return super().plan(workload, statistics)
 
     ready(MeasuredRun(store, QUERY, Watching(), repeat=1))
-    assert len(seen) > 1
-    assert not any(seen)
+    assert len(collecting) > 1
+    assert not any(collecting)
     assert gc.isenabled()
 
 
@@ -347,9 +347,9 @@ def test_the_harness_is_measured_without_the_algorithm(store: Path) -> None:
 def test_strings_travel_neither_with_tasks_nor_with_rows(tmp_path: Path) -> None:
     frame = pd.DataFrame({"time": range(2000), "type": "A", "s": [f"only-once-{i}" for i in range(2000)]})
     stream, _ = import_events(frame, tmp_path / "store", spark=None)
-    made = ready(MeasuredRun(stream.path, QUERY, Counting()))
-    assert b"only-once" in pickle.dumps(MeasuredTask(made, 60))
-    assert b"only-once" not in pickle.dumps(measured(made))
-    task = partial(evaluate_portion, made.prepared, (stream,))
+    prepared_run = ready(MeasuredRun(stream.path, QUERY, Counting()))
+    assert b"only-once" in pickle.dumps(MeasuredTask(prepared_run, 60))
+    assert b"only-once" not in pickle.dumps(measured(prepared_run))
+    task = partial(evaluate_portion, prepared_run.prepared, (stream,))
     assert b"only-once" in pickle.dumps(task)
     assert b"only-once" not in pickle.dumps(task((0, Portion(0))))

@@ -1,4 +1,4 @@
-"""What becomes of the reports of a cell's workers: summaries, statuses and limits, without Spark."""
+"""Outcomes of the reports of a cell's workers: summaries, statuses and limits, without Spark."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -38,7 +38,7 @@ def store(tmp_path: Path) -> Stream:
 
 @pytest.fixture
 def reports(store: Stream) -> list[Report]:
-    """Of the two workers; what they measured is put in by hand."""
+    """The reports of the two workers; tests put the measured numbers in by hand."""
     return measured(MeasuredRun(store.path, QUERY, Counting()))
 
 
@@ -54,48 +54,49 @@ def run(reports: Sequence[Report], job: MeasuredRun) -> Outcome:
 
 
 def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
-    one, two = reports
-    one.measured.service, two.measured.service = [1.0, 2.0, 3.0], [4.0, 1.0]
-    one.measured.latency, two.measured.latency = [5.0, 1.0], [2.0, 4.0]
-    (one.began, one.ended), (two.began, two.ended) = (0.0, 10.0), (1.0, 9.0)
-    one.compile_seconds, two.compile_seconds = 2.0, 3.0
-    one.measured.details, two.measured.details = {"edges": 1.0, "pool_peak": 4.0}, {"edges": 2.0, "pool_peak": 3.0}
+    first, second = reports
+    first.measured.service, second.measured.service = [1.0, 2.0, 3.0], [4.0, 1.0]
+    first.measured.latency, second.measured.latency = [5.0, 1.0], [2.0, 4.0]
+    (first.began, first.ended), (second.began, second.ended) = (0.0, 10.0), (1.0, 9.0)
+    first.compile_seconds, second.compile_seconds = 2.0, 3.0
+    first.measured.details, second.measured.details = {"edges": 1.0, "pool_peak": 4.0}, {"edges": 2.0, "pool_peak": 3.0}
     outcome = run(reports, MeasuredRun(store.path, QUERY, Counting()))
     assert (outcome.status, outcome.reason) == (Status.OK, "")
     assert outcome.samples.service == [1.0, 2.0, 3.0, 4.0, 1.0]
     assert outcome.samples.latency == [5.0, 1.0, 2.0, 4.0]
-    found = outcome.summary
+    summary = outcome.summary
     # Both ran at the same time, so the first one, which took 6 s, is what the cell takes.
-    assert (found.makespan, found.slots, found.skew) == (6.0, 2, pytest.approx(6 / 5.5))
-    assert found.throughput == pytest.approx(EVENTS / 6)
-    assert found.throughput_per_slot == pytest.approx(EVENTS / 12)
-    assert found.throughput_per_core == pytest.approx(EVENTS / 11)
-    assert (found.service_total, found.latency_max, found.latency_mean, found.latency_p50) == (11.0, 5.0, 3.0, 3.0)
-    assert found.compile_seconds == 3.0
-    assert found.details == {"edges": 3.0, "pool_peak": 4.0}
-    assert (found.sustainable_low, found.state_peak, found.process_peak) == (None, None, None)
+    assert (summary.makespan, summary.slots, summary.skew) == (6.0, 2, pytest.approx(6 / 5.5))
+    assert summary.throughput == pytest.approx(EVENTS / 6)
+    assert summary.throughput_per_slot == pytest.approx(EVENTS / 12)
+    assert summary.throughput_per_core == pytest.approx(EVENTS / 11)
+    assert summary.service_total == 11.0
+    assert (summary.latency_max, summary.latency_mean, summary.latency_p50) == (5.0, 3.0, 3.0)
+    assert summary.compile_seconds == 3.0
+    assert summary.details == {"edges": 3.0, "pool_peak": 4.0}
+    assert (summary.sustainable_low, summary.state_peak, summary.process_peak) == (None, None, None)
     assert outcome.realised is not None
     # Four groups in three windows; every event is a match of the double.
     assert (outcome.realised.rows, outcome.realised.matches_per_window, outcome.realised.batches) == (12, 80.0, 3)
 
 
 def test_repeated_runs_are_summarised_by_their_median(store: Stream, reports: list[Report]) -> None:
-    one, two = reports
+    first, second = reports
     services = ([[2.0, 1.0]] * 3, [[4.0], [1.0], [5.0], [9.0]])  # sums of both: 7, 4, 8; the fourth is of one worker
     for report, service in zip(reports, services, strict=True):
         report.runs = [replace(report.measured, service=took, latency=[took[0]], details={}) for took in service]
-    for seconds, measured in zip((0.5, 0.1, 0.3), one.runs, strict=True):
+    for seconds, measured in zip((0.5, 0.1, 0.3), first.runs, strict=True):
         measured.details = {"edges": 4.0, "search_seconds": seconds}
-    one.idle, two.idle = 0.25, 0.5
-    one.load, two.load = Load(average=3.0, waited=0.25), Load(average=2.0, waited=0.5)
+    first.idle, second.idle = 0.25, 0.5
+    first.load, second.load = Load(average=3.0, waited=0.25), Load(average=2.0, waited=0.5)
     outcome = run(reports, MeasuredRun(store.path, QUERY, Counting()))
-    found = outcome.summary
-    assert (found.runs, found.service_total, found.makespan) == (3, 7.0, 4.0)
-    assert (found.latency_max, found.latency_mean) == (4.0, 3.0)  # per run: 4, 2, 5 and 3, 1.5, 3.5
-    assert found.service_per_window == pytest.approx(7 / 3)
-    assert found.idle_total == 0.75
-    assert found.details == {"edges": 4.0, "search_seconds": 0.3}
-    assert (found.service_low, found.service_high) == (None, None)  # three runs have no interval
+    summary = outcome.summary
+    assert (summary.runs, summary.service_total, summary.makespan) == (3, 7.0, 4.0)
+    assert (summary.latency_max, summary.latency_mean) == (4.0, 3.0)  # per run: 4, 2, 5 and 3, 1.5, 3.5
+    assert summary.service_per_window == pytest.approx(7 / 3)
+    assert summary.idle_total == 0.75
+    assert summary.details == {"edges": 4.0, "search_seconds": 0.3}
+    assert (summary.service_low, summary.service_high) == (None, None)  # three runs have no interval
     runs = outcome.runs
     assert runs["service_total"] == [7.0, 4.0, 8.0]
     assert runs["throughput"] == [EVENTS / 4.0, EVENTS / 3.0, EVENTS / 5.0]
@@ -133,9 +134,9 @@ def test_a_workload_is_planned_once_whatever_its_buckets_and_groups(
     monkeypatch.setattr("cepbench.pipeline.jobs.time", SimpleNamespace(perf_counter=lambda: clock[0]))
     planning = Planning(clock)
     summed = "RETURN COUNT(*) PATTERN A+ WHERE [key] WITHIN 100 s"
-    # The double warms up with plans of its own, so what counts is what was planned before.
-    made = ready(MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning))
-    assert (planning.planned, made.prepared.plan_seconds) == ([2], 0.5)
+    # The double warms up with plans of its own, so only plans from before the warm-up count.
+    prepared_run = ready(MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning))
+    assert (planning.planned, prepared_run.prepared.plan_seconds) == ([2], 0.5)
     outcome = measure_cell(MeasuredRun(store.path, f"{QUERY}\n\n{summed}", planning), 60)
     assert (outcome.status, outcome.reason) == (Status.OK, "")
     assert outcome.summary.details == {"candidates": 5.0}
@@ -146,10 +147,10 @@ def test_quick_planning_is_repeated(store: Stream, monkeypatch: pytest.MonkeyPat
     clock = [0.0]
     monkeypatch.setattr("cepbench.pipeline.jobs.time", SimpleNamespace(perf_counter=lambda: clock[0]))
     planning = Planning(clock)
-    made = ready(MeasuredRun(store.path, QUERY, planning, repeat=1.0))
+    prepared_run = ready(MeasuredRun(store.path, QUERY, planning, repeat=1.0))
     assert len(planning.planned) == 7  # six that count
-    assert made.plan_seconds == (0.5,) * 6
-    assert made.plan_details == ({"candidates": 5.0},) * 6
+    assert prepared_run.plan_seconds == (0.5,) * 6
+    assert prepared_run.plan_details == ({"candidates": 5.0},) * 6
 
 
 @pytest.mark.parametrize(
@@ -200,10 +201,10 @@ def memory_of(reports: Sequence[Report]) -> list[Report]:
 
 
 def test_memory_of_all_workers(store: Stream, reports: list[Report]) -> None:
-    one, two = memory_of(reports)
-    one.measured.peak, two.measured.peak = StateSize(100, {"events": 3, "edges": 5}), StateSize(30, {"events": 2})
-    one.measured.state_bytes, two.measured.state_bytes = [100, 8], [30]
-    one.process_peaks, two.process_peaks = [7], [4]
+    first, second = memory_of(reports)
+    first.measured.peak, second.measured.peak = StateSize(100, {"events": 3, "edges": 5}), StateSize(30, {"events": 2})
+    first.measured.state_bytes, second.measured.state_bytes = [100, 8], [30]
+    first.process_peaks, second.process_peaks = [7], [4]
     outcome = run(reports, MeasuredRun(store.path, QUERY, Counting(), memory=True))
     assert (outcome.summary.state_peak, outcome.summary.process_peak) == (130, 11)
     assert outcome.summary.state_kinds == {"events": 5, "edges": 5}
@@ -213,10 +214,14 @@ def test_memory_of_all_workers(store: Stream, reports: list[Report]) -> None:
 
 
 def test_memory_is_the_median_of_the_runs_that_looked_at_it(store: Stream, reports: list[Report]) -> None:
-    one, two = memory_of(reports)
-    one.runs = [replace(one.measured, peak=StateSize(size, {"events": size}), state_bytes=[size]) for size in (5, 9, 7)]
-    two.runs = [replace(two.measured, peak=StateSize(size, {"events": 1}), state_bytes=[size]) for size in (1, 1, 1, 9)]
-    one.process_peaks, two.process_peaks = [30, 10, 20], [1, 2, 3, 99]
+    first, second = memory_of(reports)
+    first.runs = [
+        replace(first.measured, peak=StateSize(size, {"events": size}), state_bytes=[size]) for size in (5, 9, 7)
+    ]
+    second.runs = [
+        replace(second.measured, peak=StateSize(size, {"events": 1}), state_bytes=[size]) for size in (1, 1, 1, 9)
+    ]
+    first.process_peaks, second.process_peaks = [30, 10, 20], [1, 2, 3, 99]
     outcome = run(reports, MeasuredRun(store.path, QUERY, Counting(), memory=True))
     assert (outcome.summary.state_peak, outcome.summary.process_peak, outcome.summary.runs) == (8, 23, 1)
     assert outcome.runs == {"state_peak": [6.0, 10.0, 8.0], "process_peak": [31.0, 12.0, 23.0]}

@@ -35,7 +35,7 @@ def test_a_link_is_not_used(folder: Path, tmp_path: Path) -> None:
 
 def test_a_folder_of_another_user_is_not_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.mkdir(mode=0o700)
-    found = folder.lstat().st_uid
+    owner = folder.lstat().st_uid
     monkeypatch.setattr(packages, "cache_folder", lambda: folder)
-    monkeypatch.setattr(os, "getuid", lambda: found + 1)
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
     assert packages.private_folder() is None

@@ -1,4 +1,4 @@
-"""What is said of raw rows that are no events."""
+"""Messages about raw rows that are no events."""
 
 import pytest
 

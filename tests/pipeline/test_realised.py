@@ -46,12 +46,12 @@ def reported(store: Stream, query: str, counts: dict[str, dict[int, int]], worke
 def test_rates_windows_and_matches(store: Stream) -> None:
     query = "RETURN g, COUNT(*) PATTERN A+ GROUP-BY g WITHIN 500 ms"
     workers = [Measured(service=[1.0, 1.0], substreams=1), Measured(service=[1.0], substreams=2)]
-    found = reported(store, query, {"u": {0: 1, 1: 3}, "v": {0: 1}}, workers)
-    assert (found.events, found.windows, found.rows) == (4, 2, 3)
-    assert (found.substreams, found.batches) == (3, 2)
+    totals = reported(store, query, {"u": {0: 1, 1: 3}, "v": {0: 1}}, workers)
+    assert (totals.events, totals.windows, totals.rows) == (4, 2, 3)
+    assert (totals.substreams, totals.batches) == (3, 2)
     # Four events in 1000 ms, of which a window is half; five matches in two windows.
-    assert (found.rate, found.events_per_window, found.matches_per_window) == (4.0, 2.0, 2.5)
-    assert found.selectivity is None
+    assert (totals.rate, totals.events_per_window, totals.matches_per_window) == (4.0, 2.0, 2.5)
+    assert totals.selectivity is None
 
 
 @pytest.mark.parametrize(
@@ -79,5 +79,5 @@ def test_a_window_holds_no_more_than_the_stream(store: Stream, window: str, even
     ],
 )
 def test_selectivity_is_the_share_of_pairs_that_pass(store: Stream, where: str, share: float) -> None:
-    found = reported(store, f"RETURN COUNT(*) PATTERN A+ WHERE {where}", {}, [Measured()])
-    assert found.selectivity == pytest.approx(share, abs=0.01)
+    totals = reported(store, f"RETURN COUNT(*) PATTERN A+ WHERE {where}", {}, [Measured()])
+    assert totals.selectivity == pytest.approx(share, abs=0.01)

@@ -29,19 +29,19 @@ class Clock:
         return took
 
 
-def same(seconds: float) -> float:
+def identity(seconds: float) -> float:
     return seconds
 
 
 def test_the_first_of_several_runs_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, 0.5, 0.1)
-    assert repeated(clock.run, same, 2.0) == [0.1] * 6  # the fewest whose median has an interval
+    assert repeated(clock.run, identity, 2.0) == [0.1] * 6  # the fewest whose median has an interval
     assert clock.calls == 7
 
 
 def test_runs_go_on_until_the_interval_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, 0.01, 0.02, *[0.01] * MOST)
-    runs = repeated(clock.run, same, 2.0)
+    runs = repeated(clock.run, identity, 2.0)
     # One slow run among eight is the largest, which the interval of nine leaves out.
     assert len(runs) == 9
     assert is_narrow(runs)
@@ -50,25 +50,25 @@ def test_runs_go_on_until_the_interval_is_narrow(monkeypatch: pytest.MonkeyPatch
 
 def test_runs_that_never_agree_end_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, *[0.001, 0.002] * MOST)
-    assert len(repeated(clock.run, same, 2.0)) == MOST
+    assert len(repeated(clock.run, identity, 2.0)) == MOST
 
 
 def test_a_run_begins_only_if_there_is_time_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, 0.6, 0.5)
-    assert repeated(clock.run, same, 2.0) == [0.5, 0.5]
+    assert repeated(clock.run, identity, 2.0) == [0.5, 0.5]
     assert clock.now == 1.6
-    assert len(repeated(Clock(monkeypatch, 0.6, 0.5).run, same, 2.1)) == 3
+    assert len(repeated(Clock(monkeypatch, 0.6, 0.5).run, identity, 2.1)) == 3
 
 
 def test_a_long_run_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, 1.1, 1.0, system=0.05)
-    assert repeated(clock.run, same, 2.0) == [1.1]
+    assert repeated(clock.run, identity, 2.0) == [1.1]
     assert clock.calls == 1
 
 
 def test_a_long_run_on_fresh_memory_is_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, 30.0, 20.0, system=10.0)
-    assert repeated(clock.run, same, 2.0) == [20.0]
+    assert repeated(clock.run, identity, 2.0) == [20.0]
     assert clock.calls == 2
 
 
@@ -79,17 +79,17 @@ def test_someone_looks_between_runs_outside_of_all_clocks(monkeypatch: pytest.Mo
         looked.append(clock.calls)
         clock.now += 0.001
 
-    assert repeated(clock.run, same, 2.0, look) == [0.1] * 6
+    assert repeated(clock.run, identity, 2.0, look) == [0.1] * 6
     assert looked == list(range(8))  # before the first run, and after each
     looked.clear()
     clock.calls = 0
-    assert repeated(clock.run, same, 0, look) == [0.1]
+    assert repeated(clock.run, identity, 0, look) == [0.1]
     assert looked == [0, 1]
 
 
 def test_no_time_is_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, 0.1, system=0.1)
-    assert repeated(clock.run, same, 0) == [0.1]
+    assert repeated(clock.run, identity, 0) == [0.1]
     assert clock.calls == 1
 
 
@@ -122,12 +122,12 @@ print(faults(), faults())
         done = subprocess.run([sys.executable, "-c", program, how], capture_output=True, text=True, check=True)
         return [int(word) for word in done.stdout.split()]
 
-    kept, given_back = faults("keep"), faults("leave")
-    assert kept[1] < 5 < min(kept[0], given_back[1])
+    keeping, returning = faults("keep"), faults("leave")
+    assert keeping[1] < 5 < min(keeping[0], returning[1])
 
 
 def test_freed_memory_is_given_back() -> None:
-    """Also below what is still held."""
+    """Memory is returned even if blocks above it are still held."""
     program = """
 import psutil
 from cepbench.pipeline.repeated import release_memory

@@ -66,9 +66,9 @@ def test_a_substream_that_began_before_goes_on(cuts: tuple[int, ...]) -> None:
     text = "RETURN g, COUNT(*) PATTERN SEQ(A, B) GROUP-BY g WITHIN 4 s SLIDE 2 s"
     events = batch([{**event, "g": i % 2} for i, event in enumerate(stream("A1 A2 B3 B4 A4 A5 B6 B7"))])
     query = parse_query(text)
-    wanted = run(make("greta"), query, cut(events, cuts), pickled=True)  # each batch as all others
-    assert run(make("greta"), query, cut(events, cuts)).equals(wanted)
-    assert len(wanted)
+    expected = run(make("greta"), query, cut(events, cuts), pickled=True)  # each batch as all others
+    assert run(make("greta"), query, cut(events, cuts)).equals(expected)
+    assert len(expected)
 
 
 def test_parts_hold_substreams_whole() -> None:
@@ -86,18 +86,18 @@ def test_parts_hold_substreams_whole() -> None:
 
 @pytest.mark.parametrize("algorithm", ["cogra", "greta"])
 def test_frames_are_evaluated_part_by_part(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = answer_of(WORKLOAD, frame(), algorithm).frame()
+    expected = answer_of(WORKLOAD, frame(), algorithm).frame()
     monkeypatch.setattr(in_process, "BATCH_ROWS", 37)
     reported: list[int] = []
-    found = answer_of(WORKLOAD, frame(), algorithm, progress=lambda total, more: reported.append(more)).frame()
-    assert found.equals(wanted)
+    answer = answer_of(WORKLOAD, frame(), algorithm, progress=lambda total, more: reported.append(more)).frame()
+    assert answer.equals(expected)
     assert max(reported) <= 37
 
 
 @pytest.mark.parametrize(("cuts", "together"), [((), False), ((3,), True)])
 def test_only_substreams_of_earlier_batches_live_side_by_side(cuts: tuple[int, ...], together: bool) -> None:
     living: weakref.WeakSet[Executor] = weakref.WeakSet()
-    found: list[int] = []
+    alive: list[int] = []
 
     class Counted(Sase):
         def operator(self, plan: Plan) -> Operator:
@@ -106,12 +106,12 @@ def test_only_substreams_of_earlier_batches_live_side_by_side(cuts: tuple[int, .
         def executor(self, plan: Plan) -> Executor:
             executor = OneKey(super().operator(plan))
             living.add(executor)
-            found.append(len(living))
+            alive.append(len(living))
             return executor
 
     query = parse_query("RETURN g, COUNT(*) PATTERN A+ GROUP-BY g")
     assert len(run(Counted(), query, cut(keyed("120012"), cuts), pickled=False)) == 3
-    assert (found[-1] == 3) is together
+    assert (alive[-1] == 3) is together
 
 
 def test_a_batch_without_events_is_passed_on_if_a_window_ends() -> None:

@@ -59,7 +59,7 @@ def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Stream]:
-    """One stream in one bucket, and in five."""
+    """The same stream in one bucket, and in five."""
     folder = tmp_path_factory.mktemp("sampling")
     return {
         n: generate(from_spec("stock", STREAM), folder / str(n), spark=None, key=("company",), buckets=n)
@@ -68,9 +68,9 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Stream]:
 
 
 def drawn(statistics: Statistics, needs: dict[str, list[str]]) -> EventSample:
-    found = statistics.sample(needs)
-    assert found is not None
-    return found
+    sample = statistics.sample(needs)
+    assert sample is not None
+    return sample
 
 
 def test_a_sample_has_so_many_events_of_each_type_and_all_of_rare_ones(stores: dict[int, Stream]) -> None:
@@ -99,12 +99,12 @@ def test_events_of_a_type_are_drawn_from_the_whole_stream(stores: dict[int, Stre
 
 @pytest.mark.parametrize("n", [1, 5])
 def test_the_sample_depends_neither_on_buckets_nor_on_what_else_is_asked_for(stores: dict[int, Stream], n: int) -> None:
-    one = drawn(stream_statistics(stores[1]), NEEDS).events
-    other = drawn(stream_statistics(stores[n]), {**NEEDS, "C5": ["volume"]}).events
-    same = np.isin(other.type, np.unique(one.type))
-    assert np.array_equal(other.position[same], one.position)
-    assert np.array_equal(other.columns["difference"][same], one.columns["difference"])
-    assert not same.all()
+    events = drawn(stream_statistics(stores[1]), NEEDS).events
+    more_events = drawn(stream_statistics(stores[n]), {**NEEDS, "C5": ["volume"]}).events
+    common = np.isin(more_events.type, np.unique(events.type))
+    assert np.array_equal(more_events.position[common], events.position)
+    assert np.array_equal(more_events.columns["difference"][common], events.columns["difference"])
+    assert not common.all()
 
 
 def test_events_in_memory_give_the_sample_of_their_store(stores: dict[int, Stream], tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ def test_events_in_memory_give_the_sample_of_their_store(stores: dict[int, Strea
     frame = pd.DataFrame({"time": whole.time, "type": names[whole.type], "difference": whole.columns["difference"]})
     source, statistics, _ = open_events(frame, parse_workload(WORKLOAD), "s", pytest.fail)
     assert not isinstance(source, Stream)
-    found = drawn(statistics, NEEDS).events
-    assert np.array_equal(found.position, drawn(stream_statistics(stores[5]), NEEDS).events.position)
+    sample = drawn(statistics, NEEDS).events
+    assert np.array_equal(sample.position, drawn(stream_statistics(stores[5]), NEEDS).events.position)
 
 
 def test_a_sample_is_drawn_once(stores: dict[int, Stream], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,33 +141,35 @@ def test_without_events_there_is_no_sample() -> None:
 def test_selectivities_are_those_of_all_pairs_within_their_deviation(stores: dict[int, Stream]) -> None:
     [whole] = stream_batches(stores[1])
     patterns = patterns_of(compile_workload(parse_workload(WORKLOAD), whole.schema, "modular"))
-    found = known_selectivities(patterns, stream_statistics(stores[5]))
+    selectivities = known_selectivities(patterns, stream_statistics(stores[5]))
     conditions = conditions_of(patterns)
     assert len(conditions) == 7  # two of them together, too
     values = set()
     for condition in conditions:
         if isinstance(condition, TypeFilters):
-            [one] = condition.filters
-            assert isinstance(one, Relation)
-            column = _column(whole, condition.type, one.left.attribute)
-            exact = np.mean(OPERATORS[str(one.op)](column, one.right))
+            [relation] = condition.filters
+            assert isinstance(relation, Relation)
+            column = _column(whole, condition.type, relation.left.attribute)
+            exact = np.mean(OPERATORS[str(relation.op)](column, relation.right))
         else:
-            exact = np.mean(np.logical_and.reduce([_holds(whole, condition, one) for one in condition.comparisons]))
+            exact = np.mean(
+                np.logical_and.reduce([_holds(whole, condition, comparison) for comparison in condition.comparisons])
+            )
         # Pairs are no more independent than the events of the rarer type.
-        assert found.of(condition) == pytest.approx(exact, abs=4 * 0.5 / PER_TYPE**0.5)
-        values.add(round(found.of(condition), 2))
+        assert selectivities.of(condition) == pytest.approx(exact, abs=4 * 0.5 / PER_TYPE**0.5)
+        values.add(round(selectivities.of(condition), 2))
     assert len(values) > 3
     types = {"C0", "C1", "C11", "C2", "C10", "C3"}
-    assert found.events == sum(min(PER_TYPE, stores[1].types[name].events) for name in types)
-    assert found.seconds > 0
+    assert selectivities.events == sum(min(PER_TYPE, stores[1].types[name].events) for name in types)
+    assert selectivities.seconds > 0
 
 
-def _holds(events: EventBatch, pair: TypePair, one: Comparison) -> NDArray[np.bool_]:
-    """Whether a comparison holds between 2000 events of the left type and all of the right one."""
-    left = one.left.factor * _column(events, pair.left, one.left.attribute)
-    right = one.right.factor * _column(events, pair.right, one.right.attribute)
-    some = np.random.default_rng(1).permutation(len(left))[:2000]
-    held: NDArray[np.bool_] = OPERATORS[str(one.op)](left[some, None], right[None, :])
+def _holds(events: EventBatch, pair: TypePair, comparison: Comparison) -> NDArray[np.bool_]:
+    """Whether a comparison holds between 2000 events of the left type and all events of the right type."""
+    left = comparison.left.factor * _column(events, pair.left, comparison.left.attribute)
+    right = comparison.right.factor * _column(events, pair.right, comparison.right.attribute)
+    places = np.random.default_rng(1).permutation(len(left))[:2000]
+    held: NDArray[np.bool_] = OPERATORS[str(comparison.op)](left[places, None], right[None, :])
     return held
 
 
@@ -182,13 +184,13 @@ def test_selectivities_of_a_small_stream_are_exact() -> None:
     source = read_events(frame)
     workload = "PATTERN SEQ(A a, B b) WHERE a.x <= b.x AND b.x != 2 WITHIN 9 s PER MATCH"
     patterns = patterns_of(compile_workload(parse_workload(workload), source.schema, "modular"))
-    found = known_selectivities(patterns, input_statistics(source))
+    selectivities = known_selectivities(patterns, input_statistics(source))
     events = list(zip(frame["type"], frame["x"], strict=True))
-    pairs = [x <= y for one, x in events for other, y in events if (one, other) == ("A", "B")]
-    singles = [x != 2 for one, x in events if one == "B"]
+    pairs = [x <= y for first, x in events for second, y in events if (first, second) == ("A", "B")]
+    singles = [x != 2 for name, x in events if name == "B"]
     expected = {(sum(held) + 1) / (len(held) + 2) for held in (pairs, singles)}
-    assert {found.of(condition) for condition in conditions_of(patterns)} == expected
-    assert found.events == 90
+    assert {selectivities.of(condition) for condition in conditions_of(patterns)} == expected
+    assert selectivities.events == 90
 
 
 def test_without_conditions_or_without_a_stream_nothing_is_drawn() -> None:
@@ -205,7 +207,7 @@ def test_without_conditions_or_without_a_stream_nothing_is_drawn() -> None:
 
 
 class Asking(Counting):
-    """Tells how many events it was given to plan with."""
+    """Reports the number of sampled events in its plan."""
 
     def plan(self, workload: Workload, statistics: Statistics) -> Plan:
         sample = statistics.sample(workload.needs)
@@ -214,9 +216,9 @@ class Asking(Counting):
 
 def test_optimisers_of_measured_cells_may_ask_for_a_sample(stores: dict[int, Stream]) -> None:
     workload = "RETURN COUNT(*) PATTERN C0+ WHERE C0.volume > 3 WITHIN 9 s"
-    made = ready(MeasuredRun(stores[5].path, workload, Asking()))
-    assert made.plan_details[0] == {"sampled": float(PER_TYPE)}
-    pickle.dumps(made.prepared)
+    prepared_run = ready(MeasuredRun(stores[5].path, workload, Asking()))
+    assert prepared_run.plan_details[0] == {"sampled": float(PER_TYPE)}
+    pickle.dumps(prepared_run.prepared)
 
 
 @pytest.fixture(scope="module")
@@ -227,9 +229,9 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.mark.spark
 def test_spark_draws_the_same_sample(spark: SparkSession, stores: dict[int, Stream]) -> None:
-    here = drawn(stream_statistics(stores[5]), NEEDS).events
+    local = drawn(stream_statistics(stores[5]), NEEDS).events
     sampling._drawn.clear()
-    there = drawn(stream_statistics(stores[5], spark), NEEDS).events
-    assert np.array_equal(here.position, there.position)
-    assert np.array_equal(here.columns["difference"], there.columns["difference"])
-    pickle.dumps(there)
+    distributed = drawn(stream_statistics(stores[5], spark), NEEDS).events
+    assert np.array_equal(local.position, distributed.position)
+    assert np.array_equal(local.columns["difference"], distributed.columns["difference"])
+    pickle.dumps(distributed)

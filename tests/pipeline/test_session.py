@@ -55,8 +55,8 @@ def test_java_is_looked_for_before_spark_is(tmp_path: Path, monkeypatch: pytest.
 def test_the_packages_travel_with_their_data_files(tmp_path: Path) -> None:
     with zipfile.ZipFile(write_packages(tmp_path)) as archive:
         names = set(archive.namelist())
-    wanted = {"__init__.py", "queries/sase.lark", "events/batch.py", "pipeline/jobs.py", "algorithms/__init__.py"}
-    assert {f"cepbench/{name}" for name in wanted} <= names
+    expected = {"__init__.py", "queries/sase.lark", "events/batch.py", "pipeline/jobs.py", "algorithms/__init__.py"}
+    assert {f"cepbench/{name}" for name in expected} <= names
     assert not any("__pycache__" in name or name.startswith("cepbench/tests") for name in names)
 
 

@@ -1,4 +1,4 @@
-"""Slices of time: where a bucket is cut, what each reads, and answers that do not depend on it."""
+"""Slices of time: the cuts of a bucket, the events that each slice reads, and answers that do not depend on slices."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -50,7 +50,7 @@ def test_slices_have_equal_shares_and_whole_time_stamps(keyed: Stream) -> None:
     assert sum(sizes) == keyed.bucket_events[0]
     assert max(sizes) - min(sizes) < 20
     times = [np.concatenate([batch.time for batch in batches]) for batches in read]
-    assert all(one[-1] < other[0] for one, other in pairwise(times))
+    assert all(left[-1] < right[0] for left, right in pairwise(times))
     everything = np.concatenate([batch.position for batches in read for batch in batches])
     whole = [batch.position for batch in portion_batches(keyed, Portion(0))]
     assert everything.tolist() == np.concatenate(whole).tolist()
@@ -65,53 +65,55 @@ def test_time_stamps_are_not_cut(tmp_path: Path, times: Sequence[int]) -> None:
 
 
 def reported(store: Path, workload: str, algorithm: str, **settings: object) -> tuple[list[Report], Outcome]:
-    made = ready(MeasuredRun(store, workload, make(algorithm), **settings))  # type: ignore[arg-type]
-    reports = [MeasuredTask(made, 60, memory=made.job.memory)(portion) for portion in portions_of(made)]
+    prepared_run = ready(MeasuredRun(store, workload, make(algorithm), **settings))  # type: ignore[arg-type]
+    reports = [
+        MeasuredTask(prepared_run, 60, memory=prepared_run.job.memory)(portion) for portion in portions_of(prepared_run)
+    ]
     assert {report.status for report in reports} == {Status.OK}, [report.reason for report in reports]
-    return reports, outcome_of(made, reports, 2)
+    return reports, outcome_of(prepared_run, reports, 2)
 
 
 def test_measured_slices_give_the_answer_and_report_what_joining_took(keyed: Stream) -> None:
     workload = "q: RETURN key, COUNT(*), SUM(A.value) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 900 s SLIDE 300 s"
     _, whole = reported(keyed.path, workload, "cogra")
-    reports, found = reported(keyed.path, workload, BY_TIME, repeat=0.2)
+    reports, outcome = reported(keyed.path, workload, BY_TIME, repeat=0.2)
     assert len(reports) == 10
-    assert found.digest == whole.digest
-    assert found.realised.substreams == whole.realised.substreams == 3
-    summary = found.summary
+    assert outcome.digest == whole.digest
+    assert outcome.realised.substreams == whole.realised.substreams == 3
+    summary = outcome.summary
     seconds = summary.details["join_seconds"]
     assert 0 < seconds < summary.makespan <= summary.service_total * 1.0001
     assert summary.throughput == pytest.approx(3000 / summary.makespan, rel=0.5)
     assert summary.latency_max is None
-    assert not found.samples.latency
+    assert not outcome.samples.latency
     assert whole.summary.latency_max > 0
 
 
 @pytest.mark.full
 def test_memory_of_slices(keyed: Stream) -> None:
     workload = "q: RETURN key, COUNT(*) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 900 s SLIDE 300 s"
-    _, found = reported(keyed.path, workload, BY_TIME, memory=True)
-    assert found.summary.state_peak > 0
+    _, outcome = reported(keyed.path, workload, BY_TIME, memory=True)
+    assert outcome.summary.state_peak > 0
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("algorithm", [BY_TIME, "cogra[parallel=time, slices=1]"])
 def test_slices_on_spark_and_one_process_agree(keyed: Stream, spark: "SparkSession", algorithm: str) -> None:
-    here = cepbench.evaluate(WORKLOAD, keyed.path, "cogra")
-    assert set(here["query"]) == {"long", "short", "both"}
-    there = evaluate_on_spark(WORKLOAD, keyed.path, algorithm, master="local[2]")
-    pd.testing.assert_frame_equal(there, here, rtol=1e-9)
-    pd.testing.assert_frame_equal(cepbench.evaluate(WORKLOAD, keyed.path, algorithm), here, rtol=1e-9)
+    local = cepbench.evaluate(WORKLOAD, keyed.path, "cogra")
+    assert set(local["query"]) == {"long", "short", "both"}
+    distributed = evaluate_on_spark(WORKLOAD, keyed.path, algorithm, master="local[2]")
+    pd.testing.assert_frame_equal(distributed, local, rtol=1e-9)
+    pd.testing.assert_frame_equal(cepbench.evaluate(WORKLOAD, keyed.path, algorithm), local, rtol=1e-9)
 
 
 def test_joining_is_part_of_the_makespan(keyed: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a clock that goes on by a second at each look at it."""
+    """The clock goes on by a second at each look at it."""
     workload = "q: RETURN key, COUNT(*) PATTERN SEQ(A+, B) GROUP-BY key WITHIN 900 s SLIDE 300 s"
-    made = ready(MeasuredRun(keyed.path, workload, make(BY_TIME)))
-    reports = [MeasuredTask(made, 60)(portion) for portion in portions_of(made)]
+    prepared_run = ready(MeasuredRun(keyed.path, workload, make(BY_TIME)))
+    reports = [MeasuredTask(prepared_run, 60)(portion) for portion in portions_of(prepared_run)]
     with monkeypatch.context() as patched:
         patched.setattr("cepbench.pipeline.outcome.time.perf_counter", iter(range(100)).__next__)
-        summary = outcome_of(made, reports, len(reports)).summary
+        summary = outcome_of(prepared_run, reports, len(reports)).summary
     longest = max(sum(report.measured.service) for report in reports)
     assert summary.details["join_seconds"] == 1
     assert summary.makespan == pytest.approx(1 + longest)

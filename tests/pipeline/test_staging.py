@@ -22,7 +22,7 @@ STAGED = Staged(FileLayout({"x": Kind.FLOAT, "s": Kind.STRING}, ()), ("a.csv", "
 
 
 def stage(folder: Path) -> Path:
-    """Two parts: rows 1 to 3 of the first file, and rows 4 and 5 of the second one."""
+    """Two parts: rows 1 to 3 of the first file, and rows 4 and 5 of the second file."""
     folder.mkdir()
     schema = pa.schema(
         [("time", pa.int64()), ("type", pa.string()), ("c0", pa.float64()), ("c1", pa.string()), (ROW, pa.int64())]

@@ -1,4 +1,4 @@
-"""The event store: what is written is read back, whatever the buckets, and never by halves."""
+"""The event store: events are read as they were written, whatever the buckets, and never by halves."""
 
 import json
 from pathlib import Path
@@ -53,13 +53,13 @@ def write(path: Path, batch: EventBatch, key: tuple[str, ...] = (), buckets: int
         describe(folder, batch.schema, key, written, {"test": 1})
 
 
-def same(one: EventBatch, other: EventBatch) -> None:
-    assert one.position.tolist() == other.position.tolist()
-    assert one.time.tolist() == other.time.tolist()
-    assert one.type.tolist() == other.type.tolist()
-    for name, column in one.columns.items():
-        assert column.tolist() == other.columns[name].tolist()
-        assert column.dtype == other.columns[name].dtype
+def assert_equal(actual: EventBatch, expected: EventBatch) -> None:
+    assert actual.position.tolist() == expected.position.tolist()
+    assert actual.time.tolist() == expected.time.tolist()
+    assert actual.type.tolist() == expected.type.tolist()
+    for name, column in actual.columns.items():
+        assert column.tolist() == expected.columns[name].tolist()
+        assert column.dtype == expected.columns[name].dtype
 
 
 def joined(batches: list[EventBatch]) -> EventBatch:
@@ -86,10 +86,10 @@ def test_written_is_read(tmp_path: Path, key: tuple[str, ...], buckets: int, par
     assert stream.types["B"].last == batch.time[batch.type == 1][-1]
     assert sum(stream.statistics.rates.values()) == pytest.approx(EVENTS / stream.statistics.duration)
     for rows in (999, 10**6):
-        same(joined(list(stream_batches(stream, rows=rows))), batch)
-    same(joined(list(stream_batches(stream, 1234, 2345, rows=100))), batch.slice(1234, 2345))
+        assert_equal(joined(list(stream_batches(stream, rows=rows))), batch)
+    assert_equal(joined(list(stream_batches(stream, 1234, 2345, rows=100))), batch.slice(1234, 2345))
     for last in (EVENTS * part // parts - 1 for part in range(1, parts)):  # the last event of a file, and the next one
-        same(joined(list(stream_batches(stream, last, last + 2))), batch.slice(last, last + 2))
+        assert_equal(joined(list(stream_batches(stream, last, last + 2))), batch.slice(last, last + 2))
     homes: dict[tuple[object, ...], int] = {}
     for bucket in range(buckets):
         for piece in bucket_batches(stream, bucket, rows=500):
@@ -120,7 +120,7 @@ def test_fingerprint_knows_the_rows_and_nothing_else(tmp_path: Path) -> None:
     )
     write(tmp_path / "recoded", recoded)
     assert fingerprints == {read_stream(tmp_path / "recoded").fingerprint}
-    for name, other in {
+    for name, changed in {
         "shorter": batch.slice(0, EVENTS - 1),
         "unit": events(schema=Schema(SCHEMA.types, SCHEMA.attributes, "s", SCHEMA.strings)),
         "value": EventBatch(
@@ -128,7 +128,7 @@ def test_fingerprint_knows_the_rows_and_nothing_else(tmp_path: Path) -> None:
         ),
         "type": EventBatch(SCHEMA, batch.time, 1 - batch.type, batch.columns, batch.position),
     }.items():
-        write(tmp_path / name, other)
+        write(tmp_path / name, changed)
         assert read_stream(tmp_path / name).fingerprint not in fingerprints
 
 
@@ -140,7 +140,7 @@ def test_rebucketed_once_and_again_when_the_stream_changed(tmp_path: Path) -> No
     for key, buckets in ((("i",), 2), (("s",), 4), ((), 1)):
         copy = rebucket(stream, key, buckets, spark=None)
         assert (copy.key, copy.buckets, copy.fingerprint) == (key, buckets, stream.fingerprint)
-        same(joined(list(stream_batches(copy))), batch)
+        assert_equal(joined(list(stream_batches(copy))), batch)
         before = (copy.path / "stream.json").stat().st_mtime_ns
         again = rebucket(stream, key, buckets, spark=None)
         assert (again.path / "stream.json").stat().st_mtime_ns == before
@@ -151,9 +151,9 @@ def test_rebucketed_once_and_again_when_the_stream_changed(tmp_path: Path) -> No
     assert not list((tmp_path / "store" / "_rebucketed").glob(".*"))
     [part] = copy.parts
     (copy.path / part.name).write_bytes(b"0" * part.bytes)
-    same(joined(list(stream_batches(rebucket(stream, (), 1, spark=None)))), batch)
+    assert_equal(joined(list(stream_batches(rebucket(stream, (), 1, spark=None)))), batch)
     (copy.path / "stream.json").unlink()
-    same(joined(list(stream_batches(rebucket(stream, (), 1, spark=None)))), batch)
+    assert_equal(joined(list(stream_batches(rebucket(stream, (), 1, spark=None)))), batch)
 
 
 def test_of_two_processes_that_rebucket_the_second_takes_the_copy_of_the_first(
@@ -162,8 +162,8 @@ def test_of_two_processes_that_rebucket_the_second_takes_the_copy_of_the_first(
     write(tmp_path / "store", events(), ("i",), 3, 2)
     stream = read_stream(tmp_path / "store")
 
-    def slower(*given: Any) -> None:
-        copy(*given)
+    def slower(*arguments: Any) -> None:
+        copy(*arguments)
         raise OSError(39, "Directory not empty")
 
     copy = rebucketing._copy

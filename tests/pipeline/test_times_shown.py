@@ -24,8 +24,8 @@ def ends(answer: pd.DataFrame) -> list[tuple[object, object]]:
 def test_timestamps_in_every_unit(unit: str) -> None:
     frame = NAIVE.assign(time=NAIVE["time"].dt.floor("min")) if unit == "min" else NAIVE
     query = WINDOW.replace("SEQ(A, B)", "B").replace("1 min", "2 min")
-    found = evaluate(query, frame, "cogra", reading=unit)
-    assert ends(found) == [(START, pd.Timestamp("2024-03-01T12:02:00"))]
+    answer = evaluate(query, frame, "cogra", reading=unit)
+    assert ends(answer) == [(START, pd.Timestamp("2024-03-01T12:02:00"))]
 
 
 @pytest.mark.parametrize("form", ["csv", "iso", "pattern", "parquet", "text frame", "frame", "store"])
@@ -45,8 +45,8 @@ def test_every_kind_of_input(form: str, tmp_path: Path) -> None:
         stream, _ = import_events(file, tmp_path / "store", spark=None)
         assert stream.schema.zone == ""
         file = tmp_path / "store"
-    given = {"frame": NAIVE, "text frame": texts}.get(form, file)
-    assert ends(evaluate(WINDOW, given, "cogra", reading=reading)) == [(START, END)]
+    source = {"frame": NAIVE, "text frame": texts}.get(form, file)
+    assert ends(evaluate(WINDOW, source, "cogra", reading=reading)) == [(START, END)]
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_zones_stay(times: pd.Series, zone: str) -> None:
 )
 def test_numbers_stay_numbers(times: list[object], form: str) -> None:
     reading = Reading(format=form)
-    found = evaluate(WINDOW, NAIVE.assign(time=times), "cogra", reading=reading, notify=lambda text: None)
-    assert ends(found) == [(0, 60)]
-    assert found["window_start"].dtype == np.int64
+    answer = evaluate(WINDOW, NAIVE.assign(time=times), "cogra", reading=reading, notify=lambda text: None)
+    assert ends(answer) == [(0, 60)]
+    assert answer["window_start"].dtype == np.int64
 
 
 def test_matches_report_their_first_and_last_time() -> None:
-    found = evaluate("PATTERN SEQ(A, B) WITHIN 80 s PER MATCH", NAIVE, "sase")
-    assert ends(found) == [(NAIVE["time"][0], NAIVE["time"][1]), (NAIVE["time"][0], NAIVE["time"][2])]
+    answer = evaluate("PATTERN SEQ(A, B) WITHIN 80 s PER MATCH", NAIVE, "sase")
+    assert ends(answer) == [(NAIVE["time"][0], NAIVE["time"][1]), (NAIVE["time"][0], NAIVE["time"][2])]
 
 
 def test_what_is_no_time_does_not_become_one() -> None:
@@ -101,7 +101,7 @@ def test_parquet_keeps_them(tmp_path: Path) -> None:
 def test_where_leaves_rows_out() -> None:
     frame = NAIVE.assign(time=[0, 30, 50], delay=[1.0, None, 3.0])
     query = "RETURN COUNT(*), SUM(B.delay) PATTERN SEQ(A, B) WITHIN 1 min"
-    found = evaluate(query, frame, "cogra", where="delay IS NOT NULL")
-    assert found[["COUNT(*)", "SUM(B.delay)"]].to_numpy().tolist() == [[1, 3.0]]
-    same = evaluate(query, frame, "cogra", reading=Reading(where="delay IS NOT NULL"))
-    pd.testing.assert_frame_equal(found, same)
+    answer = evaluate(query, frame, "cogra", where="delay IS NOT NULL")
+    assert answer[["COUNT(*)", "SUM(B.delay)"]].to_numpy().tolist() == [[1, 3.0]]
+    by_reading = evaluate(query, frame, "cogra", reading=Reading(where="delay IS NOT NULL"))
+    pd.testing.assert_frame_equal(answer, by_reading)

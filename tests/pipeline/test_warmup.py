@@ -1,4 +1,4 @@
-"""What is run before the clock starts."""
+"""Runs before the clock starts."""
 
 from itertools import count
 

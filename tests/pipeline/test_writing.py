@@ -73,20 +73,20 @@ def store(folder: Path) -> Stream:
 
 
 def test_a_hole_is_reported_where_an_event_of_its_type_has_it(tmp_path: Path) -> None:
-    found = store(tmp_path / "store")
-    assert found.holes == {
+    stored = store(tmp_path / "store")
+    assert stored.holes == {
         "A": {"x": Holes(1, "e.csv, row 2")},
         "B": {"x": Holes(1, "e.csv, row 3"), "s": Holes(1, "e.csv, row 4")},
     }
     with pytest.raises(InputError, match=r"e\.csv, row 3, column 'x': null or NaN in an event of type 'B'"):
-        found.check_needed({"B": ["x"]})
+        stored.check_needed({"B": ["x"]})
 
 
 def test_nulls_are_still_refused_in_other_buckets(tmp_path: Path) -> None:
-    found = store(tmp_path / "store")
-    copy = rebucket(found, ("x",), 2, spark=None)
+    stored = store(tmp_path / "store")
+    copy = rebucket(stored, ("x",), 2, spark=None)
     assert copy.key == ("x",)
-    assert (copy.holes, copy.fingerprint) == (found.holes, found.fingerprint)
+    assert (copy.holes, copy.fingerprint) == (stored.holes, stored.fingerprint)
     with pytest.raises(InputError, match=r"e\.csv, row 4, column 's': null or NaN in an event of type 'B'"):
         copy.check_needed({"B": ["s"]})
     copy.check_needed({"A": ["s"]})
@@ -94,7 +94,7 @@ def test_nulls_are_still_refused_in_other_buckets(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("buckets", "groups"), [(1, 1), (1024, 3)])
 def test_buckets_are_written_in_groups_that_fit_into_memory_together(tmp_path: Path, buckets: int, groups: int) -> None:
-    """Of at least 4096 rows, however many buckets there are."""
+    """Row groups have at least 4096 rows, however many buckets there are."""
     events = batch([{"time": 1, "type": "A", "g": 0}] * 4096)
     with BucketWriter(tmp_path, events.schema, ("g",), buckets, 0) as writer:
         for _ in range(3):

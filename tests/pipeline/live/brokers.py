@@ -60,9 +60,9 @@ def send(
 ) -> None:
     """Writes events, in order, each to its partition (by default 0), 10 ms apart by their times.
 
-    `began`: the time of the first, in milliseconds since 1970; by default now.
+    `began`: the time of the first event, in milliseconds since 1970; by default now.
 
-    Each alone: Tansu's last offset is that of the first message of what was sent last.
+    Each event is sent alone: Tansu's last offset is that of the first message of the last request.
     """
     from confluent_kafka import Producer
 
@@ -82,10 +82,10 @@ def received(address: str, name: str) -> list[tuple[str, dict[str, Any]]]:
     settings = {"group.id": "test", "enable.auto.commit": False, "enable.partition.eof": True, **QUIET}
     consumer = Consumer({"bootstrap.servers": address, **settings})
     consumer.assign([TopicPartition(name, 0, 0)])
-    found: dict[str, dict[str, Any]] = {}
+    rows: dict[str, dict[str, Any]] = {}
     while (message := consumer.poll(SECONDS)) is not None and message.error() is None:
         row = json.loads(message.value() or b"")
-        assert found.setdefault((message.key() or b"").decode(), row) == row
+        assert rows.setdefault((message.key() or b"").decode(), row) == row
     consumer.close()
     assert message is not None
-    return sorted(found.items())
+    return sorted(rows.items())

@@ -1,4 +1,4 @@
-"""Live streams without Spark: files of a random stream, and what runs them as Spark would."""
+"""Live streams without Spark: files of a random stream, and a driver that runs them as Spark would."""
 
 import itertools
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ def table_of(events: Sequence[Any]) -> pa.Table:
 
 
 def random_cuts(events: Sequence[Any], random: Random) -> list[int]:
-    """Where files end, which may be empty."""
+    """Places where files end, which may be empty."""
     return sorted(random.choices(range(len(events) + 1), k=random.randint(0, 5)))
 
 
@@ -67,23 +67,23 @@ def write_files(folder: Path, events: Sequence[Any], cuts: Sequence[int]) -> lis
 
 
 def batches_of(files: Sequence[Path], random: Random) -> list[list[File]]:
-    """Files in batches of one or several."""
-    found: list[list[File]] = []
+    """Files in batches of one file or several."""
+    batches: list[list[File]] = []
     for file in (File(path, 0.0) for path in files):
-        if found and random.random() < 0.3:
-            found[-1].append(file)
+        if batches and random.random() < 0.3:
+            batches[-1].append(file)
         else:
-            found.append([file])
-    return found
+            batches.append([file])
+    return batches
 
 
 def prepared_for(text: str, algorithm: str, file: Path) -> Prepared:
-    queries, made = parse_supported(text, algorithm)
-    return prepare(queries, made, schema_of(queries, layout_of(file, EXPECTED)), "modular", Statistics())
+    queries, instance = parse_supported(text, algorithm)
+    return prepare(queries, instance, schema_of(queries, layout_of(file, EXPECTED)), "modular", Statistics())
 
 
 def processor_in(folder: Path, prepared: Prepared, file: Path, buckets: int, delay: int) -> Processor:
-    """One that has just started, perhaps after another one that died."""
+    """A processor that has just started, perhaps after a processor that died."""
     return Processor(
         prepared,
         layout_of(file, EXPECTED),
@@ -115,25 +115,23 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, int | float | np.number):
-        return float(
-            f"{float(value):.9g}"
-        )  # a column of integers with nulls is one of floats in a file that lacks some
+        return float(f"{float(value):.9g}")  # a column of integers with nulls is read as floats
     return value
 
 
-def live_cases(algorithm: str, wanted: int, most: int = 4000) -> list[Case]:
+def live_cases(algorithm: str, number: int, most: int = 4000) -> list[Case]:
     """Random cases that an algorithm supports."""
-    made, found = make(algorithm), []
+    instance, cases = make(algorithm), []
     for seed in range(most):
         try:
-            kinds = sorted(DETECTION) if made.detects else [Feature.WORKLOAD, Feature.GROUPS, Feature.TIES]
+            kinds = sorted(DETECTION) if instance.detects else [Feature.WORKLOAD, Feature.GROUPS, Feature.TIES]
             wanted_features = frozenset({kinds[seed % len(kinds)]})
-            found.append(random_case(seed, wanted_features, check=lambda queries: check_supported(queries, made)))
+            cases.append(random_case(seed, wanted_features, check=lambda queries: check_supported(queries, instance)))
         except (UnsupportedQuery, QueryError):
             continue
-        if len(found) == wanted:
+        if len(cases) == number:
             break
-    return found
+    return cases
 
 
 def text_of(case: Case) -> str:

@@ -1,4 +1,4 @@
-"""The page of a live stream: what it serves, and to whom."""
+"""The page of a live stream: its content, and the hosts that may read it."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from cepbench.pipeline.live.sink import Sink, as_json
 
 
 class Kept(Sink):
-    """Keeps what it is given."""
+    """A sink that keeps the names of its batches."""
 
     def __init__(self) -> None:
         self.batches: list[str] = []
@@ -33,9 +33,9 @@ def page() -> Dashboard:
 def port(page: Dashboard) -> Iterator[int]:
     with page.served(0) as address:
         assert address.startswith("http://127.0.0.1:")
-        found = urlsplit(address).port
-        assert found is not None
-        yield found
+        number = urlsplit(address).port
+        assert number is not None
+        yield number
 
 
 def got(port: int, path: str, host: str = "127.0.0.1") -> tuple[int, str]:

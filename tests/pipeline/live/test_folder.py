@@ -1,4 +1,4 @@
-"""A folder as a source: which files Spark's log has in a batch, and what is said of those that are gone."""
+"""A folder as a source: the files of a batch in Spark's log, and the message about files that are gone."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def write_entries(log: Path, name: str, *entries: tuple[int, int, str]) -> None:
 
 
 def test_a_batch_has_the_files_that_the_log_names(tmp_path: Path) -> None:
-    """Entry 9 was written before a failure, and 10 after it; the first files are in the one that has all."""
+    """Entry 9 was written before a failure, and 10 after it; the first files are in 9, which has all."""
     source, log = FolderSource(str(tmp_path)), tmp_path / "log"
     before = [(n, 1000 * n, f"/in/{n}.csv") for n in range(9)]
     write_entries(log, "8", before[-1])
@@ -62,9 +62,9 @@ def test_rows_have_timestamps_where_events_have_them(zone: str | None, tmp_path:
     processor.finish()
     rows = [pd.read_parquet(part) for part in sorted((tmp_path / "rows").iterdir())]
     assert len(rows) == 2
-    wanted = evaluate(query, file, "cogra")
-    pd.testing.assert_frame_equal(pd.concat(rows, ignore_index=True), wanted, check_dtype=False)
-    assert wanted["window_start"].tolist() == times[::10].tolist()
+    expected = evaluate(query, file, "cogra")
+    pd.testing.assert_frame_equal(pd.concat(rows, ignore_index=True), expected, check_dtype=False)
+    assert expected["window_start"].tolist() == times[::10].tolist()
 
 
 @pytest.mark.parametrize(("first", "then"), [("numbers", "timestamps"), ("timestamps", "numbers")])

@@ -24,12 +24,12 @@ def run(times: list[int], delay: int, cuts: list[int]) -> tuple[list[int], list[
     """Times that left, places of late events, and the intake at the end."""
     intake, left, late, numbers = Intake(delay, batch([])), list[int](), list[int](), list[int]()
     for start, stop in zip([0, *cuts], [*cuts, len(times)], strict=True):
-        intake, leaving, found = intake.take(batch(times[start:stop], start))
+        intake, leaving, places = intake.take(batch(times[start:stop], start))
         assert leaving.watermark == intake.watermark
         assert all(time <= intake.watermark for time in leaving.time)
         left += leaving.time.tolist()
         numbers += leaving.position.tolist()
-        late += (found + start).tolist()
+        late += (places + start).tolist()
     intake, leaving = intake.close()
     assert [*numbers, *leaving.position.tolist()] == list(range(intake.left))
     return left + leaving.time.tolist(), late, intake
@@ -50,10 +50,10 @@ def test_cuts_change_nothing(seed: int) -> None:
     whole = run(times, delay, [])[:2]
     cuts = sorted(random.choices(range(n + 1), k=random.randint(1, 8)))
     assert run(times, delay, cuts)[:2] == whole
-    kept = [time for place, time in enumerate(times) if place not in whole[1]]
-    assert whole[0] == sorted(kept)
-    wanted = [p for p, time in enumerate(times) if time < max(times[:p], default=time) - delay]
-    assert whole[1] == wanted
+    timely = [time for place, time in enumerate(times) if place not in whole[1]]
+    assert whole[0] == sorted(timely)
+    expected = [p for p, time in enumerate(times) if time < max(times[:p], default=time) - delay]
+    assert whole[1] == expected
 
 
 def test_events_that_wait_hold_the_watermark_at_zero() -> None:

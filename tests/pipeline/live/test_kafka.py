@@ -1,4 +1,4 @@
-"""Topics of Kafka as source and sink, with a real broker where one is installed."""
+"""Topics of Kafka as source and sink, with a real broker if it is installed."""
 
 import json
 from collections.abc import Iterator
@@ -35,15 +35,15 @@ EVENTS: list[dict[str, Any]] = [
 ]
 
 STARTS = 6
-"""At the most, of a stream on Spark: one is stopped by the test."""
+"""The most starts of a stream on Spark; the test stops one of them."""
 FAILURES = ("stopped", "Python worker failed to connect back.")
-"""After which it is started again; on a busy machine Python starts more slowly than Spark waits."""
+"""Failures after which the stream is started again; on a busy machine Python starts more slowly than Spark waits."""
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with broker() as found:
-        yield found
+    with broker() as servers:
+        yield servers
 
 
 def messages(values: list[bytes | None], partition: list[int] | None = None, offset: int = 7) -> Messages:
@@ -62,17 +62,17 @@ def table(rows: list[tuple[int, int, int]]) -> pa.Table:
 
 def test_messages_arrive_in_the_order_of_offsets_and_then_of_times() -> None:
     rows = [(0, 5, 10), (1, 2, 12), (0, 7, 20), (0, 6, 9), (1, 3, 11), (1, 4, 30)]
-    wanted = [b"0-5", b"0-6", b"1-2", b"1-3", b"0-7", b"1-4"]
+    expected = [b"0-5", b"0-6", b"1-2", b"1-3", b"0-7", b"1-4"]
     for seed in range(5):
         Random(seed).shuffle(rows)
-        assert messages_of("ticks", table(rows)).value == wanted
+        assert messages_of("ticks", table(rows)).value == expected
 
 
 def events_of(values: list[bytes | None], query: str = QUERY, reading: Reading = EXPECTED) -> Any:
     """The events of messages in a stream that began with the first of them."""
     layout = batches_layout([messages(values[:1]).batch(reading)], "ticks", reading)
-    queries, made = parse_supported(query, "cogra")
-    prepared = prepare(queries, made, schema_of(queries, layout), "modular", Statistics())
+    queries, algorithm = parse_supported(query, "cogra")
+    prepared = prepare(queries, algorithm, schema_of(queries, layout), "modular", Statistics())
     return read([messages(values)], layout, prepared.workload, prepared.workload.schema)
 
 
@@ -112,8 +112,8 @@ def test_integers_may_stand_among_floats() -> None:
     query = "RETURN SUM(A.x) PATTERN A WITHIN 6 seconds"
     values = [b'{"time": 1, "type": "A", "x": %s}' % x for x in (b"0.5", b"2", b"9007199254740993")]
     for cut in (1, 2, 3):
-        found = events_of(values[:cut], query)[0].columns["x"]
-        assert found.tolist() == [0.5, 2.0, 9007199254740992.0][:cut]
+        column = events_of(values[:cut], query)[0].columns["x"]
+        assert column.tolist() == [0.5, 2.0, 9007199254740992.0][:cut]
 
 
 def test_fields_may_have_other_names() -> None:
@@ -145,9 +145,9 @@ def test_a_topic_is_read_between_offsets(address: str) -> None:
     send(address, "ranges", EVENTS, [n % 2 for n in range(60)])
     topic = topic_of(f"kafka:{address}/ranges", {})
     assert topic.bounds() == {0: (0, 30), 1: (0, 30)}
-    found = pa.Table.from_batches(topic.read(1, 4, 9))
-    assert [json.loads(value) for value in found["value"].to_pylist()] == EVENTS[9:19:2]
-    assert found["offset"].to_pylist() == [4, 5, 6, 7, 8]
+    messages_read = pa.Table.from_batches(topic.read(1, 4, 9))
+    assert [json.loads(value) for value in messages_read["value"].to_pylist()] == EVENTS[9:19:2]
+    assert messages_read["offset"].to_pylist() == [4, 5, 6, 7, 8]
     whole = pa.Table.from_batches([batch for number in (0, 1) for batch in topic.read(number, 0, 30)])
     assert [json.loads(value) for value in messages_of("ranges", whole).value] == EVENTS
     with pytest.raises(CepbenchError, match="the broker has no such topic"):
@@ -182,8 +182,8 @@ def test_rows_of_messages_are_those_of_the_batch_run(tmp_path: Path) -> None:
     values = [json.dumps(event).encode() for event in EVENTS]
     pieces = [messages(values[:25], offset=0), messages(values[25:], offset=25)]
     layout = batches_layout([pieces[0].batch(EXPECTED)], "ticks", EXPECTED)
-    queries, made = parse_supported(QUERY, "cogra")
-    prepared = prepare(queries, made, schema_of(queries, layout), "modular", Statistics())
+    queries, algorithm = parse_supported(QUERY, "cogra")
+    prepared = prepare(queries, algorithm, schema_of(queries, layout), "modular", Statistics())
     rows, late = Folder(tmp_path / "rows"), Folder(tmp_path / "late", "late")
     processor = Processor(prepared, layout, Checkpoint(tmp_path / "state", {}), rows, late, 2, 0)
     for number, piece in enumerate(pieces):
@@ -194,15 +194,15 @@ def test_rows_of_messages_are_those_of_the_batch_run(tmp_path: Path) -> None:
 
 @needs_broker
 def test_batches_between_offsets_are_the_same_again(address: str, tmp_path: Path) -> None:
-    """As Spark asks for them, where each batch is run twice, as after a failure."""
+    """Batches are read as Spark asks for them, and each is run twice, as after a failure."""
     from cepbench.pipeline.live.reader import TopicSource
 
     create(address, "asked", 2)
     create(address, "answers")
     settings = {"broker": address, "topic": "asked", "client": "{}", "most": "20"}
     layout = batches_layout([messages([json.dumps(EVENTS[0]).encode()]).batch(EXPECTED)], "asked", EXPECTED)
-    queries, made = parse_supported(QUERY, "cogra")
-    prepared = prepare(queries, made, schema_of(queries, layout), "modular", Statistics())
+    queries, algorithm = parse_supported(QUERY, "cogra")
+    prepared = prepare(queries, algorithm, schema_of(queries, layout), "modular", Statistics())
     late, sink = Folder(tmp_path / "late", "late"), sink_of(f"kafka:{address}/answers", {})
     reader: Any = TopicSource(settings).streamReader(StructType())
     start, batch = reader.initialOffset(), 0
@@ -211,14 +211,14 @@ def test_batches_between_offsets_are_the_same_again(address: str, tmp_path: Path
         send(address, "asked", part, [n % 2 for n in range(len(part))])
         while (end := reader.latestOffset(start, None)) != start:
             for _ in range(2):
-                found = [rows for one in reader.partitions(start, end) for rows in reader.read(one)]
+                records = [rows for partition in reader.partitions(start, end) for rows in reader.read(partition)]
                 processor = Processor(prepared, layout, Checkpoint(tmp_path / "state", {}), sink, late, 2, 2)
-                totals = processor.run(batch, [messages_of("asked", pa.Table.from_batches(found))])
+                totals = processor.run(batch, [messages_of("asked", pa.Table.from_batches(records))])
             start, batch = end, batch + 1
     assert (batch, totals.events, totals.late) == (4, 60, 0)
     processor.finish()
-    wanted = evaluate(QUERY, pd.DataFrame(EVENTS), "cogra").to_dict("records")
-    assert sorted((row for _, row in received(address, "answers")), key=repr) == sorted(wanted, key=repr)
+    expected = evaluate(QUERY, pd.DataFrame(EVENTS), "cogra").to_dict("records")
+    assert sorted((row for _, row in received(address, "answers")), key=repr) == sorted(expected, key=repr)
     with pytest.raises(CepbenchError, match="has fewer messages than were read"):
         reader.latestOffset({"0": 99, "1": 0}, None)
     reader.consumer.close()
@@ -255,6 +255,6 @@ def test_a_topic_becomes_rows_once(address: str, tmp_path: Path) -> None:
             if not str(error).endswith(FAILURES):
                 raise
     assert stops == []
-    wanted = evaluate(QUERY, pd.DataFrame(EVENTS), "cogra").to_dict("records")
-    found = [row for _, row in received(address, "out")]
-    assert sorted(found, key=repr) == sorted(wanted, key=repr)
+    expected = evaluate(QUERY, pd.DataFrame(EVENTS), "cogra").to_dict("records")
+    rows = [row for _, row in received(address, "out")]
+    assert sorted(rows, key=repr) == sorted(expected, key=repr)

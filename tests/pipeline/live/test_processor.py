@@ -50,7 +50,7 @@ class Live:
 
 
 def streams(algorithm: str, cases: int, delays: Sequence[int], folder: Path) -> Iterator[Live]:
-    """Random ones; those that cannot run live are left out."""
+    """Random streams; queries that cannot run live are left out."""
     for case in live_cases(algorithm, cases):
         random, place = Random(case.seed), folder / str(case.seed)
         delay = random.choice(delays)
@@ -72,9 +72,9 @@ def test_live_rows_are_those_of_the_batch_run(algorithm: str, tmp_path: Path) ->
             processor.run(number, batch)
         totals = processor.finish()
         assert totals.late == 0
-        wanted = batch_rows(case.text, case.events, algorithm, case.folder)
-        assert rows_in(case.folder / "rows") == wanted, f"{case.folder.name}: {case.text}"
-        compared, rows = compared + 1, rows + len(wanted)
+        expected = batch_rows(case.text, case.events, algorithm, case.folder)
+        assert rows_in(case.folder / "rows") == expected, f"{case.folder.name}: {case.text}"
+        compared, rows = compared + 1, rows + len(expected)
     assert compared >= CASES // 2
     assert rows
 
@@ -140,15 +140,15 @@ def test_a_stream_that_was_killed_at_its_end_takes_no_more_files(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("other", "message"),
+    ("changed", "message"),
     [
         ({"time": [2], "type": ["A"], "x": [1.5]}, "column 'x' is float64, and int64 in the first file"),
         ({"when": [2], "type": ["A"], "x": [1]}, "time"),
     ],
 )
-def test_a_file_that_is_not_as_the_first_one_is_named(tmp_path: Path, other: dict[str, Any], message: str) -> None:
+def test_a_file_that_is_not_as_the_first_one_is_named(tmp_path: Path, changed: dict[str, Any], message: str) -> None:
     files = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
-    for file, columns in zip(files, ({"time": [1], "type": ["A"], "x": [1]}, other), strict=True):
+    for file, columns in zip(files, ({"time": [1], "type": ["A"], "x": [1]}, changed), strict=True):
         pq.write_table(pa.table(columns), file)
     prepared = prepared_for("RETURN SUM(A.x) PATTERN A WITHIN 10 seconds", "cogra", files[0])
     with pytest.raises(InputError, match=message) as caught:

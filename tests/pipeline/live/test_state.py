@@ -1,4 +1,4 @@
-"""Checkpoints: what is kept, and that damage and other streams are refused in one line."""
+"""Checkpoints: their content; damage and foreign streams are refused in one line."""
 
 from pathlib import Path
 

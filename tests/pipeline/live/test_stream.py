@@ -36,11 +36,11 @@ DAMAGES = [
     ("state/00000001/0-0", False),
     ("state/00000001/0-1", True),
 ]
-"""Files of a checkpoint of which batch 2 is finished, but not known to Spark to be; whether they are gone."""
+"""Files of a checkpoint, and whether they are gone; batch 2 is finished, but Spark does not know it."""
 
 
 class Stopped(Exception):
-    """A batch was finished that is to be the last one before the stream is started again."""
+    """The last batch before the stream is started again was finished."""
 
 
 def events(n: int = 240, seed: int = 5) -> list[dict[str, object]]:
@@ -71,7 +71,7 @@ def run(
     )  # fmt: skip
 
 
-def said(folder: Path) -> str | None:
+def error_of(folder: Path) -> str | None:
     """The error with which the stream ended, if any."""
     try:
         run(folder)
@@ -82,7 +82,7 @@ def said(folder: Path) -> str | None:
 
 @pytest.fixture
 def feed(tmp_path: Path) -> list[Path]:
-    """Files that are to come; the first one is there."""
+    """Files that are to come; the first file is there."""
     files = write_files(tmp_path / "to come", events(), [40, 40, 90, 150, 180])
     (tmp_path / "in").mkdir()
     files[0].rename(tmp_path / "in" / files[0].name)
@@ -100,10 +100,10 @@ def test_a_stream_goes_on_after_a_failure(tmp_path: Path, feed: list[Path], algo
     assert feed == []
     assert (totals.events, totals.late) == (240, 0)
     assert totals.batches > 2
-    wanted = batch_rows(WORKLOAD, events(), algorithm, tmp_path)
-    assert rows_in(tmp_path / "rows") == wanted
-    assert set(begun) < set(wanted)
-    assert totals.rows == len(wanted)
+    expected = batch_rows(WORKLOAD, events(), algorithm, tmp_path)
+    assert rows_in(tmp_path / "rows") == expected
+    assert set(begun) < set(expected)
+    assert totals.rows == len(expected)
 
 
 @pytest.mark.spark("live")
@@ -114,7 +114,7 @@ def test_a_file_that_is_gone_before_its_batch_ended_is_named(tmp_path: Path, fee
     begun = rows_in(tmp_path / "rows")
     file = tmp_path / "in" / "001.parquet"
     file.rename(tmp_path / "elsewhere")
-    assert said(tmp_path) == f"{file}: is gone before its batch ended; move it back"
+    assert error_of(tmp_path) == f"{file}: is gone before its batch ended; move it back"
     assert rows_in(tmp_path / "rows") == begun
     (tmp_path / "elsewhere").rename(file)
     run(tmp_path, feed=feed)
@@ -131,7 +131,7 @@ def test_a_damaged_checkpoint_gives_one_line_and_no_row(tmp_path: Path, feed: li
         file.rename(tmp_path / "in" / file.name)
     for part in ("checkpoint", "rows"):
         shutil.copytree(tmp_path / part, tmp_path / f"{part} before")
-    wanted = batch_rows(WORKLOAD, events(), "cogra", tmp_path)
+    expected = batch_rows(WORKLOAD, events(), "cogra", tmp_path)
     for name, gone in DAMAGES:
         for part in ("checkpoint", "rows"):
             shutil.rmtree(tmp_path / part)
@@ -143,16 +143,16 @@ def test_a_damaged_checkpoint_gives_one_line_and_no_row(tmp_path: Path, feed: li
             file.unlink()
         else:
             file.write_bytes(content)
-        told = said(tmp_path)
-        assert told is not None, name
-        assert "damaged" in told, name
-        assert "\n" not in told
+        message = error_of(tmp_path)
+        assert message is not None, name
+        assert "damaged" in message, name
+        assert "\n" not in message
         assert rows_in(tmp_path / "rows") == rows_in(tmp_path / "rows before"), name
     for part in ("checkpoint", "rows"):
         shutil.rmtree(tmp_path / part)
         shutil.copytree(tmp_path / f"{part} before", tmp_path / part)
     run(tmp_path)
-    assert rows_in(tmp_path / "rows") == wanted
+    assert rows_in(tmp_path / "rows") == expected
 
 
 @pytest.mark.apart
