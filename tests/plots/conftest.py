@@ -17,7 +17,7 @@ PANELS = (
     Panel(metric="state_peak", label="Peak state", unit="B", letter="(c)"),
 )
 ONE = PANELS[:1]
-"""For tests of what is drawn and when: a figure with one panel takes a third of the time."""
+"""One panel for tests that need no more: it is drawn in a third of the time."""
 
 
 def make_figure(**changes: Any) -> Figure:

@@ -78,13 +78,13 @@ def test_a_number_is_shown_with_its_interval(fields: dict[str, Any], text: str) 
 def test_sizes_have_the_units_of_the_axes(size: str, text: str, figure: Any) -> None:
     x = Axis(name="rate", label="Stream rate", unit="events/s")
     memory, span = Axis(name="memory", label="Memory limit", unit="B"), Axis(name="span", label="Span", unit="s")
-    what = f"exponent of the time of a[memory=1, n=2] at {size}"
-    shown = Evidence(what=what, measured=2.0, low=2.0, high=2.0, unit=EXPONENT)
+    quantity = f"exponent of the time of a[memory=1, n=2] at {size}"
+    shown = Evidence(what=quantity, measured=2.0, low=2.0, high=2.0, unit=EXPONENT)
     claim = result(Verdict.WEAKER, size=size, evidence=(shown,))
-    [found] = in_units(figure(claims=(claim,), panels=(ONE[0].model_copy(update={"x": memory}),), facet=span, x=x))
-    assert found.size == text
-    assert found.evidence[0].what == f"exponent of the time of a[memory=1, n=2] at {text}"
-    assert words(found.evidence[0]) == ("n^2", "")
+    [converted] = in_units(figure(claims=(claim,), panels=(ONE[0].model_copy(update={"x": memory}),), facet=span, x=x))
+    assert converted.size == text
+    assert converted.evidence[0].what == f"exponent of the time of a[memory=1, n=2] at {text}"
+    assert words(converted.evidence[0]) == ("n^2", "")
 
 
 def test_claims_are_sorted_by_their_verdicts() -> None:
@@ -95,8 +95,8 @@ def test_claims_are_sorted_by_their_verdicts() -> None:
 
 def test_a_cause_stands_with_its_evidence() -> None:
     shown = Evidence(what="growth of the latency", measured=3.0, low=2.5, high=3.5, unit="x")
-    told = claims_table([result(Verdict.WEAKER, cause="text silent", why="It depends.", evidence=(shown,))])
-    text = re.sub(r"<.*?>", "", told)
+    page = claims_table([result(Verdict.WEAKER, cause="text silent", why="It depends.", evidence=(shown,))])
+    text = re.sub(r"<.*?>", "", page)
     assert "Text silent: It depends.growth of the latency: 3 x2.5 x – 3.5 x" in text
     assert "The cause is unknown." in claims_table([result(Verdict.WEAKER)])
     assert "cause is unknown" not in claims_table([result(Verdict.HOLDS), result(Verdict.OPEN)])
@@ -142,8 +142,8 @@ def test_the_page_opens_with_what_became_of_each_paper(tmp_path: Path, figure: A
 
 
 def test_departures_stand_beside_the_figure(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:
-    told = Departure(what="windows tumble", reason="one answer per event")
-    save(tmp_path, figure(departures=(told,), panels=ONE), sweep)
+    departure = Departure(what="windows tumble", reason="one answer per event")
+    save(tmp_path, figure(departures=(departure,), panels=ONE), sweep)
     text = write_report(tmp_path, tmp_path / "report.html").read_text()
     assert re.search(r"<li>windows tumble: .*?one answer per event", text)
     save(tmp_path, figure(departures=(), panels=ONE), sweep)

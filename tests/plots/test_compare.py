@@ -181,8 +181,10 @@ def test_more_time_for_runs_is_no_other_workload(tmp_path, figure, record, save)
 
 
 def test_two_algorithms_may_have_any_specifications(tmp_path, figure, record, save):
-    given = {"sase": {}, "cet[detect=hybrid]": {"algorithm": "cet[detect=hybrid, memory=5]"}}
-    cells = [record(name, summary=Summary(latency_mean=1.0), configuration=given[name]) for name in given]
+    configurations = {"sase": {}, "cet[detect=hybrid]": {"algorithm": "cet[detect=hybrid, memory=5]"}}
+    cells = [
+        record(name, summary=Summary(latency_mean=1.0), configuration=configurations[name]) for name in configurations
+    ]
     save(tmp_path, figure(), cells)
     assert compare(tmp_path, tmp_path, ("sase", "cet[detect=hybrid]"))["latency_mean_ratio"].tolist() == [1.0]
 
@@ -210,8 +212,8 @@ def test_quantiles_need_latencies_that_tell_them_apart(tmp_path, figure, record,
 
 def test_no_line_is_wider_than_120_columns(tmp_path, figure, record, save):
     values = {"latency_mean": 1234.5678, "throughput": 123456.789}
-    both = Summary(**values, process_peak=123_456_789)
-    save(tmp_path, figure(), [record(round=n, memory=True, summary=both) for n in range(5)])
+    summary = Summary(**values, process_peak=123_456_789)
+    save(tmp_path, figure(), [record(round=n, memory=True, summary=summary) for n in range(5)])
     assert max(map(len, describe(compare(tmp_path, tmp_path)).splitlines())) <= 120
 
 
@@ -226,8 +228,8 @@ def test_of_superseded_cells_at_one_point_the_latest_is_compared(tmp_path, figur
 
 def test_less_time_and_more_throughput_are_better(tmp_path, figure, record, save):
     def cell(factor):
-        both = {"latency_p50": 1 / factor, "throughput": 100.0 * factor}
-        return record(summary=Summary(**both), runs={name: [at] * 7 for name, at in both.items()})
+        values = {"latency_p50": 1 / factor, "throughput": 100.0 * factor}
+        return record(summary=Summary(**values), runs={name: [at] * 7 for name, at in values.items()})
 
     text = lines_of(tmp_path, figure, save, [cell(1)], [cell(2)])
     assert "latency_p50 x0.5 1 s -> 500 ms 1 cell better: 0.5 to 0.5" in text

@@ -70,8 +70,8 @@ def test_both_ends_of_a_sweep_are_labelled(figure, record):
     records = [record("greta", {"events": n}, summary=Summary(latency_p50=1.0)) for n in (1, 2, 3, 4, 6, 9, 11, 12)]
     drawing = draw(figure(x=Axis(name="events", label="Events"), panels=(LATENCY,)), records)
     drawing.draw_without_rendering()
-    told = [text.get_text() for text in drawing.axes[0].get_xticklabels()]
-    assert (told[0], told[-1], "11" in told) == ("1", "12", False)
+    labels = [text.get_text() for text in drawing.axes[0].get_xticklabels()]
+    assert (labels[0], labels[-1], "11" in labels) == ("1", "12", False)
 
 
 def test_a_logarithmic_axis_has_three_labels_at_least_and_a_long_name_two_lines(figure, record):
@@ -88,7 +88,7 @@ def test_a_logarithmic_axis_has_three_labels_at_least_and_a_long_name_two_lines(
 def overlapping(drawing) -> list[str]:
     """The labels of ticks that overlap the next one, and texts that leave the drawing."""
     renderer = drawing.canvas.get_renderer()
-    found = []
+    texts = []
     for axes in filter(lambda axes: axes.get_visible(), drawing.axes):
         for side in (axes.xaxis, axes.yaxis):
             boxes = [
@@ -97,13 +97,13 @@ def overlapping(drawing) -> list[str]:
                 if label.get_text()
             ]
             boxes = [(text, box) for text, box in boxes if box.width and drawing.bbox.contains(*box.min)]
-            for (text, box), (_, other) in pairwise(sorted(boxes, key=lambda pair: tuple(pair[1].min))):
-                if box.overlaps(other):
-                    found.append(text)
+            for (text, box), (_, neighbor) in pairwise(sorted(boxes, key=lambda pair: tuple(pair[1].min))):
+                if box.overlaps(neighbor):
+                    texts.append(text)
             box = side.label.get_window_extent(renderer)
             if side.label.get_text() and not (box.x0 >= -1 and box.x1 <= drawing.bbox.width + 1):
-                found.append(side.label.get_text())
-    return found
+                texts.append(side.label.get_text())
+    return texts
 
 
 @pytest.mark.parametrize(("width", "kind"), [(2, "lines"), (3.3, "lines"), (7, "lines"), (3.3, "heat"), (7, "heat")])
@@ -121,8 +121,8 @@ def test_panels_wrap_so_that_labels_stay_apart_and_inside(figure, record, width,
 def test_a_legend_of_many_rows_leaves_the_panels_their_height(figure, record):
     names = [f"sase[optimizer={'abcdefgh'[n] * 20}]" for n in range(8)]
     small, large = (
-        draw(figure(algorithms=tuple(some)), [record(name, {"events": 10}) for name in some], page=Page(width=3.3))
-        for some in (names[:1], names)
+        draw(figure(algorithms=tuple(listed)), [record(name, {"events": 10}) for name in listed], page=Page(width=3.3))
+        for listed in (names[:1], names)
     )
     heights = [drawing.axes[0].get_position().height * drawing.get_figheight() for drawing in (small, large)]
     assert heights[1] > 0.9 * heights[0]

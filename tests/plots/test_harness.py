@@ -55,10 +55,10 @@ def test_the_least_of_the_idle_is_drawn_thin_where_the_axis_reaches(figure, reco
             record("greta", {"events": 20}, summary=timed(0.04, total)),
         ]
 
-    found = figure()
-    assert idle_points(curves(found, found.panels[0], measured(0.05))) == [(10.0, 0.01), (20.0, 0.04)]
+    layout = figure()
+    assert idle_points(curves(layout, layout.panels[0], measured(0.05))) == [(10.0, 0.01), (20.0, 0.04)]
     for total, shown in ((0.05, True), (9.0, False)):  # far below the algorithms, the line is not on the axis
-        results = Results(tmp_path, found, tuple(measured(total)))
+        results = Results(tmp_path, layout, tuple(measured(total)))
         section_ = str(section(results, write_drawings(results, tmp_path), tmp_path))
         assert (HARNESS_LINE in section_) is shown
 
@@ -82,17 +82,17 @@ def test_workers_of_a_cluster_are_words():
 
 def test_a_repeated_cell_has_the_interval_of_its_runs(figure, record):
     runs = {"latency_p50": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
-    found = figure()
+    layout = figure()
 
     def estimate(*records):
-        (curve,) = curves(found, found.panels[0], records)
+        (curve,) = curves(layout, layout.panels[0], records)
         return curve.points[0].estimate
 
     alone = estimate(record(summary=Summary(latency_p50=3.5), runs=runs))
     assert (alone.median, alone.low, alone.high) == (3.5, 1.0, 6.0)
     # Of several cells, each counts once: they differ by more than the runs of one.
-    both = [record(summary=Summary(latency_p50=3.5), runs=runs, round=n) for n in (1, 2)]
-    assert estimate(*both).values == (3.5, 3.5)
+    rounds = [record(summary=Summary(latency_p50=3.5), runs=runs, round=n) for n in (1, 2)]
+    assert estimate(*rounds).values == (3.5, 3.5)
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ def test_who_is_beaten_in_neither_time_nor_memory(figure, record):
     numbers = {"greta": (2000.0, 50), "cogra": (3000.0, 20), "hamlet": (4000.0, 40), "sase": (4000.0, 90)}
     records = []
     for name, (speed, size) in numbers.items():
-        both = Summary(throughput=speed, state_peak=size)
-        records.append(record(name, {"work": "SEQ"}, memory=True, summary=both))
+        summary = Summary(throughput=speed, state_peak=size)
+        records.append(record(name, {"work": "SEQ"}, memory=True, summary=summary))
     page = "".join(rankings(figure(x=WORK, panels=(PANEL, state)), records))
     assert "Throughput against state" in page
     assert "Hamlet, COGRA</td></tr>" in page
@@ -89,20 +89,20 @@ def test_time_against_memory_is_drawn_at_each_point(figure, record):
     records = []
     for at in range(1, 6):
         for name, (seconds, size) in numbers.items():
-            both = Summary(service_total=seconds, state_peak=size)
-            records.append(record(name, {"queries": at}, memory=True, summary=both))
-    made = figure(paper="", x=axis, panels=panels)
-    found = trade(made, *panels, records)
-    assert found is not None
-    assert found.front(3) == ["greta", "cogra"]
-    assert trade(made, *reversed(panels), records) is None
+            summary = Summary(service_total=seconds, state_peak=size)
+            records.append(record(name, {"queries": at}, memory=True, summary=summary))
+    layout = figure(paper="", x=axis, panels=panels)
+    tradeoff = trade(layout, *panels, records)
+    assert tradeoff is not None
+    assert tradeoff.front(3) == ["greta", "cogra"]
+    assert trade(layout, *reversed(panels), records) is None
 
 
 def test_algorithms_without_state_are_drawn_too(figure, record):
     panels = (Panel(metric="service_total", label="CPU time"), Panel(metric="state_peak", label="State", unit="B"))
-    both = Summary(service_total=1.0, state_peak=0)
-    records = [record(name, {"n": 1}, memory=True, summary=both) for name in ("greta", "cogra")]
-    made = figure(paper="", x=Axis(name="n", label="n"), panels=panels)
-    found = trade(made, *panels, records)
-    assert found is not None
-    assert render(draw_trade(made, found), "svg")
+    summary = Summary(service_total=1.0, state_peak=0)
+    records = [record(name, {"n": 1}, memory=True, summary=summary) for name in ("greta", "cogra")]
+    layout = figure(paper="", x=Axis(name="n", label="n"), panels=panels)
+    tradeoff = trade(layout, *panels, records)
+    assert tradeoff is not None
+    assert render(draw_trade(layout, tradeoff), "svg")

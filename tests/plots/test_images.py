@@ -1,6 +1,6 @@
-"""A few drawings as images: what is drawn where, with which style, legend and labels.
+"""A few drawings as images: places, styles, legends and labels.
 
-`CEPBENCH_DRAW_IMAGES=1 ./run_tests.sh tests/plots/test_images.py` draws them again; look at what has changed.
+`CEPBENCH_DRAW_IMAGES=1 ./run_tests.sh tests/plots/test_images.py` draws them again; look at the changes.
 """
 
 import os
@@ -118,7 +118,7 @@ def stacks(folder: Path) -> Drawing:
 
 
 def trades(folder: Path) -> Drawing:
-    """Time against memory: a line through the algorithms that no other one beats."""
+    """Time against memory: a line through the algorithms that no algorithm beats."""
     axes = (
         Panel(metric="service_total", label="CPU time", unit="s"),
         Panel(metric="state_peak", label="State", unit="B"),
@@ -164,7 +164,7 @@ def claims(folder: Path) -> Drawing:
 
 
 def ranking(folder: Path) -> Drawing:
-    """A time with its interval, one without, and a status."""
+    """A time with its interval, a time without, and a status."""
     entries = (
         Entry("cogra", Status.OK, seconds=1.0, low=0.9, high=1.2),
         Entry("greta", Status.OK, seconds=2.0),

@@ -43,9 +43,9 @@ def test_a_timeout_stands_at_the_limit_of_a_latency_and_counts_as_slower_than_ev
     assert point.estimate.median == inf
     assert point.measured == (1.0, 2.0)
     assert (point.failures[0].limit, point.failures[0].count) == (60.0, 3)
-    other = only(figure(), THROUGHPUT, records)
-    assert other.estimate.median == -inf
-    assert other.failures[0].limit is None
+    throughput = only(figure(), THROUGHPUT, records)
+    assert throughput.estimate.median == -inf
+    assert throughput.failures[0].limit is None
 
 
 def test_a_panel_over_an_algorithm_draws_gains_at_the_same_point(figure, record):
@@ -122,14 +122,14 @@ def test_memory_exhaustion_stands_at_the_limit_of_process_memory_only(figure, re
 
 
 def test_each_metric_has_the_status_of_its_run(figure, record):
-    both = record(summary=Summary(latency_p50=1.0, state_peak=7), memory=True)
-    assert only(figure(), STATE, [both]).measured == (7.0,)
-    late = both.model_copy(update={"memory_status": Status.TIMEOUT})
+    cell = record(summary=Summary(latency_p50=1.0, state_peak=7), memory=True)
+    assert only(figure(), STATE, [cell]).measured == (7.0,)
+    late = cell.model_copy(update={"memory_status": Status.TIMEOUT})
     assert only(figure(), LATENCY, [late]).failures == ()
     assert [failure.status for failure in only(figure(), STATE, [late]).failures] == [Status.TIMEOUT]
-    wrong = both.model_copy(update={"status": Status.WRONG})
+    wrong = cell.model_copy(update={"status": Status.WRONG})
     assert [failure.status for failure in only(figure(), STATE, [wrong]).failures] == [Status.WRONG]
-    assert curves(figure(), STATE, [both.model_copy(update={"memory_status": None})]) == ()
+    assert curves(figure(), STATE, [cell.model_copy(update={"memory_status": None})]) == ()
 
 
 def test_an_unsupported_query_is_told_of_in_every_panel(figure, record):
@@ -145,22 +145,22 @@ def test_curves_are_in_the_order_of_the_figure_and_points_in_the_order_of_x(figu
         for x in (100, 20, 3)
         for a in ("new", "cogra", "sase")
     ]
-    found = curves(figure(), LATENCY, records)
-    assert [curve.algorithm for curve in found] == ["sase", "cogra", "new"]
-    assert [point.x for point in found[0].points] == [3, 20, 100]
+    lines = curves(figure(), LATENCY, records)
+    assert [curve.algorithm for curve in lines] == ["sase", "cogra", "new"]
+    assert [point.x for point in lines[0].points] == [3, 20, 100]
 
 
 def test_a_cell_that_the_experiment_leaves_out_is_a_point_that_was_not_run(figure, record):
     records = [record("cogra", {"events": x}, summary=Summary(latency_p50=1.0)) for x in (1, 2, 3)]
     records += [record("greta", {"events": x}, summary=Summary(latency_p50=1.0)) for x in (1, 3)]
     records += [record("sase", {"events": 2})]  # has no such number anywhere
-    found = {curve.algorithm: curve for curve in curves(figure(), LATENCY, records)}
-    assert {name: [point.x for point in curve.left_out] for name, curve in found.items()} == {
+    by_algorithm = {curve.algorithm: curve for curve in curves(figure(), LATENCY, records)}
+    assert {name: [point.x for point in curve.left_out] for name, curve in by_algorithm.items()} == {
         "sase": [],
         "greta": [2],
         "cogra": [],
     }
-    assert [point.run for point in found["sase"].points] == [False, True, False]
+    assert [point.run for point in by_algorithm["sase"].points] == [False, True, False]
 
 
 def test_series_facet_and_where_select(figure, record):
@@ -170,8 +170,8 @@ def test_series_facet_and_where_select(figure, record):
         for d in ("stock", "bus")
     ]
     sweep = figure(series=Axis(name="sel", label="Selectivity"), facet=Axis(name="data", label="Data"))
-    found = curves(sweep, LATENCY, records, "bus")
-    assert [(curve.series, curve.points[0].measured) for curve in found] == [(0.1, (0.1,)), (0.5, (0.5,))]
+    lines = curves(sweep, LATENCY, records, "bus")
+    assert [(curve.series, curve.points[0].measured) for curve in lines] == [(0.1, (0.1,)), (0.5, (0.5,))]
     sliced = LATENCY.model_copy(update={"where": {"sel": 0.5}})
     assert [curve.series for curve in curves(sweep, sliced, records, "bus")] == [0.5]
 

@@ -20,16 +20,16 @@ def records_of(record):
     return [record(point={"events": n}, summary=Summary(latency_p50=1.0)) for n in (100, 1000)]
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_the_report_says_where_published_numbers_come_from(figure, record, save, tmp_path, told):
-    shown = panel() if told else panel().model_copy(update={"published": ()})
+@pytest.mark.parametrize("overlaid", [True, False])
+def test_the_report_says_where_published_numbers_come_from(figure, record, save, tmp_path, overlaid):
+    shown = panel() if overlaid else panel().model_copy(update={"published": ()})
     save(tmp_path, figure(panels=(shown,)), records_of(record))
     page = write_report(tmp_path, tmp_path / "report.html").read_text()
-    assert ("were not measured here" in page) == told
-    assert ("(a table)" in page) == told
+    assert ("were not measured here" in page) == overlaid
+    assert ("(a table)" in page) == overlaid
 
 
 def test_a_figure_with_published_curves_survives_its_file(figure, record, tmp_path):
-    made = figure(panels=(panel(),))
-    assert type(made).model_validate_json(made.model_dump_json()) == made
-    assert set(write_drawings(Results(tmp_path, made, tuple(records_of(record))))) == {"pdf", "svg", "png"}
+    layout = figure(panels=(panel(),))
+    assert type(layout).model_validate_json(layout.model_dump_json()) == layout
+    assert set(write_drawings(Results(tmp_path, layout, tuple(records_of(record))))) == {"pdf", "svg", "png"}

@@ -23,7 +23,7 @@ ATTACK = '<script>alert("x")</script>\'"&<img src=x onerror=alert(1)>'
 
 
 class Balance(HTMLParser):
-    """Checks nesting and collects what the tests ask for."""
+    """Checks nesting and collects attributes and texts for the tests."""
 
     def __init__(self):
         super().__init__()
@@ -239,9 +239,9 @@ def drawn(monkeypatch):
     """The experiments whose figures were drawn, in order."""
     names = []
 
-    def counting(results, *others, **formats):
+    def counting(results, *arguments, **formats):
         names.append(results.figure.experiment)
-        return write_drawings(results, *others, **formats)
+        return write_drawings(results, *arguments, **formats)
 
     monkeypatch.setattr("cepbench.plots.report.write_drawings", counting)
     return names
@@ -257,10 +257,10 @@ def named(records, experiment):
 
 def test_the_page_grows_with_a_sweep_and_draws_nothing_twice(tmp_path, figure, sweep, save, drawn):
     out, figures = tmp_path / "report.html", three(figure)
-    report = GrowingReport(tmp_path, out, planned=[one.algorithms for one in figures])
+    report = GrowingReport(tmp_path, out, planned=[layout.algorithms for layout in figures])
     for place, number in enumerate((2, 0, 1), 1):
-        one = figures[number]
-        assert report.add(save(tmp_path, one, named(sweep, one.experiment)))
+        layout = figures[number]
+        assert report.add(save(tmp_path, layout, named(sweep, layout.experiment)))
         text = out.read_text()
         parse(text)
         assert f"{place} of 3 experiments so far" in text
@@ -286,7 +286,7 @@ def test_only_what_has_changed_is_drawn_again(tmp_path, figure, sweep, save, dra
     assert report.add(tmp_path / "own-1" / "headline")
     assert drawn == ["own-1", "own-2"]
     update = {"load": Load(waited=0.5), "notices": ("noisy",)}
-    noisy = [one.model_copy(update=update) for one in named(sweep, "own-1")]
+    noisy = [cell.model_copy(update=update) for cell in named(sweep, "own-1")]
     save(tmp_path, first, noisy)
     save(tmp_path, second, named(sweep, "own-2"))
     report.finish()
@@ -305,17 +305,17 @@ def test_an_experiment_without_a_figure_counts_and_leaves_the_page_alone(tmp_pat
 
 
 def test_styles_do_not_change_with_the_figures_that_come(tmp_path, figure, record, save):
-    """Variants that look alike are told apart in a figure that was drawn before they met in another."""
-    one = figure(id="1.1", experiment="own-1", algorithms=("mine[a=1]",), panels=ONE)
-    two = figure(id="1.2", experiment="own-2", algorithms=("mine[a=1]", "mine[a=2]"), panels=ONE)
-    report = GrowingReport(tmp_path, tmp_path / "report.html", planned=[one.algorithms, two.algorithms])
-    for made in (one, two):
+    """Variants that look alike have different styles even in a figure that was drawn before the second figure came."""
+    first = figure(id="1.1", experiment="own-1", algorithms=("mine[a=1]",), panels=ONE)
+    second = figure(id="1.2", experiment="own-2", algorithms=("mine[a=1]", "mine[a=2]"), panels=ONE)
+    report = GrowingReport(tmp_path, tmp_path / "report.html", planned=[first.algorithms, second.algorithms])
+    for layout in (first, second):
         records = [
-            record(name, {"events": n}, experiment=made.experiment, summary=Summary(latency_p50=1.0 + n))
-            for name in made.algorithms
+            record(name, {"events": n}, experiment=layout.experiment, summary=Summary(latency_p50=1.0 + n))
+            for name in layout.algorithms
             for n in (1, 2)
         ]
-        report.add(save(tmp_path, made, records))
+        report.add(save(tmp_path, layout, records))
     before = (tmp_path / "own-1" / "headline" / "own-1.svg").read_bytes()
     write_report(tmp_path, tmp_path / "report.html")
     assert (tmp_path / "own-1" / "headline" / "own-1.svg").read_bytes() == before
@@ -325,8 +325,8 @@ def test_runs_stand_below_one_another_with_their_machines(tmp_path, figure, reco
     for name, cpu in (("mine", "AMD EPYC"), ("yours", "Xeon <2>")):
         origin = {"cpu": cpu, "cores": 2, "memory_bytes": 8e9, "commit": "0123456789", "dirty": cpu == "AMD EPYC"}
         save(tmp_path / name, figure(panels=ONE), [record(provenance=origin), record(status=Status.TIMEOUT, cell="t")])
-    other = figure(id="2", experiment="only-mine", panels=ONE)
-    save(tmp_path / "mine", other, [record(experiment="only-mine")])
+    further = figure(id="2", experiment="only-mine", panels=ONE)
+    save(tmp_path / "mine", further, [record(experiment="only-mine")])
     pack = write_pack(tmp_path / "yours.tar.xz", load_results(tmp_path / "yours"), {})
     out = write_report((tmp_path / "mine", pack), tmp_path / "report.html")
     text = out.read_text()
@@ -334,15 +334,15 @@ def test_runs_stand_below_one_another_with_their_machines(tmp_path, figure, reco
     identities = [a["id"] for _, a in page.attributes if "id" in a]
     assert len(identities) == len(set(identities))
     sections = [a["id"] for name, a in page.attributes if name == "section"]
-    mine, yours = "greta-13.1-headline-mine", "greta-13.1-headline-yours"
-    assert sections == [mine, yours, "only-mine-headline-mine", "validity"]
+    first, second = "greta-13.1-headline-mine", "greta-13.1-headline-yours"
+    assert sections == [first, second, "only-mine-headline-mine", "validity"]
     for link in [a["href"] for name, a in page.attributes if name == "a"]:
         assert (f'id="{link[1:]}"' in text) if link.startswith("#") else (tmp_path / link).exists()
     for expected in ("AMD EPYC, 2 cores", "Xeon &lt;2&gt;, 2 cores", "0123456+", "profile headline, run yours"):
         assert expected in text
     assert (tmp_path / "report-figures" / "yours" / "greta-13.1" / "headline" / "greta-13.1.svg").exists()
     assert not list((tmp_path / "yours").rglob("*.svg"))
-    assert "claims of the papers, at" not in text  # a claim of two runs is one
+    assert "claims of the papers, at" not in text  # a claim of two runs counts once
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Results of others judged against ours."""
+"""Reviews: the results of somebody else (`theirs`) judged against `ours`."""
 
 from dataclasses import replace
 
@@ -21,12 +21,12 @@ def ours(tmp_path, figure, sweep, save):
 def theirs(tmp_path, ours):
     """A pack of the same results, with changes to figure and records."""
 
-    def made(change_figure=lambda figure: figure, change_records=lambda records: records):
-        [found] = load_results(ours)
-        changed = replace(found, figure=change_figure(found.figure), records=tuple(change_records(found.records)))
+    def changed_pack(change_figure=lambda figure: figure, change_records=lambda records: records):
+        [results] = load_results(ours)
+        changed = replace(results, figure=change_figure(results.figure), records=tuple(change_records(results.records)))
         return write_pack(tmp_path / "theirs.tar.xz", [changed], {})
 
-    return made
+    return changed_pack
 
 
 def with_(records, place, **changes):
@@ -34,13 +34,13 @@ def with_(records, place, **changes):
 
 
 def test_equal_results_differ_in_nothing(ours, theirs, sweep):
-    found = review(ours, theirs())
-    [figure] = found.figures
-    assert not found.differs
+    comparison = review(ours, theirs())
+    [figure] = comparison.figures
+    assert not comparison.differs
     assert (figure.claims, figure.cells) == (len(load_results(ours)[0].figure.claims), len(sweep))
     assert figure.answers == sum(record.digest is not None for record in sweep)
     assert figure.ours == figure.theirs
-    assert describe(found).endswith("\nnothing differs")
+    assert describe(comparison).endswith("\nnothing differs")
 
 
 def test_times_are_not_judged(ours, theirs):
@@ -48,18 +48,18 @@ def test_times_are_not_judged(ours, theirs):
 
 
 def test_another_verdict_is_named_with_both_numbers(ours, theirs):
-    first, *others = load_results(ours)[0].figure.claims
-    other = next(verdict for verdict in Verdict if verdict is not first.verdict)
-    claims = (first.model_copy(update={"verdict": other, "measured": 20.0}), *others)
-    found = review(ours, theirs(lambda figure: figure.model_copy(update={"claims": claims})))
-    assert found.differs
-    assert f"  claim {first.verdict} (312) -> {other} (20): GRETA outperforms SASE.\n" in describe(found)
+    first, *remaining = load_results(ours)[0].figure.claims
+    changed = next(verdict for verdict in Verdict if verdict is not first.verdict)
+    claims = (first.model_copy(update={"verdict": changed, "measured": 20.0}), *remaining)
+    comparison = review(ours, theirs(lambda figure: figure.model_copy(update={"claims": claims})))
+    assert comparison.differs
+    assert f"  claim {first.verdict} (312) -> {changed} (20): GRETA outperforms SASE.\n" in describe(comparison)
 
 
 def test_a_claim_of_one_side_is_a_difference(ours, theirs):
     claims = load_results(ours)[0].figure.claims
-    found = review(ours, theirs(lambda figure: figure.model_copy(update={"claims": claims[:-1]})))
-    [difference] = found.figures[0].claim_differences
+    comparison = review(ours, theirs(lambda figure: figure.model_copy(update={"claims": claims[:-1]})))
+    [difference] = comparison.figures[0].claim_differences
     assert (difference.text, difference.ours, difference.theirs) == (claims[-1].text, claims[-1].verdict, "absent")
 
 
@@ -73,10 +73,10 @@ def test_a_claim_of_one_side_is_a_difference(ours, theirs):
 )
 def test_a_cell_that_differs_is_named(ours, theirs, changes, what):
     [place] = [n for n, r in enumerate(load_results(ours)[0].records) if r.status is Status.OK][:1]
-    found = review(ours, theirs(change_records=lambda records: with_(records, place, **changes)))
-    [cell] = found.figures[0].cell_differences
+    comparison = review(ours, theirs(change_records=lambda records: with_(records, place, **changes)))
+    [cell] = comparison.figures[0].cell_differences
     assert cell.what.startswith(what)
-    assert f"  {cell.what}: {cell.algorithm}" in describe(found)
+    assert f"  {cell.what}: {cell.algorithm}" in describe(comparison)
 
 
 def test_a_cell_that_was_not_run_is_a_difference(ours, theirs):
@@ -86,8 +86,8 @@ def test_a_cell_that_was_not_run_is_a_difference(ours, theirs):
 
 def test_figures_of_one_side_are_named_and_not_judged(ours, theirs, figure, save, record):
     save(ours, figure(experiment="more", panels=ONE), [record(experiment="more")])
-    [found] = [one for one in load_results(ours) if one.figure.experiment == "greta-13.1"]
-    part = write_pack(ours.parent / "part.tar.xz", [found], {})
+    [results] = [candidate for candidate in load_results(ours) if candidate.figure.experiment == "greta-13.1"]
+    part = write_pack(ours.parent / "part.tar.xz", [results], {})
     assert not review(ours, part).differs
     assert "only in ours, not judged: more headline" in describe(review(ours, part))
 

@@ -36,11 +36,11 @@ def test_every_algorithm_has_its_own_colour_and_marker():
 # Blue and green of Okabe and Ito are 0.118 apart under tritanopia: no pair may be closer than the closest of theirs.
 def test_all_algorithms_are_told_apart_with_every_form_of_colour_blindness():
     for matrix in BLINDNESS.values():
-        seen = [
+        colors = [
             np.clip(np.array(matrix) @ (np.array(to_rgb(STYLES[name].color)) ** 2.2), 0, 1) ** (1 / 2.2)
             for name in STYLES
         ]
-        assert min(float(np.linalg.norm(x - y)) for x, y in combinations(seen, 2)) > 0.11
+        assert min(float(np.linalg.norm(x - y)) for x, y in combinations(colors, 2)) > 0.11
 
 
 def test_variants_keep_the_marker_and_hue_and_differ():
@@ -83,7 +83,7 @@ def test_variants_of_one_algorithm_are_told_apart(names):
 def test_an_unknown_algorithm_has_the_same_style_in_every_process():
     code = "from cepbench.plots.style import style; print(style('mine'), style('cet[a=1]'))"
     root = Path(__file__).parents[2]
-    other = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
@@ -91,7 +91,7 @@ def test_an_unknown_algorithm_has_the_same_style_in_every_process():
         cwd=root,
         env={"PYTHONHASHSEED": "77", "PYTHONPATH": str(root)},
     )
-    assert other.stdout.strip() == f"{style('mine')} {style('cet[a=1]')}"
+    assert process.stdout.strip() == f"{style('mine')} {style('cet[a=1]')}"
 
 
 def test_labels():
@@ -121,11 +121,11 @@ def test_variants_of_a_figure_are_assigned_and_apart(path: Path) -> None:
 
 
 def test_an_algorithm_looks_alike_in_all_figures() -> None:
-    """What the papers compare does not depend on what else was measured."""
+    """The styles of the papers' systems do not depend on further systems in a figure."""
     series = [load(path).series for path in experiments().values()]
-    own = ("mine", "mine[depth=3]", "gloria[optimizer=own]")
+    variants = ("mine", "mine[depth=3]", "gloria[optimizer=own]")
     figures = [
-        Results(Path(), make_figure(algorithms=(*names, *own[: 3 * (number % 2)])), ())
+        Results(Path(), make_figure(algorithms=(*names, *variants[: 3 * (number % 2)])), ())
         for number, names in enumerate(series)
     ]
     look = all_styles(figures)
