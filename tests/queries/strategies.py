@@ -82,22 +82,22 @@ def _grown(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
     )
 
 
-def _named_apart(pattern: Pattern, seen: set[str]) -> Pattern:
+def _named_apart(pattern: Pattern, aliases: set[str]) -> Pattern:
     """`pattern` without repeated aliases."""
     match pattern:
         case Event(alias=alias):
-            twice = alias in seen
-            seen.add(alias or "")
+            twice = alias in aliases
+            aliases.add(alias or "")
             return replace(pattern, alias=None) if twice else pattern
         case Or(parts, alias) if alias is not None:
-            twice = alias in seen
-            seen.add(alias)
-            parts = tuple(_named_apart(part, seen) for part in parts)
+            twice = alias in aliases
+            aliases.add(alias)
+            parts = tuple(_named_apart(part, aliases) for part in parts)
             return Or(parts, None if twice else alias)
         case Seq(parts) | Or(parts) | And(parts):
-            return replace(pattern, parts=tuple(_named_apart(part, seen) for part in parts))
+            return replace(pattern, parts=tuple(_named_apart(part, aliases) for part in parts))
         case _:
-            return replace(pattern, part=_named_apart(pattern.part, seen))
+            return replace(pattern, part=_named_apart(pattern.part, aliases))
 
 
 EVENTS: st.SearchStrategy[Pattern] = st.builds(Event, NAMES, st.none() | NAMES)

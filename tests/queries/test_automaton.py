@@ -13,41 +13,41 @@ from tests.contract.streams import batch
 from tests.streams import stream
 
 
-def automaton(pattern: str) -> Automaton:
+def automaton_of(pattern: str) -> Automaton:
     return build(parse_query(f"PATTERN {pattern}").pattern)
 
 
-def types(found: Automaton) -> str:
-    return " ".join(p.type for p in found.positions)
+def types(automaton: Automaton) -> str:
+    return " ".join(p.type for p in automaton.positions)
 
 
-def starts(found: Automaton) -> dict[int, list[int]]:
+def starts(automaton: Automaton) -> dict[int, list[int]]:
     """START positions with their leading negations."""
-    return {i: sorted(p.start) for i, p in enumerate(found.positions) if p.start is not None}
+    return {i: sorted(p.start) for i, p in enumerate(automaton.positions) if p.start is not None}
 
 
-def ends(found: Automaton) -> dict[int, list[int]]:
+def ends(automaton: Automaton) -> dict[int, list[int]]:
     """END positions with their trailing negations."""
-    return {i: sorted(p.end) for i, p in enumerate(found.positions) if p.end is not None}
+    return {i: sorted(p.end) for i, p in enumerate(automaton.positions) if p.end is not None}
 
 
-def transitions(found: Automaton) -> dict[tuple[int, int], list[int]]:
+def transitions(automaton: Automaton) -> dict[tuple[int, int], list[int]]:
     """Transitions with the negations on them."""
-    return {(t.source, t.target): sorted(t.negations) for t in found.transitions}
+    return {(t.source, t.target): sorted(t.negations) for t in automaton.transitions}
 
 
 def test_figure_2_1() -> None:
-    found = automaton("(SEQ(A+, B))+")
-    assert types(found) == "A B"
-    assert (starts(found), ends(found)) == ({0: []}, {1: []})
-    assert transitions(found) == {(0, 0): [], (0, 1): [], (1, 0): []}
+    automaton = automaton_of("(SEQ(A+, B))+")
+    assert types(automaton) == "A B"
+    assert (starts(automaton), ends(automaton)) == ({0: []}, {1: []})
+    assert transitions(automaton) == {(0, 0): [], (0, 1): [], (1, 0): []}
 
 
 def test_figure_2_2_a() -> None:
-    found = automaton("(SEQ(A+, NOT SEQ(C, NOT E, D), B))+")
-    assert types(found) == "A B"
-    assert transitions(found) == {(0, 0): [], (0, 1): [0], (1, 0): []}
-    [inner] = found.negations
+    automaton = automaton_of("(SEQ(A+, NOT SEQ(C, NOT E, D), B))+")
+    assert types(automaton) == "A B"
+    assert transitions(automaton) == {(0, 0): [], (0, 1): [0], (1, 0): []}
+    [inner] = automaton.negations
     assert types(inner) == "C D"
     assert transitions(inner) == {(0, 1): [0]}
     assert types(inner.negations[0]) == "E"
@@ -58,47 +58,47 @@ def test_figure_2_2_a() -> None:
     ("pattern", "start", "end"), [("SEQ(A+, NOT E)", [], [0]), ("SEQ(NOT E, A+)", [0], [])]
 )  # fmt: skip
 def test_figure_2_2_b_and_c(pattern: str, start: list[int], end: list[int]) -> None:
-    found = automaton(pattern)
-    assert (starts(found), ends(found)) == ({0: start}, {0: end})
-    assert transitions(found) == {(0, 0): []}
+    automaton = automaton_of(pattern)
+    assert (starts(automaton), ends(automaton)) == ({0: start}, {0: end})
+    assert transitions(automaton) == {(0, 0): []}
 
 
 def test_figure_12_2() -> None:
-    found = automaton("SEQ(A+, B, A, A+, B+)")
-    assert types(found) == "A B A A B"
-    assert (starts(found), ends(found)) == ({0: []}, {4: []})
-    assert list(transitions(found)) == [(0, 0), (0, 1), (1, 2), (2, 3), (3, 3), (3, 4), (4, 4)]
+    automaton = automaton_of("SEQ(A+, B, A, A+, B+)")
+    assert types(automaton) == "A B A A B"
+    assert (starts(automaton), ends(automaton)) == ({0: []}, {4: []})
+    assert list(transitions(automaton)) == [(0, 0), (0, 1), (1, 2), (2, 3), (3, 3), (3, 4), (4, 4)]
 
 
 def test_at_least_n_has_n_positions_of_one_occurrence() -> None:
-    found = automaton("A{3,}")
-    assert [p.occurrences for p in found.positions] == [(0,)] * 3
-    assert (starts(found), ends(found)) == ({0: []}, {2: []})
-    assert list(transitions(found)) == [(0, 1), (1, 2), (2, 2)]
+    automaton = automaton_of("A{3,}")
+    assert [p.occurrences for p in automaton.positions] == [(0,)] * 3
+    assert (starts(automaton), ends(automaton)) == ({0: []}, {2: []})
+    assert list(transitions(automaton)) == [(0, 1), (1, 2), (2, 2)]
 
 
 def test_parts_that_may_be_absent_are_skipped() -> None:
-    found = automaton("SEQ(A?, B*, C)")
-    assert (starts(found), ends(found)) == ({0: [], 1: [], 2: []}, {2: []})
-    assert list(transitions(found)) == [(0, 1), (1, 1), (0, 2), (1, 2)]
+    automaton = automaton_of("SEQ(A?, B*, C)")
+    assert (starts(automaton), ends(automaton)) == ({0: [], 1: [], 2: []}, {2: []})
+    assert list(transitions(automaton)) == [(0, 1), (1, 1), (0, 2), (1, 2)]
 
 
 def test_negations_go_with_the_part_that_they_stand_beside() -> None:
-    found = automaton("SEQ(A+, B?, NOT C, D)")
-    assert transitions(found) == {(0, 0): [], (0, 1): [], (0, 2): [0], (1, 2): [0]}
-    behind_nothing = automaton("SEQ(A?, NOT C, D)")
+    automaton = automaton_of("SEQ(A+, B?, NOT C, D)")
+    assert transitions(automaton) == {(0, 0): [], (0, 1): [], (0, 2): [0], (1, 2): [0]}
+    behind_nothing = automaton_of("SEQ(A?, NOT C, D)")
     assert starts(behind_nothing) == {0: [], 1: [0]}
-    before_nothing = automaton("SEQ(A, NOT C, D?)")
+    before_nothing = automaton_of("SEQ(A, NOT C, D?)")
     assert ends(before_nothing) == {0: [0], 1: []}
 
 
 def test_an_optional_part_that_is_absent_leaves_the_negation_beside_it() -> None:
-    behind = automaton("SEQ(A, SEQ(NOT B, C?), D)")
+    behind = automaton_of("SEQ(A, SEQ(NOT B, C?), D)")
     assert types(behind) == "A C D"
     assert transitions(behind) == {(0, 1): [0], (0, 2): [0], (1, 2): []}
-    before = automaton("SEQ(A, SEQ(C?, NOT B), D)")
+    before = automaton_of("SEQ(A, SEQ(C?, NOT B), D)")
     assert transitions(before) == {(0, 1): [], (0, 2): [0], (1, 2): [0]}
-    assert ends(automaton("SEQ(A, SEQ(NOT B, C?))")) == {0: [0], 1: []}
+    assert ends(automaton_of("SEQ(A, SEQ(NOT B, C?))")) == {0: [0], 1: []}
 
 
 def test_such_a_negation_holds_in_the_answer() -> None:
@@ -111,20 +111,20 @@ def test_such_a_negation_holds_in_the_answer() -> None:
 
 
 def test_positions_keep_the_numbers_of_their_occurrences() -> None:
-    found = automaton("SEQ(A, NOT B, (SEQ(C, D) OR E)+, F{2,})")
-    assert types(found) == "A C D E F F"
-    assert [p.occurrences for p in found.positions] == [(0,), (2,), (3,), (4,), (5,), (5,)]
+    automaton = automaton_of("SEQ(A, NOT B, (SEQ(C, D) OR E)+, F{2,})")
+    assert types(automaton) == "A C D E F F"
+    assert [p.occurrences for p in automaton.positions] == [(0,), (2,), (3,), (4,), (5,), (5,)]
 
 
 def test_a_loop_joins_trailing_and_leading_negations() -> None:
-    found = automaton("(SEQ(NOT B, A, NOT C))+")
-    assert (starts(found), ends(found)) == ({0: [0]}, {0: [1]})
-    assert transitions(found) == {(0, 0): [0, 1]}
+    automaton = automaton_of("(SEQ(NOT B, A, NOT C))+")
+    assert (starts(automaton), ends(automaton)) == ({0: [0]}, {0: [1]})
+    assert transitions(automaton) == {(0, 0): [0, 1]}
 
 
 def test_the_weaker_of_two_ways_holds() -> None:
-    assert transitions(automaton("(SEQ(A+, NOT C))+")) == {(0, 0): []}
-    assert transitions(automaton("(SEQ((SEQ(A, NOT B))+, NOT C))+")) == {(0, 0): [0]}
+    assert transitions(automaton_of("(SEQ(A+, NOT C))+")) == {(0, 0): []}
+    assert transitions(automaton_of("(SEQ((SEQ(A, NOT B))+, NOT C))+")) == {(0, 0): [0]}
 
 
 @pytest.mark.parametrize(
@@ -136,12 +136,12 @@ def test_the_weaker_of_two_ways_holds() -> None:
 )
 def test_what_has_no_automaton(pattern: str, problem: str) -> None:
     with pytest.raises(QueryError, match=problem):
-        automaton(pattern)
+        automaton_of(pattern)
 
 
 def test_what_every_match_binds_is_not_avoidable() -> None:
-    found = automaton("SEQ(A, B?, C OR D)")
-    assert not found.avoidable({0})
-    assert found.avoidable({1})
-    assert found.avoidable({2})
-    assert not found.avoidable({2, 3})
+    automaton = automaton_of("SEQ(A, B?, C OR D)")
+    assert not automaton.avoidable({0})
+    assert automaton.avoidable({1})
+    assert automaton.avoidable({2})
+    assert not automaton.avoidable({2, 3})

@@ -8,27 +8,27 @@ from cepbench.queries.errors import QueryError
 from cepbench.queries.parser import parse_query
 
 
-def analysis(text: str) -> Analysis:
+def analysis_of(text: str) -> Analysis:
     return analyse(parse_query(f"RETURN COUNT(*) PATTERN {text}"))
 
 
 def trends(automaton: Automaton, length: int) -> list[str]:
     """The sequences of types, one per path, of matches of at most `length` events."""
-    found = []
+    words = []
     paths = [(i, p.type) for i, p in enumerate(automaton.positions) if p.start is not None]
     while paths:
-        found += [word for i, word in paths if automaton.positions[i].end is not None]
+        words += [word for i, word in paths if automaton.positions[i].end is not None]
         paths = [
             (t.target, word + automaton.positions[t.target].type)
             for i, word in paths
             for t in automaton.transitions
             if t.source == i and len(word) < length
         ]
-    return sorted(found)
+    return sorted(words)
 
 
 def test_alternatives_that_share_no_trend_stand_side_by_side() -> None:
-    [union] = analysis("A+ OR SEQ(A, B)").automata
+    [union] = analysis_of("A+ OR SEQ(A, B)").automata
     assert len(union.positions) == 3
     assert trends(union, 3) == ["A", "AA", "AAA", "AB"]
 
@@ -46,23 +46,23 @@ def test_alternatives_that_share_no_trend_stand_side_by_side() -> None:
     ],
 )  # fmt: skip
 def test_a_trend_of_several_alternatives_is_one(pattern: str, expected: list[str]) -> None:
-    [union] = analysis(pattern).automata
+    [union] = analysis_of(pattern).automata
     assert trends(union, 3) == expected
 
 
 def test_bindings_of_one_alternative_stay_many() -> None:
-    [union] = analysis("SEQ(A?, A?) OR A").automata
+    [union] = analysis_of("SEQ(A?, A?) OR A").automata
     assert trends(union, 3) == ["A", "A", "AA"]
 
 
 def test_a_conjunction_has_sides_and_common_trends() -> None:
-    found = analysis("A+ AND SEQ(A, B?)")
-    assert found.conjunction
-    assert [trends(automaton, 2) for automaton in found.automata] == [["A", "AA"], ["A", "AB"], ["A"]]
+    analysis = analysis_of("A+ AND SEQ(A, B?)")
+    assert analysis.conjunction
+    assert [trends(automaton, 2) for automaton in analysis.automata] == [["A", "AA"], ["A", "AB"], ["A"]]
 
 
 def test_common_trends_obey_both_sides() -> None:
-    common = analysis("SEQ(A, NOT C, B) AND SEQ(A a, B b, NOT D) WHERE A.v < 5 AND a.v < b.v").automata[2]
+    common = analysis_of("SEQ(A, NOT C, B) AND SEQ(A a, B b, NOT D) WHERE A.v < 5 AND a.v < b.v").automata[2]
     assert trends(common, 3) == ["AB"]
     [transition] = common.transitions
     assert transition.negations == {0}
@@ -73,7 +73,7 @@ def test_common_trends_obey_both_sides() -> None:
 
 
 def test_predicates_on_pairs_stay_with_their_alternative() -> None:
-    [union] = analysis("SEQ(A, B, C) OR SEQ(D d, E, F f) WHERE d.v < f.v").automata
+    [union] = analysis_of("SEQ(A, B, C) OR SEQ(D d, E, F f) WHERE d.v < f.v").automata
     [pairwise] = union.pairwise
     assert [union.positions[i].type for i in (*pairwise.left, *pairwise.right)] == ["D", "F"]
 
@@ -93,4 +93,4 @@ def test_predicates_on_pairs_stay_with_their_alternative() -> None:
 )
 def test_what_cannot_be_distinguished_is_refused(text: str, problem: str) -> None:
     with pytest.raises(QueryError, match=problem):
-        analysis(text)
+        analysis_of(text)

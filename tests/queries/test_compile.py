@@ -200,6 +200,6 @@ def test_what_events_need_is_known_by_type() -> None:
 
 def test_queries_that_read_the_same_columns_share_their_set() -> None:
     texts = ("SUM(A.n) PATTERN SEQ(A, B)", "SUM(B.n) PATTERN B", "SUM(A.x) PATTERN A")
-    one, two, other = compile_workload([parse_query(f"RETURN {text}") for text in texts], SCHEMA)
-    assert one.columns is two.columns
-    assert one.columns is not other.columns
+    first, second, third = compile_workload([parse_query(f"RETURN {text}") for text in texts], SCHEMA)
+    assert first.columns is second.columns
+    assert first.columns is not third.columns

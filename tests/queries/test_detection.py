@@ -1,4 +1,4 @@
-"""Queries with `WITHIN ... PER MATCH`: what they mean, and what is refused."""
+"""Queries with `WITHIN ... PER MATCH`: their meaning, and refusals."""
 
 from fractions import Fraction
 
@@ -52,10 +52,10 @@ def test_the_clauses_of_a_pattern() -> None:
         "PATTERN SEQ(A a, NOT B, NOT C n, B b+, NOT A z) OR A AND B b2+ OR C+ "
         "WHERE b.x > a.x AND A.y <= 2 AND n.x = 1 WITHIN 5 s PER MATCH"
     )
-    small, one = Relation(Term("y"), Op.LE, 2), Relation(Term("x"), Op.EQ, 1)
+    small, equal = Relation(Term("y"), Op.LE, 2), Relation(Term("x"), Op.EQ, 1)
     assert first.ordered
     assert first.operands == (ClauseOperand((OperandType("A", (small,)),)), ClauseOperand((OperandType("B"),), True))
-    assert first.negated == (NegatedType("B", 1, ()), NegatedType("C", 1, (one,)), NegatedType("A", 2, (small,)))
+    assert first.negated == (NegatedType("B", 1, ()), NegatedType("C", 1, (equal,)), NegatedType("A", 2, (small,)))
     [condition] = first.conditions
     assert (condition.left, condition.right) == (1, 0)
     assert condition.predicate == Comparison(Operand("b", "x"), Op.GT, Operand("a", "x"))
@@ -180,8 +180,8 @@ def test_conditions_stand_in_both_directions() -> None:
     ],
 )
 def test_what_is_refused(text: str, underlined: str, message: str) -> None:
-    found, place = refused(text)
-    assert message in found
+    reported, place = refused(text)
+    assert message in reported
     assert place == underlined
 
 
@@ -214,11 +214,11 @@ def test_an_operand_that_is_an_or() -> None:
 def test_an_or_of_several_operands_as_clauses_without_it() -> None:
     [clause] = clauses("PATTERN SEQ((A OR B) x, C, (A OR C) y) WHERE x.x < y.x WITHIN 5 s PER MATCH")
     assert choices(clause) == 4
-    found = list(without_or(clause))
-    assert [[operand.single.type for operand in one.operands] for one in found] == [
+    alternatives = list(without_or(clause))
+    assert [[operand.single.type for operand in alternative.operands] for alternative in alternatives] == [
         ["A", "C", "A"], ["A", "C", "C"], ["B", "C", "A"], ["B", "C", "C"],
     ]  # fmt: skip
-    assert all(one.conditions == clause.conditions and not one.has_or for one in found)
+    assert all(alternative.conditions == clause.conditions and not alternative.has_or for alternative in alternatives)
 
 
 def test_the_automaton_of_seq_and_or() -> None:
@@ -248,6 +248,6 @@ def test_a_count_is_reported_for_the_whole_stream() -> None:
 def test_too_many_operands() -> None:
     names = ", ".join(f"T{n}" for n in range(MOST_OPERANDS))
     assert len(clauses(f"PATTERN NOT A, {names}, NOT B WITHIN 5 s PER MATCH")[0].operands) == MOST_OPERANDS
-    found, place = refused(f"PATTERN SEQ({names}, A) WITHIN 5 s PER MATCH")
-    assert "join at most 64 events" in found
+    reported, place = refused(f"PATTERN SEQ({names}, A) WITHIN 5 s PER MATCH")
+    assert "join at most 64 events" in reported
     assert place.startswith("SEQ(T0, T1")

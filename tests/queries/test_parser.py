@@ -116,7 +116,7 @@ def test_patterns(text: str, pattern: Pattern) -> None:
 def test_an_or_with_an_alias() -> None:
     span = "WITHIN 5 s PER MATCH"
     either = Or((A, B), "x")
-    for text, found in {
+    for text, expected in {
         "A, (A OR B) x": Seq((A, either)),
         "A, OR(A, B)": Seq((A, Or((A, B)))),
         "(A OR B)+ x, C": Seq((Plus(either), C)),
@@ -125,7 +125,7 @@ def test_an_or_with_an_alias() -> None:
         "(A OR B) x": either,
     }.items():
         query = parse_query(f"PATTERN {text} {span}")
-        assert query.pattern == found
+        assert query.pattern == expected
         assert parse_query(to_text(query)) == query
 
 
@@ -232,8 +232,8 @@ def test_match_queries() -> None:
 
 def test_the_clauses_after_the_pattern_come_in_any_order() -> None:
     clauses = ["SEMANTICS next", "WHERE A.x = 1", "GROUP-BY g", "WITHIN 5 s"]
-    one = parse_query("RETURN COUNT(*) PATTERN A " + " ".join(clauses))
-    assert parse_query("RETURN COUNT(*) PATTERN A " + " ".join(reversed(clauses))) == one
+    query = parse_query("RETURN COUNT(*) PATTERN A " + " ".join(clauses))
+    assert parse_query("RETURN COUNT(*) PATTERN A " + " ".join(reversed(clauses))) == query
 
 
 def test_names() -> None:
@@ -246,10 +246,10 @@ def test_names() -> None:
 
 def test_layout_is_free() -> None:
     text = "RETURN COUNT(*)\nPATTERN SEQ(A, B)\n-- a comment; with a semicolon\n\nWHERE A.x = '--' WITHIN 5 s"
-    one = parse_query(text)
-    assert one.predicates == (Local("A", Relation(Term("x"), Op.EQ, "--")),)
-    assert parse_query("\ufeff" + text.replace("\n", "\r\n")) == one
-    assert parse_query(text.replace("\n", "\r")) == one
+    query = parse_query(text)
+    assert query.predicates == (Local("A", Relation(Term("x"), Op.EQ, "--")),)
+    assert parse_query("\ufeff" + text.replace("\n", "\r\n")) == query
+    assert parse_query(text.replace("\n", "\r")) == query
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="needs the published material beside the repository")

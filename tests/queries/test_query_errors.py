@@ -5,7 +5,7 @@ from cepbench.queries.parser import MOST_CHARACTERS, parse_query
 
 
 def refused(text: str) -> tuple[str, str]:
-    """The message, and what is underlined (with the rest of its line cut off)."""
+    """The message, and the underlined text (with the rest of its line cut off)."""
     with pytest.raises(QueryError) as caught:
         parse_query(text)
     assert caught.value.place is not None
@@ -80,8 +80,8 @@ def refused(text: str) -> tuple[str, str]:
     ],
 )
 def test_syntax(text: str, underlined: str, message: str) -> None:
-    found, place = refused(text)
-    assert message in found
+    reported, place = refused(text)
+    assert message in reported
     assert place == underlined
 
 
@@ -129,8 +129,8 @@ def test_syntax(text: str, underlined: str, message: str) -> None:
     ],
 )
 def test_meaning(text: str, underlined: str, message: str) -> None:
-    found, place = refused(text)
-    assert message in found
+    reported, place = refused(text)
+    assert message in reported
     assert place == underlined
 
 

@@ -1,4 +1,4 @@
-"""Queries without a meaning, and notations of other engines: one line that helps (`refusals.yaml`)."""
+"""Queries without a meaning, and notations of foreign engines: one line that helps (`refusals.yaml`)."""
 
 from pathlib import Path
 from typing import Any

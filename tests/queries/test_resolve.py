@@ -30,9 +30,9 @@ def test_queries_built_by_hand_are_underlined_in_their_canonical_text() -> None:
             window=WindowClause(query.window.within, replace(query.window.slide, amount=-query.window.slide.amount)),
         ),
     ]
-    for one in broken:
+    for malformed in broken:
         with pytest.raises(QueryError) as caught:
-            check(one)
+            check(malformed)
         assert caught.value.place
     check(query)
 
