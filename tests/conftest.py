@@ -95,9 +95,9 @@ def _place(item: pytest.Item) -> tuple[int, str]:
     return len(WITH_SPARK) + 2 - ("full" in marks), item.nodeid.partition("::")[0]
 
 
-def _is_left_out(item: pytest.Item, every: bool) -> bool:
+def _is_left_out(item: pytest.Item, with_all: bool) -> bool:
     marks = {mark.name for mark in item.iter_markers()}
-    return "contained" in marks if every else not marks.isdisjoint(ONLY_WITH_ALL)
+    return "contained" in marks if with_all else not marks.isdisjoint(ONLY_WITH_ALL)
 
 
 @pytest.fixture

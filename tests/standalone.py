@@ -34,10 +34,10 @@ class Standalone:
         # The master chooses its port: a port that is free now may be in use when the master starts.
         self._master = self._start("master.Master", "--host", HOST, "--port", "0")
         deadline = time.monotonic() + START_SECONDS
-        while (found := LISTENING.search((self._folder / "master.Master-1" / "log").read_text())) is None:
+        while (listening := LISTENING.search((self._folder / "master.Master-1" / "log").read_text())) is None:
             assert time.monotonic() < deadline, "the master does not listen"
             time.sleep(0.2)
-        self.url = found[1]
+        self.url = listening[1]
         return self
 
     def __exit__(self, *_: object) -> None:

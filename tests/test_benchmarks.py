@@ -1,4 +1,4 @@
-"""The imports of benchmarks, which run by hand: no other test would notice that something was moved."""
+"""The imports of benchmarks, which run by hand: no other test would notice that a module was moved."""
 
 import ast
 import importlib

@@ -21,7 +21,7 @@ COMPARED = ("query", "verify", "capabilities")
 
 
 def parse_python(text: str) -> None:
-    """Raises if the text is no Python, or imports what cepbench does not have."""
+    """Raises if the text is no Python, or imports a name that cepbench does not have."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.split(".")[0] == "cepbench":
             module = importlib.import_module(node.module)
@@ -68,7 +68,7 @@ def test_blocks_are_valid(file: Path) -> None:
 
 
 def run(command: str, folder: Path) -> str:
-    """What a command of the page prints."""
+    """The output of a command of the page."""
     words = command.replace("cepbench", f"{sys.executable} -m cepbench.cli.main", 1)
     done = subprocess.run(words, shell=True, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
     lines = (done.stdout + done.stderr).splitlines(keepends=True)
@@ -80,7 +80,7 @@ def write_file(before: str, content: str, folder: Path) -> bool:
     written = re.search(r"(?:Write|to) `([\w.]+)`", before)
     if written is None:
         return False
-    if written[1] == "wrong.py":  # the page shows one line of it
+    if written[1] == "wrong.py":  # the page shows one line of the output
         content = (folder / "recount.py").read_text().replace("list(trends)", "trends")
     if "Append" in before:
         content = (folder / written[1]).read_text() + content
@@ -111,7 +111,7 @@ def test_tutorial_shows_what_happens(page: str, tmp_path: Path) -> None:
         if name == "sh":
             printed = ""
             for command in content.splitlines():
-                if command.startswith(tuple(f"cepbench {known} " for known in COMPARED)):
+                if command.startswith(tuple(f"cepbench {subcommand} " for subcommand in COMPARED)):
                     printed = run(command, tmp_path)
         elif name == "text" and printed:
             assert content.strip() in printed

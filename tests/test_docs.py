@@ -1,4 +1,4 @@
-"""What the documents show is true: the example algorithms work, queries parse, findings have the numbers they say."""
+"""Examples in the documents are true: the algorithms work, queries parse, findings have the numbers they say."""
 
 import doctest
 import importlib.util
@@ -52,9 +52,9 @@ def algorithm_of(code: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> Algo
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, module)
     spec.loader.exec_module(module)
-    [kind] = [found for found in vars(module).values() if isinstance(found, type) and "paper" in vars(found)]
-    made: Algorithm = kind()
-    return made
+    [kind] = [value for value in vars(module).values() if isinstance(value, type) and "paper" in vars(value)]
+    algorithm: Algorithm = kind()
+    return algorithm
 
 
 @pytest.fixture(scope="module", params=EXAMPLES)
@@ -94,21 +94,26 @@ def test_query_of_the_language_page_parses() -> None:
 
 
 def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
-    own, whole, in_file, variants, labels, claims, panel, cures, overlaid = re.findall(
+    least_text, whole, in_file, variants, labels, claims, panel, cures, overlaid = re.findall(
         r"```yaml\n(.*?)```", (DOCS / "experiments.md").read_text(), re.DOTALL
     )
     (tmp_path / "own.sase").write_text("PATTERN Stock WITHIN ${within} s")
     for text, points in ((in_file, 2), (variants, 6), (labels, 6)):
-        document = {**yaml.safe_load(own), **yaml.safe_load(text), "algorithms": ["cogra"], "measurements": ["time"]}
+        document = {
+            **yaml.safe_load(least_text),
+            **yaml.safe_load(text),
+            "algorithms": ["cogra"],
+            "measurements": ["time"],
+        }
         document["plot"] = {
             "x": {"name": "within", "label": "Window"},
             "panels": [{"metric": "throughput", "label": "T"}],
         }
-        other = next((axis for axis in document["axes"] if axis != "within"), None)
-        document["plot"] |= {} if other is None else {"series": {"name": other, "label": other}}
+        series = next((axis for axis in document["axes"] if axis != "within"), None)
+        document["plot"] |= {} if series is None else {"series": {"name": series, "label": series}}
         (tmp_path / "mine.yaml").write_text(yaml.safe_dump(document))
-        [mine] = plan([str(tmp_path / "mine.yaml")])
-        assert len({str(cell.point) for cell in mine.cells}) == points
+        [variant] = plan([str(tmp_path / "mine.yaml")])
+        assert len({str(cell.point) for cell in variant.cells}) == points
     kinds = [type(TypeAdapter(Claim).validate_python(claim)) for claim in yaml.safe_load(claims)["claims"]]
     assert kinds == [Effect, Effect, Effect, Limit]
     reported = yaml.safe_load(cures)["plot"]
@@ -116,7 +121,7 @@ def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
     file = tmp_path / "shared-1.1.yaml"
     file.write_text(whole)
     [planned] = plan([str(file)])
-    (tmp_path / "own.yaml").write_text(own)
+    (tmp_path / "own.yaml").write_text(least_text)
     [least] = plan([str(tmp_path / "own.yaml")])
     assert {(cell.algorithm, cell.point["within"]) for cell in least.cells} == {
         (name, within) for name in ("cogra", "greta") for within in (5, 10)
@@ -130,7 +135,7 @@ def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
 
 def findings() -> list[tuple[str, str, int]]:
     """Query, stream and right answer of every row of docs/findings.md; the heading of the table has the semantics."""
-    found = []
+    rows = []
     semantics = ""
     for line in (DOCS / "findings.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -140,8 +145,8 @@ def findings() -> list[tuple[str, str, int]]:
             pattern, *where = re.findall(r"`([^`]+)`", cells[0])[1:]
             text = f"RETURN COUNT(*) PATTERN {pattern} SEMANTICS {semantics} " + "".join(f"WHERE {p}" for p in where)
             column = header.index("right") if "right" in header else header.index("Definition 2.7")
-            found.append((text, cells[1], int(cells[column])))
-    return found
+            rows.append((text, cells[1], int(cells[column])))
+    return rows
 
 
 @pytest.mark.parametrize(("text", "stream", "right"), findings())
@@ -200,13 +205,13 @@ CITED = re.compile(r"docs/([\w/-]+\.md)(?:,\s+(?:rules?\s+(\d)(?:\s+to\s+(\d))?|
 
 def citations() -> set[tuple[str, str, str]]:
     """File, cited document, and the rule or heading (empty if none) of every citation in code and tests."""
-    found = set()
+    cited = set()
     for file in SOURCES:
         text = re.sub(r"\s*\n[\s#/]*", " ", file.read_text())
         for document, first, last, heading in CITED.findall(text):
             for place in (*first, *last) or (heading,):
-                found.add((str(file.relative_to(ROOT)), document, place))
-    return found
+                cited.add((str(file.relative_to(ROOT)), document, place))
+    return cited
 
 
 def test_what_code_cites_of_the_documents_exists() -> None:
@@ -214,8 +219,8 @@ def test_what_code_cites_of_the_documents_exists() -> None:
     assert {document for _, document, _ in cited} >= {"semantics.md", "architecture.md", "query-language.md"}
     for file, document, place in sorted(cited):
         text = (DOCS / document).read_text()
-        wanted = rf"^{place}\. \*\*" if place.isdigit() else rf"^##+ {place}$"
-        assert not place or re.search(wanted, text, re.MULTILINE), f"{file} cites {document}, {place}"
+        heading = rf"^{place}\. \*\*" if place.isdigit() else rf"^##+ {place}$"
+        assert not place or re.search(heading, text, re.MULTILINE), f"{file} cites {document}, {place}"
 
 
 def test_rules_are_numbered_without_a_gap() -> None:
@@ -231,9 +236,11 @@ def test_what_documents_name_exists(file: Path) -> None:
     names = re.findall(rf"`((?:{'|'.join(FOLDERS)}|tests)/[\w/.{{}},-]*)`", file.read_text())
     missing = []
     for name in names:
-        before, _, rest = name.partition("{")
-        inside, _, after = rest.partition("}")
-        missing += [path for path in (before + one + after for one in inside.split(",")) if not (ROOT / path).exists()]
+        before, _, tail = name.partition("{")
+        inside, _, after = tail.partition("}")
+        missing += [
+            path for path in (before + middle + after for middle in inside.split(",")) if not (ROOT / path).exists()
+        ]
     assert set(missing) <= {*(f"algorithms/{name}.py" for name in EXAMPLES), "tests/test_contract.py"}
 
 

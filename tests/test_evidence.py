@@ -1,4 +1,4 @@
-"""What the documentation shows of a run, from a tiny pack; and that it is what the pack in the repository says."""
+"""Pages of the documentation about a run, from a tiny pack and from the pack in the repository."""
 
 import importlib.util
 from pathlib import Path
@@ -36,11 +36,11 @@ def script() -> Any:
 
 
 def test_the_pages_are_those_of_the_pack_in_the_repository(script: Any) -> None:
-    found = script.loaded(PACK)
-    assert {results.figure.profile for results in found} == {"headline"}
+    figures = script.loaded(PACK)
+    assert {results.figure.profile for results in figures} == {"headline"}
     claiming = {name for name, path in experiments().items() if load(path, "headline").claims}
-    assert claiming <= {results.figure.experiment for results in found}
-    assert not [r for results in found for r in results.records if r.status in (Status.WRONG, Status.ERROR)]
+    assert claiming <= {results.figure.experiment for results in figures}
+    assert not [r for results in figures for r in results.records if r.status in (Status.WRONG, Status.ERROR)]
     for name, text in script.texts(PACK).items():
         assert (ROOT / name).read_text(encoding="utf-8") == text, f"run: python scripts/evidence.py {PACK.name}"
     assert all((ROOT / name).is_file() for name in script.pictures(PACK))
@@ -58,11 +58,11 @@ def test_the_page_has_a_row_per_figure_and_what_is_missing(tmp_path: Path, scrip
     )
     verdict = next(iter(Verdict))
     claims = tuple(claim.model_copy(update={"verdict": verdict}) for claim in make_figure().claims[:2])
-    found = [
+    figures = [
         Results(tmp_path, make_figure(panels=ONE, claims=claims), cells),
         Results(tmp_path, make_figure(panels=ONE, id="99", experiment="mine", claims=()), ()),
     ]
-    pages = script.texts(write_pack(tmp_path / "tiny.tar.xz", found, {}))
+    pages = script.texts(write_pack(tmp_path / "tiny.tar.xz", figures, {}))
     page = pages["docs/artifact.md"]
     assert "| GRETA · Poppe 2018, Figure 13.1 | 2 | – |" in pages["README.md"]
     assert TABLE.format(verdict=verdict) in page

@@ -1,4 +1,4 @@
-"""What holds for the project as a whole: import contracts, versions, commands and links of the documents."""
+"""Rules for the project as a whole: import contracts, versions, commands and links of the documents."""
 
 import re
 import shlex

@@ -1,6 +1,6 @@
 """The worked examples of docs/panes.md have the numbers that COGRA answers.
 
-An entry of a map is what precedes the events (nothing, or an A), and a column where trends end. A B behind all events
+A row of a map stands for the events before (none, or an A), and a column for the end of trends. A B behind all events
 shows how many trends end with an A.
 """
 
@@ -37,10 +37,10 @@ def test_the_maps_of_the_examples(query: str, table: list[tuple[str, str, str]])
     assert len(table) == 6
     for events, expected in maps(table).items():
         whole, ended = count(query, events), count(query, f"{events} B9")
-        begun, both = count(query, f"A0 {events}"), count(query, f"A0 {events} B9")
+        begun, surrounded = count(query, f"A0 {events}"), count(query, f"A0 {events} B9")
         direct = count(query, " ".join(["A0", *(word for word in events.split() if "C" in word), "B9"]))
         to_b = np.array([whole, begun - whole])
-        to_a = np.array([ended, both - ended - direct]) - to_b
+        to_a = np.array([ended, surrounded - ended - direct]) - to_b
         answers = np.column_stack([to_a, to_b])
         assert answers.tolist() == expected.tolist(), events
 
@@ -50,6 +50,6 @@ def test_the_products_of_the_examples() -> None:
     assert (together == first + second + first @ second[[1, 0]]).all()
     assert f"{together[0, 1]} matches" in PAGE
     first, second, together = maps(TABLES[1]).values()
-    kept = np.array([0, 1])  # a C in the second part removes what ends with an A
-    goes_on = np.array([[1], [0]])  # and one in the first part what comes after the entry B next
-    assert (together == first * kept + second * goes_on + first[:, :1] * second[1]).all()
+    ending_in_b = np.array([0, 1])  # a C in the second part empties the column of the A's
+    goes_on = np.array([[1], [0]])  # and a C in the first part empties the row of the entry "B next"
+    assert (together == first * ending_in_b + second * goes_on + first[:, :1] * second[1]).all()

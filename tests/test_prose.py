@@ -28,7 +28,7 @@ def public_files() -> list[str]:
 
 
 def phrases_in(text: str) -> list[str]:
-    """Each phrase of the list in a text, with the plain one. It may go over the end of a line, also of a comment."""
+    """Each phrase of the list in a text, with the plain phrase. It may go over the end of a line, also of a comment."""
     joined = re.sub(r"\s*\n[\s#>]*", " ", text)
     return [
         f"{phrase!r} (write {plain})"
@@ -47,5 +47,5 @@ def test_a_phrase_is_not_found_inside_words() -> None:
 
 
 def test_public_text_has_none_of_the_phrases() -> None:
-    found = {name: phrases_in((ROOT / name).read_text()) for name in public_files()}
-    assert {name: phrases for name, phrases in found.items() if phrases} == {}
+    by_file = {name: phrases_in((ROOT / name).read_text()) for name in public_files()}
+    assert {name: phrases for name, phrases in by_file.items() if phrases} == {}

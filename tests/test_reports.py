@@ -1,6 +1,6 @@
 """Public reports of people who use CEP engines, log files and benchmarks: `tests/reports/<ID>/`, as data.
 
-`cases.yaml` names the source and lists command lines of `cepbench`, each with what it must answer or say:
+`cases.yaml` names the source and lists command lines of `cepbench`, each with the expected answer or message:
 
     run         arguments, in a copy of the folder
     algorithms  optional: the case is repeated with `-a` each

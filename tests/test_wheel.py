@@ -1,5 +1,5 @@
-"""What is installed: one package, which leaves foreign packages alone, needs nothing of the checkout, and writes to the
-user's folders only."""
+"""The installed project: one package, which leaves foreign packages alone, needs nothing of the checkout, and writes to
+the user's folders only."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ COMMANDS = {
     "new own": ["own.yaml"],
     "run own.yaml --profile smoke --dry-run --plugin mine.py --set algorithms=[cogra,mine]": [],
 }
-"""What an installed cepbench is asked for outside of the checkout, and the files that it may write there."""
+"""Commands of an installed cepbench outside of the checkout, and the files that they may write there."""
 
 
 @pytest.mark.full
@@ -62,7 +62,7 @@ def test_an_installed_wheel_answers_beside_foreign_packages(tmp_path: Path) -> N
     subprocess.run([*pip, "install", "--no-deps", "--no-index", "--target", site, wheel], check=True)
     for name in FOREIGN:
         assert (site / name / "__init__.py").read_text() == 'OWNER = "somebody else"\n'
-    # The dependencies are those of this environment: what is asked for is only where cepbench comes from.
+    # The dependencies are those of this environment: the test is about the origin of cepbench only.
     (site / "dependencies.pth").write_text("".join(f"{path}\n" for path in sys.path if path.endswith("site-packages")))
     ended = subprocess.run(
         [tmp_path / "empty" / "bin" / "python", "-c", ASK],
