@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cepbench.algorithms.base import Executor, KeyedBatch, KeyedOperator, StateSize
 from cepbench.algorithms.engine.batches import aggregate_rows, new_rows, no_events
 from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.cells import Cells
 from cepbench.algorithms.engine.kernels.clock import HIGH, LOW, TOUCHED
 from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells
 from cepbench.algorithms.engine.kernels.lanes import NO_END, ROOM, Calls
@@ -87,7 +88,7 @@ class Lanes(KeyedOperator):
         self.ends = np.full(size, NO_END, np.int64)
         self.ends[live] = ends
         self.lanes = copies(self.fresh, size=size)
-        mapped(lambda array, kept: array.__setitem__(live, kept), self.lanes, state["lanes"])
+        _set(live, self.lanes, state["lanes"])
         self.arena = self.unpacked(live, state["arena"])
 
     @property
@@ -109,7 +110,7 @@ class Lanes(KeyedOperator):
 
     def clear(self, keys: Ints) -> None:
         """Makes the lanes of keys whose windows are closed those of keys without an event so far."""
-        mapped(lambda array, empty: array.__setitem__(keys, empty), self.lanes, self.fresh)
+        _set(keys, self.lanes, self.fresh)
 
     def grow(self, key: int) -> None:
         """More room, for which the kernel stopped at a key."""
@@ -268,10 +269,30 @@ class OneLane(Executor):
 
 def mapped(function: Callable[..., Any], *states: Any) -> Any:
     """The named tuple of what a function makes of the arrays that lie at the same place in named tuples."""
-    if not isinstance(states[0], tuple):
+    first = states[0]
+    if isinstance(first, Cells):
+        return first.on(*(function(*arrays) for arrays in zip(*(state.planes for state in states), strict=True)))
+    if not isinstance(first, tuple):
         return function(*states)
-    made: Any = type(states[0])
+    made: Any = type(first)
     return made(*(mapped(function, *parts) for parts in zip(*states, strict=True)))
+
+
+def arrays_of(states: Any) -> Iterator[NDArray[Any]]:
+    """The arrays of a named tuple."""
+    if isinstance(states, Cells):
+        yield from states.planes
+    elif isinstance(states, tuple):
+        for part in states:
+            yield from arrays_of(part)
+    else:
+        yield states
+
+
+def _set(keys: Ints, states: Any, values: Any) -> None:
+    """Sets some keys of the arrays of a named tuple."""
+    for array, value in zip(arrays_of(states), arrays_of(values), strict=True):
+        array[keys] = value
 
 
 def copies(fresh: Any, states: Any = None, size: int = 0) -> Any:
@@ -290,9 +311,7 @@ def _more(fresh: NDArray[Any], known: NDArray[Any], size: int) -> NDArray[Any]:
 
 def room_of(states: Any) -> int:
     """Bytes of a named tuple of arrays."""
-    if isinstance(states, tuple):
-        return sum(map(room_of, states))
-    return int(states.nbytes)
+    return sum(array.nbytes for array in arrays_of(states))
 
 
 @lru_cache(maxsize=4)

@@ -51,6 +51,8 @@ def _lane(states: Any, key: Any) -> Any:
     def views(kind: Any, path: str) -> str:
         if isinstance(kind, types.Array):
             return f"{path}[key]"
+        if isinstance(kind, types.Number):
+            return path
         made = f"made_{len(scope)}"
         scope[made] = kind.instance_class
         parts = (views(one, f"{path}.{field}") for field, one in zip(kind.fields, kind.types, strict=True))

@@ -9,7 +9,7 @@ from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.cells import cell_bytes
 from cepbench.algorithms.engine.kernels.clock import NOW, OCCUPIED
 from cepbench.algorithms.engine.kernels.compilation import in_python
-from cepbench.algorithms.engine.kernels.growth import widened
+from cepbench.algorithms.engine.kernels.growth import wider, widened
 from cepbench.algorithms.engine.lanes import CellLanes, mapped
 from cepbench.algorithms.engine.negation import negations_of
 from cepbench.algorithms.engine.peak import Sizes
@@ -53,7 +53,8 @@ class PaneGrained(CellLanes):
         rows = len(self.maps.stopped) + self.maps.starts
         for axis, name in enumerate(("fresh", "lanes")):
             states: PaneCells = getattr(self, name)
-            cells = widened(states.cells, states.cells._fields, added * rows * len(self.maps.after), axis)
+            more = added * rows * len(self.maps.after)
+            cells = states.cells.on(*(wider(plane, more, axis) for plane in states.cells.planes))
             setattr(self, name, widened(states, ("back", "front"), added, axis)._replace(cells=cells))
 
     @property

@@ -79,7 +79,7 @@ class BlockShape:
     def by_block(self, blocks: Blocks | Graph) -> list[NDArray[Any]]:
         """Views of the arrays with blocks, at least one, as their first axis."""
         count = len(blocks.free)
-        cells = [array.reshape(count, len(array) // count, array[0].size) for array in blocks.cells]
+        cells = [array.reshape(count, len(array) // count, array[0].size) for array in blocks.cells.planes]
         columns = (array.reshape(len(array), count, self.width) for array in (blocks.ints, blocks.reals))
         return [blocks.block, blocks.time, blocks.order, *cells, *(array.swapaxes(0, 1) for array in columns)]
 

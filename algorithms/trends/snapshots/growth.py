@@ -84,7 +84,7 @@ class SetState(ABC):
         ints, reals = wider(old.ints[:, first:stop], free), wider(old.reals[:, first:stop], free)
         cell, end = int(counts["oldest_cell"]), int(counts["vertex_cells"])
         free = free_room(len(old.cells.over), end - cell, int(counts["more_vertex_cells"]))
-        cells = Cells._make(wider(array[cell:end], free, axis=0) for array in old.cells)
+        cells = old.cells.on(*(wider(plane[cell:end], free, axis=0) for plane in old.cells.planes))
         event["cell"] -= cell
         for numbers in (event["before"], old.last):
             np.maximum(numbers - first, -1, out=numbers)

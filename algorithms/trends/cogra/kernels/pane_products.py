@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.cells import ZERO, Cells, add, clear, copy
+from cepbench.algorithms.engine.kernels.cells import ZERO, Cells, add, add_product, clear, copy
 from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.trends.cogra.kernels.pane_tables import (
     ALWAYS,
@@ -39,7 +39,6 @@ from cepbench.algorithms.trends.cogra.kernels.pane_tables import (
 )
 from cepbench.algorithms.trends.online.kernels.type_tables import END
 from cepbench.algorithms.trends.snapshots.kernels.cells import copy_run
-from cepbench.algorithms.trends.snapshots.kernels.products import add_product
 
 PRODUCT, RESULT, SLOTS = np.uint64(2), np.uint64(3), np.uint64(EMPTY + 1)
 """Maps in `PaneCells.cells` after those of the current pane and of the trends that wait; the back begins at SLOTS."""

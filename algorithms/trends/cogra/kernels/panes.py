@@ -182,7 +182,7 @@ def _bind(i: Place, p: np.uint64, alone: bool, events: KernelEvents, fixed: Pane
     base = tables.row[k]
     while base != END:
         at = base + p + waits
-        begun = cells.ring.dtype.type(tables.bars[k] & negated == 0)
+        begun = cells.counts.dtype.type(tables.bars[k] & negated == 0)
         append(i, p, begun, base, at, at, False, at, events, tables.template, fixed.shape, cells)
         k += ONE
         base = tables.row[k]

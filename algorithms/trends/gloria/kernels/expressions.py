@@ -39,12 +39,8 @@ def same_run(cells: Cells, i: int, j: int, count: Index) -> bool:
     same = True
     for n in range(count):
         same &= cells.over[i + n] == cells.over[j + n]
-        for c in range(cells.ring.shape[1]):
-            same &= cells.ring[i + n, c] == cells.ring[j + n, c]
-        for c in range(cells.real.shape[1]):
-            same &= cells.real[i + n, c] == cells.real[j + n, c]
-        for c in range(cells.least.shape[1]):
-            same &= cells.least[i + n, c] == cells.least[j + n, c]
+        for c in range(cells.ints.shape[1]):
+            same &= cells.ints[i + n, c] == cells.ints[j + n, c]
     return same
 
 

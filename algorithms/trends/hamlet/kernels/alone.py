@@ -87,7 +87,7 @@ def propagate_sums(
             waits |= not at_once
             to, row = cell if at_once else pending, oldest
             for k in range(low, high + 1):
-                begun = cells.ring.dtype.type(position.start and k >= free)
+                begun = cells.counts.dtype.type(position.start and k >= free)
                 at, held = (to + row, to + row) if sole else (trends, empty)
                 append(
                     np.uint64(i), place, begun, row, at, held, position.direct, final + row, events, before, shape,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.arrays import Place
+from cepbench.algorithms.engine.kernels.arrays import Place, number
 from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, Cells, sum_exceeds, weighted
 from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.algorithms.engine.kernels.events import KernelEvents
@@ -61,63 +61,65 @@ def append(
     e = first
     while lasts(e, first, tables, shape):
         q = base + tables.source[e]
-        addend = cells.ring[q, 0]
+        addend = cells.counts[q, 0]
         count += addend
         over |= cells.over[q] | np.uint64(sum_exceeds(count, addend))
         e += ONE
     count_over = over & ONE
     extends = count != 0 or count_over != ZERO
-    total = cells.ring[held, 0] + count
+    total = cells.counts[held, 0] + count
     total_over = cells.over[held] | np.uint64(sum_exceeds(total, count))
-    cells.ring[at, 0] = total
+    cells.counts[at, 0] = total
     final_over = ZERO
     if finishes:
-        total = cells.ring[final, 0] + count
+        total = cells.counts[final, 0] + count
         final_over = cells.over[final] | np.uint64(sum_exceeds(total, count))
-        cells.ring[final, 0] = total
-    for c in range(ONE, np.uint64(len(shape.ring))):
+        cells.counts[final, 0] = total
+    for c in range(ONE, number(cells.words.real)):
         wrapped = False
-        summed = cells.ring.dtype.type(0)
+        summed = cells.counts.dtype.type(0)
         e = first
         while lasts(e, first, tables, shape):
-            addend = cells.ring[base + tables.source[e], c]
+            addend = cells.counts[base + tables.source[e], c]
             summed += addend
             wrapped |= sum_exceeds(summed, addend)
             e += ONE
         addend, beyond = weighted(cells, tables.ring.column[c], events.ints, i, count, count_over)
         bound = tables.ring.bound[c, p]
-        addend = addend if bound else cells.ring.dtype.type(0)
+        addend = addend if bound else cells.counts.dtype.type(0)
         summed += addend
         wrapped |= (bound and beyond) or sum_exceeds(summed, addend)
         over |= np.uint64(wrapped) << c
-        total = cells.ring[held, c] + summed
+        total = cells.counts[held, c] + summed
         total_over |= np.uint64(sum_exceeds(total, summed)) << c
-        cells.ring[at, c] = total
+        cells.counts[at, c] = total
         if finishes:
-            total = cells.ring[final, c] + summed
+            total = cells.counts[final, c] + summed
             final_over |= np.uint64(sum_exceeds(total, summed)) << c
-            cells.ring[final, c] = total
+            cells.counts[final, c] = total
     cells.over[at] = over | total_over
     if finishes:
         cells.over[final] = over | final_over
-    for c in range(np.uint64(len(shape.real))):
+    for c in range(number(cells.words.real), number(cells.words.least)):
+        n = c - number(cells.words.real)
         real = 0.0
         e = first
         while lasts(e, first, tables, shape):
-            real += cells.real[base + tables.source[e], c]
+            real += cells.reals[base + tables.source[e], c]
             e += ONE
-        value = events.reals[np.uint64(tables.real.column[c]), i] * float(count)
-        real += value if extends and tables.real.bound[c, p] else 0.0  # zero trends add nothing, not even 0 * inf
-        cells.real[at, c] = cells.real[held, c] + real
+        value = events.reals[np.uint64(tables.real.column[n]), i] * float(count)
+        real += value if extends and tables.real.bound[n, p] else 0.0  # zero trends add nothing, not even 0 * inf
+        cells.reals[at, c] = cells.reals[held, c] + real
         if finishes:
-            cells.real[final, c] += real
-    for c in range(np.uint64(len(shape.least))):
-        key = events.ints[np.uint64(tables.least.column[c]), i]
-        least = key if extends and tables.least.bound[c, p] else NO_VALUE
+            cells.reals[final, c] += real
+    for c in range(number(cells.words.least), number(cells.words.end)):
+        n = c - number(cells.words.least)
+        key = events.ints[np.uint64(tables.least.column[n]), i]
+        least = key if extends and tables.least.bound[n, p] else NO_VALUE
         e = first
         while lasts(e, first, tables, shape):
-            least = min(least, cells.least[base + tables.source[e], c])
+            least = min(least, cells.ints[base + tables.source[e], c])
             e += ONE
-        cells.least[at, c] = min(cells.least[held, c], least)
+        cells.ints[at, c] = min(cells.ints[held, c], least)
         if finishes:
-            cells.least[final, c] = min(cells.least[final, c], least)
+            cells.ints[final, c] = min(cells.ints[final, c], least)

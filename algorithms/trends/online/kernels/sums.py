@@ -26,7 +26,6 @@ from cepbench.algorithms.engine.kernels.cells import (
     copy,
     empty_cells,
     is_empty,
-    sum_exceeds,
 )
 from cepbench.algorithms.engine.kernels.clock import (
     HIGH,
@@ -46,7 +45,7 @@ from cepbench.algorithms.engine.kernels.lanes import DONE, ROWS, Calls, over_key
 from cepbench.algorithms.trends.online.kernels.appending import append, first_of, lasts
 from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, NEXT
 from cepbench.algorithms.trends.online.kernels.type_tables import END, NEGATED, NegatedTypes, Shape, TypeTables
-from cepbench.queries.aggregates import NO_VALUE, Layout
+from cepbench.queries.aggregates import Layout
 
 TWO = np.uint64(2)
 
@@ -99,7 +98,7 @@ def new_cells(span: int, positions: int, layout: Layout, arithmetic: str, clock:
     """Cells of `span` windows before the first event."""
     cells = empty_cells(2 * span * (positions + 2), layout, arithmetic)
     return TypeCells(
-        Cells(*(np.ascontiguousarray(channels.T) for channels in cells)),
+        cells.on(*(np.ascontiguousarray(plane.T) for plane in cells.planes)),
         np.zeros(positions, np.int64),
         np.zeros(positions + 1, np.bool_),
         clock,
@@ -170,7 +169,7 @@ def _aggregate(
     `extend`: the function for an event that is alone at its time stamp.
     """
     template, window, span = fixed.template, fixed.window, fixed.span
-    state = _cell_by_cell(stored)
+    state = _cell_by_cell(stored, fixed.shape)
     clock, size, shown = state.clock, written, ALL
     now, occupied = clock[NOW], clock[OCCUPIED] != 0
     pane = _pane(fixed, state)
@@ -242,7 +241,7 @@ def _extend_any(
     if p == NEGATED:
         _forbid(i, events, fixed, state)
     elif _matches(i, p, events, fixed.template, state):
-        begun, base, half = state.cells.ring.dtype.type(fixed.template.start[p]), pane.first, _half(fixed, state)
+        begun, base, half = state.cells.counts.dtype.type(fixed.template.start[p]), pane.first, _half(fixed, state)
         for _ in range(pane.windows):
             at = base + p
             append(i, p, begun, base, at, at, False, at, events, fixed.template, fixed.shape, state.cells)
@@ -257,7 +256,7 @@ def _extend_next(
     """As `_extend_any`; empties the positions before p, whose trends the event extends."""
     template, shape, cells = fixed.template, fixed.shape, state.cells
     if _matches(i, p, events, template, state):
-        begun, base, half = cells.ring.dtype.type(template.start[p]), pane.first, _half(fixed, state)
+        begun, base, half = cells.counts.dtype.type(template.start[p]), pane.first, _half(fixed, state)
         empty = np.uint64(len(state.waiting))
         for _ in range(pane.windows):
             final = _final(base, p, half, template, state)
@@ -265,7 +264,7 @@ def _extend_next(
             e = before = first_of(p, template, shape)
             while lasts(e, before, template, shape):
                 q = template.source[e]
-                _empty(base + (empty if q == p else q), shape, cells)  # the trends of p have replaced those before
+                clear(cells, base + (empty if q == p else q))  # the trends of p have replaced those before
                 e += ONE
             base = _following(base, half, state)
     return shown
@@ -282,12 +281,12 @@ def _extend_contiguous(
     empty = np.uint64(len(state.waiting))
     matches = _matches(i, p, events, template, state)
     if matches:
-        begun, base, half = cells.ring.dtype.type(template.start[p]), pane.first, _half(fixed, state)
+        begun, base, half = cells.counts.dtype.type(template.start[p]), pane.first, _half(fixed, state)
         for _ in range(pane.windows):
             final = _final(base, p, half, template, state)
             append(i, p, begun, base, base + p, base + template.held[p], True, final, events, template, shape, cells)
             if shown != ALL:
-                _empty(base + (empty if shown == p else shown), shape, cells)
+                clear(cells, base + (empty if shown == p else shown))
             base = _following(base, half, state)
     holds = p if matches else empty
     if shown == ALL:
@@ -312,7 +311,7 @@ def _wait(i: Any, semantics: int, pane: Pane, events: KernelEvents, fixed: Typed
                 while template.source[e] != END:
                     state.consumed[template.source[e]] = True
                     e += ONE
-            begun, base = state.cells.ring.dtype.type(template.start[p]), pane.first
+            begun, base = state.cells.counts.dtype.type(template.start[p]), pane.first
             for _ in range(pane.windows):
                 at, final = base + p + half, _final(base, p, half, template, state)
                 append(
@@ -336,7 +335,7 @@ def _forbid(i: Any, events: KernelEvents, fixed: Typed, state: TypeCells) -> Non
     while fixed.negated.position[n] != END:
         if fits(fixed.negated.condition[n], i, events):
             for row in range(np.uint64(fixed.span)):
-                _empty(row * _stride(state) + fixed.negated.position[n], fixed.shape, state.cells)
+                clear(state.cells, row * _stride(state) + fixed.negated.position[n])
         n += ONE
 
 
@@ -374,39 +373,18 @@ def _final(base: np.uint64, p: np.uint64, half: np.uint64, template: TypeTables,
 
 
 @inlined
-def _cell_by_cell(stored: TypeCells) -> TypeCells:
+def _cell_by_cell(stored: TypeCells, shape: Shape) -> TypeCells:
     """The same memory with cells as the first axis."""
-    ring, over, real, least = stored.cells
-    return TypeCells(Cells(ring.T, over, real.T, least.T), stored.waiting, stored.consumed, stored.clock)
+    words = stored.cells
+    cells = Cells(words.counts.T, words.reals.T, words.ints.T, words.over, shape.words)
+    return TypeCells(cells, stored.waiting, stored.consumed, stored.clock)
 
 
 @inlined
-def _empty(i: np.uint64, shape: Shape, cells: Cells) -> None:
-    """As `clear`, which does not know how many channels there are when it is compiled."""
-    for c in range(np.uint64(len(shape.ring))):
-        cells.ring[i, c] = cells.ring.dtype.type(0)
-    cells.over[i] = ZERO
-    for c in range(np.uint64(len(shape.real))):
-        cells.real[i, c] = 0.0
-    for c in range(np.uint64(len(shape.least))):
-        cells.least[i, c] = NO_VALUE
-
-
-@inlined
-def _move(i: np.uint64, j: np.uint64, shape: Shape, cells: Cells) -> None:
+def _move(i: np.uint64, j: np.uint64, cells: Cells) -> None:
     """Adds the trends of cell j to cell i, and empties cell j."""
-    over = cells.over[i] | cells.over[j]
-    for c in range(np.uint64(len(shape.ring))):
-        addend = cells.ring[j, c]
-        total = cells.ring[i, c] + addend
-        over |= np.uint64(sum_exceeds(total, addend)) << c
-        cells.ring[i, c] = total
-    cells.over[i] = over
-    for c in range(np.uint64(len(shape.real))):
-        cells.real[i, c] += cells.real[j, c]
-    for c in range(np.uint64(len(shape.least))):
-        cells.least[i, c] = min(cells.least[i, c], cells.least[j, c])
-    _empty(j, shape, cells)
+    add(cells, i, cells, j)
+    clear(cells, j)
 
 
 @inner
@@ -430,14 +408,14 @@ def _show(semantics: int, fixed: Typed, state: TypeCells) -> None:
         for p in range(np.uint64(len(state.waiting))):
             if state.consumed[p] or (semantics == CONTIGUOUS and clock[OCCUPIED] == 1):
                 for row in range(np.uint64(fixed.span)):
-                    _empty(row * stride + p, fixed.shape, cells)
+                    clear(cells, row * stride + p)
                 state.consumed[p] = False
     half = _half(fixed, state)
     base = np.uint64(clock[LOW]) % np.uint64(fixed.span) * stride
     for _ in range(clock[HIGH] - clock[LOW] + 1):
         for n in range(clock[TOUCHED]):
             at = base + np.uint64(state.waiting[n])
-            _move(at, at + half, fixed.shape, cells)
+            _move(at, at + half, cells)
         base = _following(base, half, state)
     clock[TOUCHED] = 0
     clock[OCCUPIED] = 0
@@ -469,5 +447,5 @@ def _advance(now: int, semantics: int, fixed: Typed, state: TypeCells, out: RowC
         for k in range(max(last + 1, clock[LOW]), clock[HIGH] + 1):
             base = np.uint64(k) % np.uint64(fixed.span) * _stride(state)
             for n in range(np.uint64(len(fixed.negated.opened))):
-                cells.ring[base + fixed.negated.opened[n], ZERO] = cells.ring.dtype.type(1)
+                cells.counts[base + fixed.negated.opened[n], ZERO] = cells.counts.dtype.type(1)
     return size

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Flags, Index, Ints
+from cepbench.algorithms.engine.kernels.cells import Words, words_of
 from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, NEXT
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Tables, Weights, csr
@@ -75,19 +76,13 @@ class NegatedTypes(NamedTuple):
     opened: Index
 
 
-Size = tuple[bool, ...] | Flags
-
-
 class Shape(NamedTuple):
-    """Numbers of channels, each as a length, and of the `sources` before a position, 0 if they vary.
+    """The words of a cell, and the number of `sources` before a position, as a length, 0 if they vary.
 
-    The length of a tuple is known when a kernel is compiled, which makes it up to 1.4 times as fast, but takes seconds
-    for each combination. That of an array is known when the kernel runs.
+    What is known when a kernel is compiled makes it up to 1.4 times as fast, but takes seconds for each combination.
     """
 
-    ring: Size
-    real: Size
-    least: Size
+    words: Words
     sources: tuple[bool, ...]
 
 
@@ -172,5 +167,7 @@ def shape_of(semantics: int, layout: Layout, tables: Tables, arithmetic: str) ->
     sizes = (semantics, len(layout.ring), len(layout.real), len(layout.least))
     predecessors = np.diff(tables.enter_ptr).max(initial=0)
     common = arithmetic == "modular" and sizes in COMMON_SHAPES and predecessors <= MAX_SOURCES
-    ring, real, least = ((False,) * size if common else np.zeros(size, np.bool_) for size in sizes[1:])
-    return Shape(ring, real, least, (False,) * MAX_SOURCES if common else ())
+    words = words_of(layout)
+    if common:
+        return Shape(Words(*((False,) * int(word) for word in words)), (False,) * MAX_SOURCES)
+    return Shape(words, ())
