@@ -16,8 +16,15 @@ Place = int | np.uint64
 """An index. Unsigned ones spare kernels the test for Python's negative ones."""
 
 
-Size = np.uint64 | tuple[bool, ...]
-"""A number that is known when a kernel runs, or, as the length of a tuple, when it is compiled."""
+Static = tuple[bool, ...]
+"""A number that is known when a kernel is compiled, as the length of a tuple. As a condition: whether it is not 0."""
+Size = np.uint64 | Static
+"""A number that is known when a kernel runs, or when it is compiled."""
+
+
+def static(value: int | bool | np.bool_) -> Static:
+    """A number or a flag that is known when a kernel is compiled: it has a kernel of its own."""
+    return (True,) * int(value)
 
 
 def number(size: Size) -> np.uint64:

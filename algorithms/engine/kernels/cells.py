@@ -79,6 +79,12 @@ def words_of(layout: Layout) -> Words:
     return Words(np.uint64(real), np.uint64(least), np.uint64(least + len(layout.least)))
 
 
+@inlined
+def with_words(cells: Cells, words: Words) -> Cells:
+    """The same cells, of whose words a kernel knows when it is compiled."""
+    return Cells(cells.counts, cells.reals, cells.ints, cells.over, words)
+
+
 class Weighing(NamedTuple):
     """Which positions count for which channels, as in `queries.tables.Tables`.
 
@@ -171,7 +177,9 @@ def add_product(to: Cells, i: Place, cells: Cells, s: Place, v: Place, weights: 
         if exceeds or sum_exceeds(total, addend):
             over |= bit
         if c > ZERO and (weights is None or weights.ring.bound[c, p]):
-            addend, exceeds = times(cells.counts[s, c], cells.over[s] & bit != ZERO, count, count_over, nothing, modular)
+            addend, exceeds = times(
+                cells.counts[s, c], cells.over[s] & bit != ZERO, count, count_over, nothing, modular
+            )
             total += addend
             if exceeds or sum_exceeds(total, addend):
                 over |= bit

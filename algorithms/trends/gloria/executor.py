@@ -109,7 +109,7 @@ class PlanState(SetState):
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
-        note_state(self.compiled.program.tables, self.totals, self.shared.q_set, self.graph.counters)
+        note_state(self.compiled.program.tables, self.totals, self.shared.q_set, self.graph.size)
 
 
 class GloriaExecutor(SetExecutor):

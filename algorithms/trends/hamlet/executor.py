@@ -17,7 +17,7 @@ from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.hamlet.compilation import CompiledSet
 from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord, ClassRecord, find_bursts, scan_bursts
 from cepbench.algorithms.trends.hamlet.kernels.state import (
-    VALUES,
+    ROW,
     CountRecord,
     GraphletStore,
     GroupHistoryRecord,
@@ -58,7 +58,7 @@ class HamletSetState(SetState):
         units = np.zeros(len(template.unit), records_of(SharingRecord))
         units["apart"] = -1
         self.graphlets = GraphletStore(
-            cells=self.cells(FIRST_SNAPSHOTS * (VALUES + int(template.whole["contexts"][0]))),
+            cells=self.cells(FIRST_SNAPSHOTS * (ROW.values + int(template.whole["contexts"][0]))),
             snapshot=np.zeros(FIRST_SNAPSHOTS, records_of(SnapshotRecord)),
             group=np.zeros(len(template.group), records_of(GroupHistoryRecord)),
             unit=units,
@@ -88,7 +88,7 @@ class HamletSetState(SetState):
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
-        note_state(buffered, self.compiled.program.template, self.totals, self.graph.counters)
+        note_state(buffered, self.compiled.program.template, self.totals, self.graph.size)
 
 
 class HamletExecutor(SetExecutor):

@@ -11,7 +11,7 @@ from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.engine.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.engine.kernels.growth import wider
 from cepbench.algorithms.trends.online.blocks import BlockShape, empty_positions
-from cepbench.algorithms.trends.online.kernels.store import Graph
+from cepbench.algorithms.trends.online.kernels.store import Graph, GraphSizeRecord
 from cepbench.algorithms.trends.online.kernels.template import Template
 from cepbench.algorithms.trends.online.template import empty_totals
 from cepbench.algorithms.trends.snapshots.compilation import CompiledMembers
@@ -43,7 +43,7 @@ class SetState(ABC):
         self.shape = BlockShape(columns, span, compiled.channels.layout, arithmetic, small)
         position = empty_positions(template, compiled.program.predicates)
         blocks = self.shape.empty(int(template.position["kept"].sum()))
-        self.graph = Graph(position=position, counters=np.zeros(2, np.int64), **blocks._asdict())
+        self.graph = Graph(position=position, size=np.zeros(1, records_of(GraphSizeRecord)), **blocks._asdict())
 
     @property
     def counts(self) -> Any:

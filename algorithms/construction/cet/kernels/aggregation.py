@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from cepbench.algorithms.construction.cet.kernels.graph import TrendGraph
 from cepbench.algorithms.engine.kernels.arrays import Codes, Ints, Reals
 from cepbench.algorithms.engine.kernels.cells import ONE, Cells, add, add_trend, begin, clear, copy, extend, sum_exceeds
