@@ -9,6 +9,7 @@ from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.cells import Cells, begin
 from cepbench.algorithms.engine.kernels.cells import clear as empty
 from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, inner
+from cepbench.algorithms.engine.kernels.constants import LATEST
 from cepbench.algorithms.trends.gloria.kernels.program import GloriaTables
 from cepbench.algorithms.trends.gloria.kernels.state import Expressions, QSetState
 from cepbench.algorithms.trends.online.kernels.template import Totals
@@ -39,12 +40,8 @@ def same_run(cells: Cells, i: int, j: int, count: Index) -> bool:
     same = True
     for n in range(count):
         same &= cells.over[i + n] == cells.over[j + n]
-        for c in range(cells.ring.shape[1]):
-            same &= cells.ring[i + n, c] == cells.ring[j + n, c]
-        for c in range(cells.real.shape[1]):
-            same &= cells.real[i + n, c] == cells.real[j + n, c]
-        for c in range(cells.least.shape[1]):
-            same &= cells.least[i + n, c] == cells.least[j + n, c]
+        for c in range(cells.ints.shape[1]):
+            same &= cells.ints[i + n, c] == cells.ints[j + n, c]
     return same
 
 
@@ -116,7 +113,7 @@ def has_room(g: int, needed: Index, tables: GloriaTables, shared: Expressions) -
 @inner
 def forget_before(g: int, tables: GloriaTables, opened: Records, shared: Expressions) -> None:
     """Drops the snapshots of Q-set g that have left all windows of its queries; `opened` as `Totals.open`."""
-    q_set, floor = shared.q_set[g], np.int64(2**62)
+    q_set, floor = shared.q_set[g], np.int64(LATEST)
     for n in range(tables.q_set[g].sharing_query, tables.q_set[g].sharing_query_end):
         w = tables.position[tables.sharing_query[n].position].window
         floor = min(floor, opened[w].low * tables.window[w].slide)

@@ -30,7 +30,7 @@ Index = int | np.int64
 def add(cells: Cells, i: Index, source: Cells, j: Index) -> None:
     """`kernels.cells.add`."""
     if counts_only(cells):
-        add_ring(cells, int(i), 0, source.ring[j, 0])
+        add_ring(cells, int(i), 0, source.counts[j, 0])
         cells.over[i] |= source.over[j]
     else:
         _add_all(cells, int(i), source, int(j))
@@ -40,7 +40,7 @@ def add(cells: Cells, i: Index, source: Cells, j: Index) -> None:
 def clear(cells: Cells, i: Index) -> None:
     """`kernels.cells.clear`."""
     if counts_only(cells):
-        cells.ring[i, 0] = cells.ring.dtype.type(0)
+        cells.counts[i, 0] = cells.counts.dtype.type(0)
         cells.over[i] = ZERO
     else:
         _clear_all(cells, int(i))
@@ -50,7 +50,7 @@ def clear(cells: Cells, i: Index) -> None:
 def copy(cells: Cells, i: Index, source: Cells, j: Index) -> None:
     """`kernels.cells.copy`."""
     if counts_only(cells):
-        cells.ring[i, 0] = source.ring[j, 0]
+        cells.counts[i, 0] = source.counts[j, 0]
         cells.over[i] = source.over[j]
     else:
         _copy_all(cells, int(i), source, int(j))
