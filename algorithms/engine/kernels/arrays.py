@@ -14,6 +14,10 @@ Place = int | np.uint64
 """An index. Unsigned ones spare kernels the test for Python's negative ones."""
 
 
+NONE = -1
+"""No item of a table."""
+
+
 def readonly(array: NDArray[Any]) -> NDArray[Any]:
     """A read-only view: Numba compiles a kernel per kind of array, so each argument is always of one kind."""
     view = array.view()
