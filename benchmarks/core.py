@@ -19,9 +19,8 @@ import numpy as np
 
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
 from cepbench.algorithms.detection.core.counting import CountExecutor
-from cepbench.algorithms.detection.core.kernels.enumeration import (
-    delay_of,
-)
+from cepbench.algorithms.detection.core.kernels.automaton import Lack
+from cepbench.algorithms.detection.core.kernels.enumeration import delay_of
 from cepbench.algorithms.detection.core.runs import Runs
 from cepbench.algorithms.engine.batches import kernel_events
 from cepbench.events.batch import EventBatch
@@ -62,8 +61,7 @@ def read(text: str, events: EventBatch) -> tuple[Runs, float]:
         piece = events.slice(start, min(start + BATCH, len(events)))
         batch = kernel_events(query.columns, piece)
         started = time.process_time()
-        for _ in runs.read(batch, piece.position):
-            pass
+        runs.read(batch, piece.position)
         if 5 * (start + len(piece)) > len(events):
             spent, measured = spent + time.process_time() - started, measured + len(piece)
     return runs, spent / measured
@@ -76,11 +74,11 @@ def no_last_event(size: int) -> None:
     for unit in ("events", "s"):
         for window in (100, 1_000, 10_000, 100_000, 1_000_000):
             runs, seconds = read(f"PATTERN SEQ(A, B, C, L) WITHIN {window} {unit} PER MATCH", events)
-            count = runs.set.counters[0]
+            count = runs.counters
             print(
                 f"  {window:>9,} {unit:<6} {1e-6 / seconds:6.1f} M events/s, {seconds * 1e9:6.1f} ns and "
                 f"{count['steps'] / len(events):.3f} steps per event, {count['next_node'] / len(events):.3f} nodes, "
-                f"{runs.live_nodes:,} live, room for {len(runs.set.node):,}"
+                f"{runs.live_nodes:,} live, room for {runs.set.room(Lack.NODES):,}"
             )
 
 
@@ -118,7 +116,7 @@ def enumeration(size: int) -> None:
     for text, types in (("SEQ(A, B, C)", 9), ("SEQ(A, B+, C)", 9), ("SEQ(A, B, C, D, E, F)", 9)):
         window = 100 if "+" not in text else 60
         runs, _ = read(f"PATTERN {text} WITHIN {window} events PER MATCH", stream(size, types))
-        delays, mark = runs.search.delays, runs.search.marks[0]
+        delays, mark = runs.search.arrays.delays, runs.search.arrays.counters[0]
         matches = int(delays.sum())
         tick = runs.enumeration_seconds / max(int(mark["all_ticks"]), 1)
         worst = delay_of(int(np.searchsorted(np.cumsum(delays), 0.999 * matches)))

@@ -27,9 +27,8 @@ def ours(types: list[str], window: int, size: int, kinds: int) -> tuple[float, f
     query, events = compiled(f"PATTERN SEQ({', '.join(types)}) WITHIN {window} events PER MATCH"), stream(size, kinds)
     batch = kernel_events(query.columns, events)
     for _ in range(2):  # the first run is a warm-up
-        runs, parts = Runs(query.parts[0], SubsetAutomaton.of(query.parts[0]), query.reach, True, digests=False), []
-        for rows in runs.read(batch, events.position):
-            parts += [part for part in rows if isinstance(part, MatchRows)]
+        runs = Runs(query.parts[0], SubsetAutomaton.of(query.parts[0]), query.reach, True, digests=False)
+        parts = [part for part in runs.read(batch, events.position) if isinstance(part, MatchRows)]
     listed = [
         part.positions[a:b].tolist() for part in parts for a, b in zip(part.offsets, part.offsets[1:], strict=False)
     ]

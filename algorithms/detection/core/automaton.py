@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cepbench.algorithms.detection.core.kernels.automaton import NOTHING, START, UNKNOWN, Cea, EdgeRecord
+from cepbench.algorithms.detection.core.kernels.automaton import NOTHING, START, UNKNOWN, Cea, EdgeRecord, Lack
 from cepbench.queries.automaton import Automaton
 from cepbench.queries.compile import Part
 from cepbench.queries.model import Condition
@@ -84,17 +84,28 @@ class SubsetAutomaton:
         codes[part.tables.binding] = np.repeat(np.arange(kinds), np.diff(part.tables.binding_ptr))
         return cls(part.automaton, codes.tolist(), kinds)
 
-    def decide(self, asked: int) -> None:
+    def extend(self, lack: int, asked: int, version: int) -> None:
+        """Adds what a kernel lacks that has the tables of a version, unless another key has added to them since."""
+        if version == self.version:
+            self.version += 1
+            self._tables = None
+            self._decide(asked) if lack == Lack.DECISION else self._take(asked)
+
+    def tables(self) -> Cea:
+        """The automaton so far as arrays; `list` is a copy for the caller, since kernels reorder it."""
+        if self._tables is None:
+            self._tables = self._new_tables()
+        return self._tables._replace(list=self._tables.list.copy())
+
+    def _decide(self, asked: int) -> None:
         """Adds the next decision for a new outcome of a test (`kernels.automaton.undecided`)."""
-        self._changed()
         test, passed = divmod(asked, 2)
         node = self.tests[test]
         positions = node.passed | (self.groups[node.kind][node.asked] if passed else 0)
         node.branch[passed] = self._decided(node.kind, node.asked + 1, positions)
 
-    def take(self, asked: int) -> None:
+    def _take(self, asked: int) -> None:
         """Adds the target of an edge, by its number in the tables, when the first event takes it."""
-        self._changed()
         taken = [edge for edges in self.edges for edge in edges][asked]
         if taken.positions not in self.states:
             self.states.append(taken.positions)
@@ -105,16 +116,6 @@ class SubsetAutomaton:
         if pair not in self.lists:
             self.lists.append(pair)
         taken.list = self.lists.index(pair)
-
-    def tables(self) -> Cea:
-        """The automaton so far as arrays; `list` is a copy for the caller, since kernels reorder it."""
-        if self._tables is None:
-            self._tables = self._new_tables()
-        return self._tables._replace(list=self._tables.list.copy())
-
-    def _changed(self) -> None:
-        self.version += 1
-        self._tables = None
 
     def _new_tables(self) -> Cea:
         edge_ptr = np.zeros(len(self.edges) + 1, np.int64)

@@ -10,11 +10,8 @@ import numpy as np
 
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
-from cepbench.algorithms.detection.core.kernels.automaton import START
+from cepbench.algorithms.detection.core.kernels.automaton import START, Lack
 from cepbench.algorithms.detection.core.kernels.counting import (
-    LOG_BYTES,
-    OF_LOG,
-    OF_ROWS,
     CountersRecord,
     CountingRecord,
     Counts,
@@ -22,9 +19,8 @@ from cepbench.algorithms.detection.core.kernels.counting import (
     Products,
     count,
 )
-from cepbench.algorithms.detection.core.kernels.update import OF_DECISIONS
+from cepbench.algorithms.engine.arena import Arena, Table
 from cepbench.algorithms.engine.batches import kernel_events
-from cepbench.algorithms.engine.kernels.growth import widened
 from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import CompiledQuery
@@ -33,7 +29,15 @@ from cepbench.queries.records import Records, records_of
 FIRST_EVENTS = 256
 FIRST_STARTS = 64
 FIRST_STATES = 4
-MATRICES = ("back", "fresh", "front", "gain")
+MATRIX = ("back", "fresh", "front", "gain")
+STATES, MATRICES = -1, -2
+"""Tables whose size the automaton decides."""
+TABLES: dict[int, Table] = {
+    Lack.LOG: Table(("log",), stop="logged"),
+    Lack.ROWS: Table(("row",), stop="starts", axes=(0,)),
+    STATES: Table(("row", "reached", "touched")),
+    MATRICES: Table(MATRIX, axes=(0, 1)),
+}
 
 
 class CountExecutor(Executor):
@@ -47,38 +51,43 @@ class CountExecutor(Executor):
         setting = (query.reach, query.window.counts_events, modular)
         self.setting: Records = np.array([setting], records_of(CountingRecord))
         self.automaton = automaton
-        self.products = _new_products(np.dtype(np.uint64 if modular else np.float64))
-        self._take_tables()
+        self.products = Arena(_empty_products(np.dtype(np.uint64 if modular else np.float64)), TABLES)
+        self._load_tables()
+        self.products.arrays.reached[START] = True
         self.seconds = 0.0
 
     def process(self, events: EventBatch) -> Rows:
-        batch, done, lack = kernel_events(self.query.columns, events), 0, 1
-        while lack:
+        batch = kernel_events(self.query.columns, events)
+
+        def count_on(begin: int) -> tuple[int, int]:
             started = perf_counter()
-            done, lack = count(done, batch, self.setting, self.local, self.cea, self.products)
+            stopped = count(begin, batch, self.setting, self.local, self.cea, self.products.arrays)
             self.seconds += perf_counter() - started
-            if lack:
-                self._make_room(lack)
+            return stopped
+
+        self.products.run(count_on, self._supply)
         return {}
 
     def finish(self) -> Rows:
-        total, over = self.products.total
+        total, over = self.products.arrays.total
         if not (total[0] or over[0]):
             return {}
         return {self.query.index: AggregateRows.counting(np.zeros(1, np.int64), total[:1].copy(), over[:1] != 0)}
 
     def state(self) -> StateSize:
         """The events of the span, and counts: per event that can begin a match, and between states."""
-        mark, states = self.products.counters[0], len(self.automaton.states)
+        mark, states = self.products.arrays.counters[0], len(self.automaton.states)
         events = max(int(mark["max_logged"]), int(mark["logged"]))
         starts = max(int(mark["max_starts"]), int(mark["starts"]))
         mark["max_logged"] = mark["max_starts"] = 0
-        counts = starts * states + len(MATRICES) * states**2
-        return StateSize(LOG_BYTES * events + 9 * counts, {"events": events, "aggregates": counts})
+        counts = starts * states + len(MATRIX) * states**2
+        return StateSize(
+            self.products.item_bytes(Lack.LOG) * events + 9 * counts, {"events": events, "aggregates": counts}
+        )
 
     def details(self) -> Mapping[str, float]:
         """Number of counted operations and of flips (events moved to the front), and seconds."""
-        mark = self.products.counters[0]
+        mark = self.products.arrays.counters[0]
         return {
             "update_steps": float(mark["steps"]),
             "update_seconds": self.seconds,
@@ -86,57 +95,33 @@ class CountExecutor(Executor):
             "states_peak": float(len(self.automaton.states)),
         }
 
-    def _make_room(self, lack: int) -> None:
-        asked = int(self.products.counters[0]["asked"])
-        if lack == OF_LOG:
-            self.products = widened(self.products, ("log",), len(self.products.log))
-        elif lack == OF_ROWS:
-            row = self.products.row
-            self.products = self.products._replace(row=widened(row, row._fields, len(row.value), axis=0))
-        else:
-            if self.version == self.automaton.version:
-                self.automaton.decide(asked) if lack == OF_DECISIONS else self.automaton.take(asked)
-            self._take_tables()
+    def _supply(self, lack: int) -> None:
+        if lack in (Lack.DECISION, Lack.TARGET):
+            self.automaton.extend(lack, int(self.products.arrays.counters[0]["asked"]), self.version)
+            self._load_tables()
 
-    def _take_tables(self) -> None:
-        """Loads the current automaton and allocates space for its states."""
+    def _load_tables(self) -> None:
+        """Loads the current automaton, with space for its states; the product maps each new state to itself only."""
         self.cea, self.version = self.automaton.tables(), self.automaton.version
-        while len(self.automaton.states) > len(self.products.reached):
-            self._widen_states(len(self.products.reached))
-
-    def _widen_states(self, number: int) -> None:
-        """Allocates space for more states; the product maps each new state to itself only."""
-        first, old = len(self.products.reached), self.products
-        square = {
-            name: widened(widened(counts, counts._fields, number), counts._fields, number, axis=0)
-            for name, counts in old._asdict().items()
-            if name in MATRICES
-        }
-        diagonal = np.arange(first, first + number)
-        square["back"].value[diagonal, diagonal] = 1
-        row = widened(old.row, old.row._fields, number)
-        self.products = widened(old._replace(row=row, **square), ("reached", "touched"), number)
+        first, states = self.products.room(STATES), max(len(self.automaton.states), FIRST_STATES)
+        for table in (STATES, MATRICES):
+            self.products.reserve(table, states)
+        diagonal = np.arange(first, self.products.room(STATES))
+        self.products.arrays.back.value[diagonal, diagonal] = 1
 
 
-def _new_products(dtype: np.dtype[Any]) -> Products:
+def _empty_products(dtype: np.dtype[Any]) -> Products:
     def counts(*shape: int) -> Counts:
         return Counts(np.zeros(shape, dtype), np.zeros(shape, np.bool_))
 
-    reached = np.zeros(FIRST_STATES, np.bool_)
-    reached[START] = True
-    back, fresh, front, gain = (counts(FIRST_STATES, FIRST_STATES) for _ in MATRICES)
-    np.fill_diagonal(back.value, 1)
     counters = np.zeros(1, records_of(CountersRecord))
     counters["now"] = -1
     return Products(
         np.zeros(FIRST_EVENTS, records_of(LogRecord)),
-        counts(FIRST_STARTS, FIRST_STATES),
-        back,
-        fresh,
-        front,
-        gain,
-        reached,
-        np.zeros(FIRST_STATES, np.int64),
+        counts(FIRST_STARTS, 0),
+        *(counts(0, 0) for _ in MATRIX),
+        np.zeros(0, np.bool_),
+        np.zeros(0, np.int64),
         counts(1),
         counters,
     )

@@ -9,10 +9,8 @@ import numpy as np
 from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
-from cepbench.algorithms.detection.core.kernels.compact_set import NODE_BYTES
-from cepbench.algorithms.detection.core.kernels.enumeration import (
-    delay_of,
-)
+from cepbench.algorithms.detection.core.kernels.automaton import Lack
+from cepbench.algorithms.detection.core.kernels.enumeration import delay_of
 from cepbench.algorithms.detection.core.runs import Runs
 from cepbench.algorithms.engine.batches import kernel_events
 from cepbench.algorithms.rows import MatchDigests, QueryRows, Rows, rows_of
@@ -35,9 +33,7 @@ class CoreExecutor(Executor):
         self.reported = 0
 
     def process(self, events: EventBatch) -> Rows:
-        parts: list[QueryRows] = []
-        for written in self.runs.read(kernel_events(self.query.columns, events), events.position):
-            parts += written
+        parts: list[QueryRows] = [*self.runs.read(kernel_events(self.query.columns, events), events.position)]
         self.reported += sum(int(rows.matches.sum()) if isinstance(rows, MatchDigests) else len(rows) for rows in parts)
         self._advance(events)
         if self.count is None:
@@ -51,9 +47,10 @@ class CoreExecutor(Executor):
 
     def state(self) -> StateSize:
         """Live nodes, and the match under construction."""
-        nodes, longest = self.runs.most_nodes(), int(self.runs.search.marks[0]["longest"])
+        nodes, longest = self.runs.most_nodes(), int(self.runs.search.arrays.counters[0]["longest"])
         kinds = {"nodes": nodes, "trends": 1 if longest else 0}
-        return StateSize(NODE_BYTES * nodes + 40 * longest, kinds, self.runs.reserved)
+        node_bytes = self.runs.set.item_bytes(Lack.NODES)
+        return StateSize(node_bytes * nodes + 40 * longest, kinds, node_bytes * self.runs.set.room(Lack.NODES))
 
     def details(self) -> Mapping[str, float]:
         """Work of both phases, counted and in seconds.
@@ -64,7 +61,8 @@ class CoreExecutor(Executor):
           keys. The last two need a readable processor counter. `delay_steps_max`: maximum number of steps between two
           matches; `delay_ratio_max`: maximum ratio of these steps to the match length.
         """
-        counters, marks, events = self.runs.set.counters[0], self.runs.search.marks[0], self.runs.seen
+        counters, search = self.runs.counters, self.runs.search.arrays
+        marks, events = search.counters[0], int(counters["seen"])
         details = {
             "update_steps": float(counters["steps"]),
             "update_seconds": self.runs.update_seconds,
@@ -87,7 +85,7 @@ class CoreExecutor(Executor):
                 "delay_ratio_max": marks["max_ratio"] / 1000,
             }
         if marks["all_ticks"]:
-            tick, delays = self.runs.enumeration_seconds / marks["all_ticks"], self.runs.search.delays
+            tick, delays = self.runs.enumeration_seconds / marks["all_ticks"], search.delays
             details["delay_max"] = tick * marks["slowest"]
             details["delay_p999_max"] = tick * delay_of(int(np.searchsorted(np.cumsum(delays), 0.999 * delays.sum())))
         return details
@@ -95,9 +93,6 @@ class CoreExecutor(Executor):
     def _advance(self, events: EventBatch) -> None:
         """Marks nodes that no later event can reach as no longer live."""
         if self.runs.counts:
-            self.runs.advance(self.runs.seen)
-            return
-        point = events.watermark or 0
-        if len(events):
-            point = max(point, int(events.time[-1]))
-        self.runs.advance(point)
+            self.runs.advance(int(self.runs.counters["seen"]))
+        elif len(events) or events.watermark is not None:
+            self.runs.advance(max(int(events.time[-1]) if len(events) else 0, events.watermark or 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
@@ -15,6 +16,23 @@ NOTHING = -2
 """The event matches no position."""
 START = 0
 """The initial state."""
+
+
+class Lack(IntEnum):
+    """What a kernel lacks to continue: a decision or a target of the automaton, or room in a table.
+
+    `NODES`, `PENDING` and `FINALS` are of the update, `PATH` and `OUTPUT` of the enumeration, all others of counting.
+    """
+
+    DECISION = 1
+    TARGET = 2
+    NODES = 3
+    PENDING = 4
+    FINALS = 5
+    PATH = 6
+    OUTPUT = 7
+    LOG = 8
+    ROWS = 9
 
 
 @inlined

@@ -20,13 +20,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cepbench.algorithms.detection.core.kernels.automaton import Cea
-from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.arrays import NONE, Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.queries.records import Records
-
-NONE = -1
-
-NODE_BYTES = 48
 
 
 class SpanRecord:
@@ -53,13 +49,20 @@ class NodeRecord:
     time: int
 
 
+class PendingRecord:
+    """A cell that the current time has created, and its list."""
+
+    list: int
+    cell: int
+
+
 class CountersRecord:
     """Numbers of a compact set.
 
     - `next_node`: the number of the next node. Nodes from `live` on are live, those from `kept` on are kept for the
       matches of `final`.
     - `seen`: events so far; `now` and `point`: time and point of the latest matching event; `time_steps` so far.
-    - lengths in use: `pending` and `finals`.
+    - numbers of items of `pending` and `final`: `pending` and `finals`.
     - `asked`: the decision or target that the automaton lacks.
     - `steps` and `nodes` so far; `peak`: the largest number of live nodes.
     """
@@ -87,7 +90,7 @@ class CompactSet(NamedTuple):
     overwrite such nodes, so only the nodes of one span are kept.
 
     - `head[R]`: the newest cell of each list; `merged[Q]`: the set of all runs of a state.
-    - `pending[K, 2]`: list and cell of what the events of the current time created; these events cannot extend it.
+    - `pending[K]` (`PendingRecord`): what the events of the current time created; these events cannot extend it.
     - `touched[Q]`: states whose lists have a new head; `stamp[Q]`: when they were found.
     - `final[F]`: cells that complete matches and have not been enumerated yet.
     - `counters[1]`: `CountersRecord`.
@@ -96,7 +99,7 @@ class CompactSet(NamedTuple):
     node: Records
     head: Ints
     merged: Ints
-    pending: Ints
+    pending: Records
     touched: Ints
     stamp: Ints
     final: Ints
@@ -145,7 +148,7 @@ def commit(floor: int, cea: Cea, runs: CompactSet) -> None:
     touched = 0
     count.time_steps += 1
     for k in range(count.pending):
-        which, cell = runs.pending[k, 0], runs.pending[k, 1]
+        which, cell = runs.pending[k].list, runs.pending[k].cell
         if is_live(runs.head[which], count.live, floor, runs):
             runs.node[cell & mask].next = runs.head[which]
         runs.head[which] = cell

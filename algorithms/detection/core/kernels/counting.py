@@ -32,21 +32,16 @@ from cepbench.algorithms.detection.core.kernels.automaton import (
     START,
     UNKNOWN,
     Cea,
+    Lack,
     classified,
     letter_of,
     undecided,
 )
-from cepbench.algorithms.detection.core.kernels.update import OF_DECISIONS, OF_TARGETS
-from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
+from cepbench.algorithms.engine.kernels.arrays import NONE, Flags, Ints
 from cepbench.algorithms.engine.kernels.cells import product_exceeds, sum_exceeds
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.queries.records import Records
-
-NONE = -1
-OF_LOG, OF_ROWS = 11, 12
-"""Arrays that lack space, in addition to those of `update`."""
-LOG_BYTES = 32
 
 
 class CountingRecord:
@@ -135,15 +130,15 @@ def count(
         decision = classified(i, events, local, cea)
         if decision == UNKNOWN:
             mark.asked = undecided(i, events, local, cea)
-            return i, OF_DECISIONS
+            return i, Lack.DECISION
         if decision == NOTHING:
             mark.seen += 1
             continue
         letter = letter_of(decision)
         if mark.logged == len(products.log):
-            return i, OF_LOG
+            return i, Lack.LOG
         if mark.starts == len(products.row.value):
-            return i, OF_ROWS
+            return i, Lack.ROWS
         time = events.time[i]
         point = mark.seen if setting[0].counts else time
         if time > mark.now:
@@ -153,7 +148,7 @@ def count(
         for at in range(first, last):
             if cea.edge[at].target == UNKNOWN and products.reached[cea.edge[at].source]:
                 mark.asked = at
-                return i, OF_TARGETS
+                return i, Lack.TARGET
         mark.seen += 1
         _slide(point - setting[0].reach, cea, products)
         starts = _take_edges(first, last, setting[0].modular, cea, products)

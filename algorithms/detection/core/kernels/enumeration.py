@@ -13,15 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.detection.core.kernels.compact_set import NONE, CompactSet, is_live
-from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.detection.core.kernels.automaton import Lack
+from cepbench.algorithms.detection.core.kernels.compact_set import CompactSet, is_live
+from cepbench.algorithms.engine.kernels.arrays import NONE, Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.ticks import ticks
-from cepbench.algorithms.engine.kernels.trend_hash import Hashes, finished, mixed
+from cepbench.algorithms.engine.kernels.trend_hash import BASE, Hashes, finished, mixed
 from cepbench.queries.records import Records
 
-OF_SEARCH, OF_OUTPUT = 1, 2
-"""Arrays that lack space: the kernel returns early."""
 DELAYS = 512
 """Delays are counted in a histogram over ticks with eight buckets per doubling."""
 
@@ -34,7 +33,24 @@ class SettingRecord:
     limit: int
 
 
-class MarksRecord:
+class StepRecord:
+    """The position of an event of a match, the hash of the match from here to its end, and BASE^d for the d events
+    after this one.
+    """
+
+    place: int
+    term: np.uint64
+    power: np.uint64
+
+
+class WaitingRecord:
+    """A node that waits, and the depth at which it continues the match."""
+
+    node: int
+    depth: int
+
+
+class SearchRecord:
     """Place and counted work of the enumeration.
 
     - `done`: final cells whose matches were enumerated; `cell`: the current one; `waiting`: nodes on the stack.
@@ -66,21 +82,18 @@ class MarksRecord:
 class Search(NamedTuple):
     """The match under construction, from its last event back.
 
-    - `path[d]`: positions of its events; `term[d]`: the hash of the last d + 1 of them; `power[d]`: BASE^d.
-    - `stack[N, 2]`: waiting nodes, and the depth at which they continue.
-    - `marks[1]`: `MarksRecord`.
+    - `path` (`StepRecord`); `stack` (`WaitingRecord`).
+    - `counters[1]`: `SearchRecord`.
     - `delays[DELAYS]`: number of matches by delay.
     """
 
-    path: Ints
-    term: Hashes
-    power: Hashes
-    stack: Ints
-    marks: Records
+    path: Records
+    stack: Records
+    counters: Records
     delays: Ints
 
 
-class FoundRecord:
+class MatchRecord:
     """A match: times of its first and last event, the window that ends with it, and the `stop` of its events."""
 
     first: int
@@ -89,8 +102,8 @@ class FoundRecord:
     stop: int
 
 
-class FoundMatches(NamedTuple):
-    """Matches as output: `match` (`FoundRecord`), `positions`; or digests, by `window` (`rows.MatchDigests`)."""
+class Output(NamedTuple):
+    """Matches as output: `match` (`MatchRecord`), `positions`; or digests, by `window` (`rows.MatchDigests`)."""
 
     match: Records
     positions: Ints
@@ -100,29 +113,29 @@ class FoundMatches(NamedTuple):
 
 
 @kernel
-def enumerate_matches(setting: Records, runs: CompactSet, search: Search, output: FoundMatches) -> int:
-    """Enumerates the matches of all final cells, or continues; returns what it lacks space for, or 0.
+def enumerate_matches(setting: Records, runs: CompactSet, search: Search, output: Output) -> tuple[int, int]:
+    """Enumerates the matches of all final cells, or continues; returns the steps so far, and what it lacks, or 0.
 
     O(l) per match of l events, and O(1) for its digest.
     """
-    mark = search.marks[0]
+    mark = search.counters[0]
     moment = ticks()
     while True:
         if mark.waiting == 0:
             if mark.done == runs.counters[0].finals:
                 mark.done = runs.counters[0].finals = 0
-                return 0
+                return mark.steps, 0
             lack, moment = _begin(moment, setting, runs, search, output)
         else:
             lack, moment = _find_next(moment, setting, runs, search, output)
         if lack != 0:
-            return lack
+            return mark.steps, lack
 
 
 @inlined
-def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, output: FoundMatches) -> tuple[int, int]:
+def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, output: Output) -> tuple[int, int]:
     """Begins with the next final cell."""
-    mark = search.marks[0]
+    mark = search.counters[0]
     mark.cell = runs.final[mark.done]
     cell = runs.node[mark.cell & (len(runs.node) - 1)]
     if cell.place != mark.last_event:
@@ -130,52 +143,53 @@ def _begin(moment: int, setting: Records, runs: CompactSet, search: Search, outp
     elif setting[0].limit > 0 and mark.reported == setting[0].limit:
         mark.done += 1
         return 0, moment
-    search.path[0] = cell.place
+    search.path[0].place = cell.place
     if setting[0].digests:
-        search.term[0] = mixed(cell.place)
+        search.path[0].term, search.path[0].power = mixed(cell.place), np.uint64(1)
     if cell.left == NONE:
         if _is_full(1, setting, search, output):
-            return OF_OUTPUT, moment
+            return Lack.OUTPUT, moment
         mark.steps_since += 1
         moment = _emit(1, cell.time, moment, setting, runs, search, output)
     else:
         mark.steps_since += 1
-        search.stack[0, 0], search.stack[0, 1] = cell.left, 1
+        search.stack[0].node, search.stack[0].depth = cell.left, 1
         mark.waiting = 1
     mark.done += 1
     return 0, moment
 
 
 @inlined
-def _find_next(
-    moment: int, setting: Records, runs: CompactSet, search: Search, output: FoundMatches
-) -> tuple[int, int]:
+def _find_next(moment: int, setting: Records, runs: CompactSet, search: Search, output: Output) -> tuple[int, int]:
     """Finds the next match of the final cell, from the node on top of the stack."""
-    mark = search.marks[0]
+    mark = search.counters[0]
     mask, kept = len(runs.node) - 1, runs.counters[0].kept
     floor = runs.node[mark.cell & mask].born - setting[0].reach
     mark.waiting -= 1
-    n, depth = search.stack[mark.waiting, 0], search.stack[mark.waiting, 1]
+    n, depth = search.stack[mark.waiting].node, search.stack[mark.waiting].depth
     while True:
         lack = 0
         if depth == len(search.path) or mark.waiting + 2 > len(search.stack):
-            lack = OF_SEARCH
+            lack = Lack.PATH
         node = runs.node[n & mask]
         starts = node.place != NONE and node.left == NONE
         if starts and _is_full(depth + 1, setting, search, output):
-            lack = OF_OUTPUT
+            lack = Lack.OUTPUT
         if lack != 0:
-            search.stack[mark.waiting, 0], search.stack[mark.waiting, 1] = n, depth
+            search.stack[mark.waiting].node, search.stack[mark.waiting].depth = n, depth
             mark.waiting += 1
             return lack, moment
         mark.steps_since += 1
         if node.next != NONE and is_live(node.next, kept, floor, runs):
-            search.stack[mark.waiting, 0], search.stack[mark.waiting, 1] = node.next, depth
+            search.stack[mark.waiting].node, search.stack[mark.waiting].depth = node.next, depth
             mark.waiting += 1
         if node.place != NONE:
-            search.path[depth] = node.place
+            step = search.path[depth]
+            step.place = node.place
             if setting[0].digests:
-                search.term[depth] = search.term[depth - 1] + mixed(node.place) * search.power[depth]
+                after = search.path[depth - 1]
+                step.power = after.power * BASE
+                step.term = after.term + mixed(node.place) * step.power
             depth += 1
             if starts:
                 moment = _emit(depth, node.time, moment, setting, runs, search, output)
@@ -186,9 +200,9 @@ def _find_next(
 
 
 @inlined
-def _is_full(length: int, setting: Records, search: Search, output: FoundMatches) -> bool:
+def _is_full(length: int, setting: Records, search: Search, output: Output) -> bool:
     """Whether there is no space for one more match."""
-    mark = search.marks[0]
+    mark = search.counters[0]
     if setting[0].digests:
         return mark.digest_rows == len(output.window)
     return mark.matches == len(output.match) or mark.positions + length > len(output.positions)
@@ -196,10 +210,10 @@ def _is_full(length: int, setting: Records, search: Search, output: FoundMatches
 
 @inlined
 def _emit(
-    length: int, first: int, moment: int, setting: Records, runs: CompactSet, search: Search, output: FoundMatches
+    length: int, first: int, moment: int, setting: Records, runs: CompactSet, search: Search, output: Output
 ) -> int:
     """Writes or digests the match; returns the current tick."""
-    mark = search.marks[0]
+    mark = search.counters[0]
     cell = runs.node[mark.cell & (len(runs.node) - 1)]
     window = cell.born - setting[0].reach
     if setting[0].digests:
@@ -209,11 +223,11 @@ def _emit(
             output.window[at], output.matches[at], output.digest[at] = window, np.uint64(0), np.uint64(0)
             mark.digest_rows = at + 1
         output.matches[at] += np.uint64(1)
-        output.digest[at] += finished(search.term[length - 1])
+        output.digest[at] += finished(search.path[length - 1].term)
     else:
         written = mark.positions
         for d in range(length):
-            output.positions[written + d] = search.path[length - 1 - d]
+            output.positions[written + d] = search.path[length - 1 - d].place
         match = output.match[mark.matches]
         match.first, match.last, match.window, match.stop = first, cell.time, window, written + length
         mark.matches, mark.positions = mark.matches + 1, written + length

@@ -7,6 +7,7 @@ from cepbench.algorithms.detection.core.kernels.automaton import (
     START,
     UNKNOWN,
     Cea,
+    Lack,
     classified,
     letter_of,
     undecided,
@@ -24,15 +25,12 @@ from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.queries.records import Records
 
-OF_DECISIONS, OF_TARGETS, OF_NODES, OF_PENDING, OF_FINALS = range(1, 6)
-"""Decisions, targets and arrays that are lacking: the kernel returns before the end of the batch."""
-
 
 @kernel
 def update(
     begin: int, events: KernelEvents, places: Ints, span: Records, local: Ints, cea: Cea, runs: CompactSet
 ) -> tuple[int, int]:
-    """Reads events `begin..`; returns the next event, and what is lacking to read it (0 at the end of the batch).
+    """Reads events `begin..`; returns the next event, and what is lacking to read it, or 0 at the end.
 
     O(predicates + states) per event, regardless of the number of runs, their lengths and the span: an event creates one
     cell for each state from which a run takes it, and one union for each further source of a target state.
@@ -42,7 +40,7 @@ def update(
         decision = classified(i, events, local, cea)
         if decision == UNKNOWN:
             count.asked = undecided(i, events, local, cea)
-            return i, OF_DECISIONS
+            return i, Lack.DECISION
         if decision == NOTHING:
             count.seen += 1
             continue
@@ -53,11 +51,11 @@ def update(
         first, last = cea.edge_ptr[letter], cea.edge_ptr[letter + 1]
         expire(floor, runs)
         if room(runs) < last - first + len(runs.head):
-            return i, OF_NODES
+            return i, Lack.NODES
         if count.pending + last - first > len(runs.pending):
-            return i, OF_PENDING
+            return i, Lack.PENDING
         if count.finals + last - first > len(runs.final):
-            return i, OF_FINALS
+            return i, Lack.FINALS
         if time > count.now:
             commit(floor, cea, runs)
             count.now = time
@@ -65,7 +63,7 @@ def update(
             edge = _open_edge(first, last, floor, cea, runs)
             if edge != UNKNOWN:
                 count.asked = edge
-                return i, OF_TARGETS
+                return i, Lack.TARGET
         count.point = point
         count.seen += 1
         before = count.next_node
@@ -107,6 +105,5 @@ def _take(at: int, place: int, time: int, point: int, floor: int, cea: Cea, runs
         runs.final[count.finals] = cell
         count.finals += 1
     if edge.goes_on:
-        runs.pending[count.pending, 0] = edge.list
-        runs.pending[count.pending, 1] = cell
+        runs.pending[count.pending].list, runs.pending[count.pending].cell = edge.list, cell
         count.pending += 1

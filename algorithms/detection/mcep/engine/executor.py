@@ -12,28 +12,48 @@ from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_distinct
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.detection.mcep.aggregation import WindowCounts
-from cepbench.algorithms.detection.mcep.engine.room import more_entries, more_slab, new_output, new_state
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables
 from cepbench.algorithms.detection.mcep.kernels import detection
 from cepbench.algorithms.detection.mcep.kernels.detection import detect, purge
+from cepbench.algorithms.detection.mcep.kernels.indices import ENTRY_WORDS, LEAST_ROOM
 from cepbench.algorithms.detection.mcep.kernels.matches import settle
 from cepbench.algorithms.detection.mcep.kernels.state import (
-    NOBODY,
-    OF_BINDINGS,
-    OF_DIGESTS,
-    OF_INDICES,
-    OF_MATCHES,
-    OF_SLAB,
+    BindingRecord,
+    CountersRecord,
+    DigestRecord,
+    EngineState,
+    EntriesRecord,
+    EventDigestRecord,
+    Full,
+    MatchRecord,
+    StoreRecord,
 )
+from cepbench.algorithms.detection.mcep.kernels.stores import LEAST_LIMIT
+from cepbench.algorithms.engine.arena import Arena, Table
 from cepbench.algorithms.engine.batches import kernel_events
-from cepbench.algorithms.engine.kernels.arrays import readonly
+from cepbench.algorithms.engine.kernels.arrays import NONE, readonly
 from cepbench.algorithms.engine.kernels.compilation import in_python
-from cepbench.algorithms.engine.kernels.growth import widened
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, concatenate
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
 from cepbench.queries.compile import Workload
+from cepbench.queries.records import Records, records_of
 
+FIRST_ROWS = 8
+"""Initial capacity of a node in rows."""
+FIRST_BINDINGS = 256
+FIRST_ENTRIES = 1024
+FIRST_MATCHES = 1024
+FIRST_POSITIONS = 8192
+FIRST_DIGESTS = 1024
+TABLES: dict[int, Table] = {
+    Full.SLAB: Table(("slab",), stop="slab_used"),
+    Full.BINDINGS: Table(("binding", "ints", "reals"), stop="bindings", first="oldest"),
+    Full.ENTRIES: Table(("key", "entry"), stop="entries_used"),
+    Full.MATCHES: Table(("match",), stop="matches"),
+    Full.POSITIONS: Table(("positions",), stop="positions"),
+    Full.DIGESTS: Table(("digest",), stop="digest_rows"),
+}
 PEAKS = ("peak_bytes", "peak_events", "peak_rows", "peak_matches")
 
 Taken = tuple[NDArray[np.int64], MatchRows | MatchDigests]
@@ -54,10 +74,8 @@ class DetectionExecutor(Executor):
         detecting = [query for query in workload if query.index not in windows]
         self.totals = {query.index: count for query in detecting if (count := match_counter(query)) is not None}
         self.by_events = {query.index: query.window is not None and query.window.counts_events for query in workload}
-        self.state_arrays = new_state(tables)
-        self.output = new_output(len(tables.queries))
+        self.arena = Arena(_empty_state(tables), TABLES)
         self.now = 0
-        self._failed = (NOBODY, NOBODY)
         self._matches: list[Taken] = []
         self._digests: list[Taken] = []
         self._late: list[Taken] = []
@@ -66,13 +84,13 @@ class DetectionExecutor(Executor):
     def process(self, events: EventBatch) -> Rows:
         self.now = max(self.now, int(events.time[-1]) if len(events) else 0, events.watermark or 0)
         self.feed(events)
-        self.state_arrays.counters[0]["now"] = self.now
+        self.counters["now"] = self.now
         self._take()
-        purge(self.tables.longest, self.tables.tables, self.state_arrays)
+        self._purge()
         return self._report(self.now)
 
     def finish(self) -> Rows:
-        count = self.state_arrays.counters[0]
+        count = self.counters
         count["now"] = count["seen"] = END
         self._take()
         result = self._report(END)
@@ -81,18 +99,23 @@ class DetectionExecutor(Executor):
 
     def feed(self, events: EventBatch) -> None:
         """Passes all events of a batch to the kernels."""
-        batch, places, done = kernel_events(self.tables.columns, events), readonly(events.position), 0
-        while done < len(events):
-            done = detect(done, batch, places, self.tables.longest, self.tables.tables, self.state_arrays, self.output)
-            if done < len(events):
-                self._take()
-                self._make_room()
+        if not len(events):
+            return
+        batch, places = kernel_events(self.tables.columns, events), readonly(events.position)
+        tables, longest = self.tables.tables, self.tables.longest
+        self.arena.run(lambda begin: detect(begin, batch, places, longest, tables, self.arena.arrays), self._clear)
+
+    @property
+    def counters(self) -> np.void:
+        """The counters of the kernels."""
+        counters: np.void = self.arena.arrays.counters[0]
+        return counters
 
     def state(self) -> StateSize:
         """Rows of all nodes, bound events, and waiting matches."""
-        count = self.state_arrays.counters[0]
-        with_attributes = self.state_arrays.counters.view(np.recarray)  # as in kernels
-        in_python(detection.note)(self.state_arrays._replace(counters=with_attributes))
+        count, arrays = self.counters, self.arena.arrays
+        with_attributes = arrays.counters.view(np.recarray)  # as in kernels
+        in_python(detection.note)(arrays._replace(counters=with_attributes))
         size, events, rows, waiting = (int(count[name]) for name in PEAKS)
         for name in PEAKS:
             count[name] = 0
@@ -102,7 +125,7 @@ class DetectionExecutor(Executor):
 
     def details(self) -> Mapping[str, float]:
         """Numbers of instances created, and of pairs of instances examined."""
-        count = self.state_arrays.counters[0]
+        count = self.counters
         return {"instances": float(count["instances"]), "comparisons": float(count["comparisons"])}
 
     def take_over(self, old: DetectionExecutor, history: Sequence[EventBatch]) -> None:
@@ -110,84 +133,98 @@ class DetectionExecutor(Executor):
 
         `history` are the latest events, at least those within reach of the longest window.
         """
-        count, old_count = self.state_arrays.counters[0], old.state_arrays.counters[0]
+        count, old_count = self.counters, old.counters
         count["suppress_output"], count["seen"] = True, old_count["seen"] - sum(map(len, history))
         for batch in history:
             self.feed(batch)
         count["suppress_output"] = False
         self.now = old.now
         count["now"] = old.now
-        purge(self.tables.longest, self.tables.tables, self.state_arrays)
+        self._purge()
         count["instances"] = count["comparisons"] = 0
         self.distinct, self.counts, self.totals = old.distinct, old.counts, old.totals
-        count["waiting"] = old_count["waiting"]
-        self.output = self.output._replace(
-            waiting=old.output.waiting.copy(), waiting_positions=old.output.waiting_positions.copy()
-        )
+        for name in ("matches", "positions", "waiting", "waiting_positions"):
+            count[name] = old_count[name]
+        waiting = old.arena.arrays
+        self.arena.arrays = self.arena.arrays._replace(match=waiting.match, positions=waiting.positions)
 
     def load(self) -> None:
         """Calls the kernels that a few events may not reach."""
-        settle(self.tables.tables, self.state_arrays, self.output)
-        purge(self.tables.longest, self.tables.tables, self.state_arrays)
+        settle(self.tables.tables, self.arena.arrays)
+        self._purge()
         load_distinct()
 
-    def _make_room(self) -> None:
-        """Grows the arrays that are too small for the next event; doubles them if the event has failed before."""
-        state, output = self.state_arrays, self.output
-        count = state.counters[0]
-        lack = int(count["full_array"])
-        asked = (int(count["seen"]), lack)
-        grow, self._failed = asked == self._failed, asked
-        purge(self.tables.longest, self.tables.tables, state)
-        if lack == OF_SLAB:
-            self.state_arrays = more_slab(state, self.tables, grow)
-        elif lack == OF_BINDINGS:
-            if grow or 2 * (count["bindings"] - count["oldest"]) > len(state.binding):
-                self.state_arrays = widened(state, ("binding", "ints", "reals"), len(state.binding))
-        elif lack == OF_MATCHES:
-            if grow:
-                self.output = widened(output, ("match",), len(output.match))
-                self.output = widened(self.output, ("positions",), len(output.positions))
-        elif lack == OF_INDICES:
-            self.state_arrays = more_entries(state, self.tables, grow)
-        elif lack == OF_DIGESTS:
-            assert not grow, "there is room for a row per pattern"
-        elif grow or 2 * count["waiting"]["matches"] > len(output.waiting):
-            self.output = widened(output, ("waiting",), len(output.waiting))
-            self.output = widened(self.output, ("waiting_positions",), len(output.waiting_positions))
+    def _purge(self) -> None:
+        """Drops everything that is out of reach."""
+        purge(self.tables.longest, self.tables.tables, self.arena.arrays)
+
+    def _clear(self, full: int) -> None:
+        """Takes the output and drops everything that is out of reach; spreads or empties what is divided into lists."""
+        self._take()
+        self._purge()
+        if full == Full.SLAB:
+            self._spread_stores()
+        elif full == Full.ENTRIES:
+            self._empty_indices()
+
+    def _spread_stores(self) -> None:
+        """Gives each node space for twice its rows, in at most half of the slab. O(words).
+
+        Rows begin at 0 after `kernels.detection.purge`.
+        """
+        store = self.arena.arrays.store
+        room = np.maximum(FIRST_ROWS, 2 * store["size"])
+        ends = np.cumsum(room * store["words"])
+        begins, offsets = store["offset"].copy(), ends - room * store["words"]
+        self.arena.reserve(Full.SLAB, 2 * int(ends[-1]))
+        self.arena.rearrange(Full.SLAB, begins, offsets, store["size"] * store["words"])
+        store["room"], store["offset"] = room, offsets
+        self.counters["slab_used"] = ends[-1]
+
+    def _empty_indices(self) -> None:
+        """Empties the indices; half of their space is at least twice what the stores need."""
+        entries, rows = self.arena.arrays.entries, self.arena.arrays.store["size"][self.tables.tables.indices["node"]]
+        self.counters["live_words"] -= ENTRY_WORDS * int(entries["filled"].sum())
+        self.counters["entries_used"] = 0
+        for name in ("offset", "room", "filled", "sorted"):
+            entries[name] = 0
+        self.arena.reserve(Full.ENTRIES, max(FIRST_ENTRIES, 4 * int(np.maximum(LEAST_ROOM, 2 * rows).sum())))
 
     def _take(self) -> None:
-        """Collects the kernel's output, and the waiting matches that are settled."""
-        count, output = self.state_arrays.counters[0], self.output
-        if count["output"]["matches"]:
-            matches = output.match[: count["output"]["matches"]]
-            self._matches.append((matches["pattern"].copy(), _match_rows(matches, output.positions)))
-            count["output"] = (0, 0)
-        if count["digest_rows"]:
-            size = int(count["digest_rows"])
-            rows = MatchDigests(output.window[:size].copy(), output.matches[:size].copy(), output.digest[:size].copy())
-            self._digests.append((output.digested[:size].copy(), rows))
-            count["digest_rows"] = 0
-            self.state_arrays.row[:] = NOBODY
-        if count["waiting"]["matches"]:
-            settle(self.tables.tables, self.state_arrays, output)
+        """Takes the matches that do not wait, and digests, from the output."""
+        count, arrays = self.counters, self.arena.arrays
+        if count["waiting"]:
+            settle(self.tables.tables, arrays)
             self._take_settled()
+        elif count["matches"]:
+            matches = arrays.match[: count["matches"]]
+            self._matches.append((matches["pattern"].copy(), _match_rows(matches, arrays.positions)))
+            count["matches"] = count["positions"] = 0
+        if count["digest_rows"]:
+            digests = arrays.digest[: count["digest_rows"]].copy()
+            rows = MatchDigests(*(np.ascontiguousarray(digests[name]) for name in ("window", "matches", "digest")))
+            self._digests.append((digests["pattern"], rows))
+            count["digest_rows"] = 0
+            arrays.event_digest["row"] = NONE
 
     def _take_settled(self) -> None:
-        count, output = self.state_arrays.counters[0], self.output
-        waiting = output.waiting[: count["waiting"]["matches"]]
-        settled = waiting["settled"]
-        if not settled.any():
+        """Takes the matches that are settled, and moves the others to the front."""
+        count, arrays = self.counters, self.arena.arrays
+        matches = arrays.match[: count["matches"]]
+        if not matches["settled"].any():
             return
-        rows = _match_rows(waiting, output.waiting_positions)
-        late, left = np.flatnonzero(settled & waiting["alive"]), np.flatnonzero(~settled)
-        if len(late):
-            self._late.append((waiting["pattern"][late], rows.take(late)))
-        kept = rows.take(left)
-        waiting[: len(left)] = waiting[left]
-        waiting["stop"][: len(left)] = kept.offsets[1:]
-        output.waiting_positions[: len(kept.positions)] = kept.positions
-        count["waiting"] = (len(left), len(kept.positions))
+        rows, late = _match_rows(matches, arrays.positions), self.tables.tables.pattern["waits"][matches["pattern"]]
+        settled = matches["settled"] & matches["alive"]
+        for kind, chosen in ((self._matches, settled & ~late), (self._late, settled & late)):
+            if chosen.any():
+                kind.append((matches["pattern"][chosen], rows.take(np.flatnonzero(chosen))))
+        waiting = np.flatnonzero(~matches["settled"])
+        kept = rows.take(waiting)
+        matches[: len(waiting)] = matches[waiting]
+        matches["stop"][: len(waiting)] = kept.offsets[1:]
+        arrays.positions[: len(kept.positions)] = kept.positions
+        count["matches"] = count["waiting"] = len(waiting)
+        count["positions"] = count["waiting_positions"] = len(kept.positions)
 
     def _parts(self) -> dict[int, list[QueryRows]]:
         """The rows since the last report, by query; the matches of waiting patterns come last."""
@@ -205,7 +242,7 @@ class DetectionExecutor(Executor):
         """The rows of all queries. Closes windows that end by `now`."""
         parts = self._parts()
         result: Rows = {}
-        seen = int(self.state_arrays.counters[0]["seen"])
+        seen = int(self.counters["seen"])
         for query, distinct in self.distinct.items():
             if parts[query] or distinct.known is not None:
                 matches = distinct.once(parts[query], seen if self.by_events[query] else self.now)
@@ -219,6 +256,37 @@ class DetectionExecutor(Executor):
             if closed is not None:
                 result[query] = closed
         return result
+
+
+def _empty_state(tables: EngineTables) -> EngineState:
+    """A state without rows and events."""
+
+    def empty(size: int, record: type) -> Records:
+        return np.zeros(size, records_of(record))
+
+    nodes, patterns = len(tables.words), len(tables.tables.pattern)
+    store, digest, counters = empty(nodes, StoreRecord), empty(patterns, EventDigestRecord), empty(1, CountersRecord)
+    ends = np.cumsum(FIRST_ROWS * tables.words)
+    store["words"], store["offset"] = tables.words, ends - FIRST_ROWS * tables.words
+    store["room"], store["stamp"], store["limit"] = FIRST_ROWS, NONE, LEAST_LIMIT
+    digest["row"], counters["slab_used"] = NONE, ends[-1] if nodes else 0
+    return EngineState(
+        store,
+        np.zeros(2 * int(counters["slab_used"][0]), np.int64),
+        empty(FIRST_BINDINGS, BindingRecord),
+        np.zeros((len(tables.columns.ints), FIRST_BINDINGS), np.int64),
+        np.zeros((len(tables.columns.reals), FIRST_BINDINGS), np.float64),
+        empty(len(tables.tables.indices), EntriesRecord),
+        np.zeros(0, np.float64),
+        np.zeros(0, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(patterns, np.int64),
+        digest,
+        empty(FIRST_MATCHES, MatchRecord),
+        np.zeros(FIRST_POSITIONS, np.int64),
+        empty(FIRST_DIGESTS, DigestRecord),
+        counters,
+    )
 
 
 def _match_rows(matches: NDArray[np.void], positions: NDArray[np.int64]) -> MatchRows:

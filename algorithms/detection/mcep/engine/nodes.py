@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cepbench.algorithms.detection.mcep.kernels.state import ABSENT, JOIN, KLEENE, LEAF
+from cepbench.algorithms.detection.mcep.kernels.state import Kind
 from cepbench.algorithms.detection.mcep.planning.patterns import DetectionPattern, NegatedElement, operands_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from cepbench.queries.detection import DetectionClause
@@ -36,7 +36,7 @@ class EngineNode:
     `type` and `filters` are those of a leaf's events; `places`: the operand of the pattern in each slot.
     """
 
-    kind: int
+    kind: Kind
     pattern: int
     places: tuple[int, ...]
     counts: bool
@@ -99,7 +99,7 @@ class EngineNodes:
         [operand] = operands_of(mask)
         part = self.clauses[pattern].operands[operand]
         bound = part.single
-        kind = KLEENE if part.kleene else LEAF
+        kind = Kind.KLEENE if part.kleene else Kind.LEAF
         counts = self.table[pattern].scope.counts_events
         node = EngineNode(kind, pattern, (operand,), counts, type=bound.type, filters=bound.predicates)
         node.ends = frozenset({bound.type})
@@ -108,7 +108,9 @@ class EngineNodes:
 
     def _join(self, pattern: int, mask: int, sides: tuple[NodeSide, ...]) -> int:
         detected = self.table[pattern]
-        node = EngineNode(JOIN, pattern, self.table.places(pattern, mask), detected.scope.counts_events, sides=sides)
+        node = EngineNode(
+            Kind.JOIN, pattern, self.table.places(pattern, mask), detected.scope.counts_events, sides=sides
+        )
         fresh = driver_of(detected.ordered, sides)
         node.ends = frozenset().union(*(self.nodes[sides[side].node].ends for side in fresh))
         for place, side in enumerate(sides):
@@ -125,7 +127,7 @@ class EngineNodes:
             for index, (element, negation) in enumerate(zip(detected.negated, clause.negated, strict=True)):
                 key = NegatedElement(element.type, 0, element.filters), detected.scope.counts_events
                 if key not in number_of:
-                    node = EngineNode(ABSENT, pattern, (), key[1], type=negation.type, filters=negation.predicates)
+                    node = EngineNode(Kind.ABSENT, pattern, (), key[1], type=negation.type, filters=negation.predicates)
                     node.ends, node.stored, node.kept = frozenset({negation.type}), True, True
                     number_of[key] = self._add(node)
                 node = self.nodes[number_of[key]]

@@ -18,14 +18,11 @@ from cepbench.algorithms.detection.mcep.engine.indices import (
     chosen_index,
 )
 from cepbench.algorithms.detection.mcep.engine.nodes import EngineNode, EngineNodes, NodeSide, driver_of, reach_of
+from cepbench.algorithms.detection.mcep.kernels.rows import Word
 from cepbench.algorithms.detection.mcep.kernels.state import (
-    AFTER,
-    APART,
-    BEFORE,
-    NOBODY,
-    SLOTS,
     AbsenceRecord,
     BoundRecord,
+    Check,
     CheckRecord,
     ExclusionRecord,
     IndexRecord,
@@ -37,7 +34,7 @@ from cepbench.algorithms.detection.mcep.kernels.state import (
 from cepbench.algorithms.detection.mcep.planning.patterns import nameless
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.detection.mcep.planning.selectivities import TypePair
-from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.arrays import NONE, Ints
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Comparison
@@ -49,14 +46,14 @@ from cepbench.queries.tables import Columns, Predicates, csr, flag_rows, predica
 class EngineTables:
     """Tables that the executors of a plan share, the `columns` that these read, and the `longest` reach.
 
-    `longest`: int64[2], the longest window in time and in events; `strides[N]`: words per row of each node;
+    `longest`: int64[2], the longest window in time and in events; `words[N]`: of a row of each node;
     `queries[P]`: the query of each pattern.
     """
 
     tables: PlanTables
     columns: ColumnSet
     longest: Ints
-    strides: Ints
+    words: Ints
     queries: Ints
 
 
@@ -107,19 +104,19 @@ class _Compilation:
         )
         longest = [max((n.reach for n in nodes if n.counts == counts), default=-1) for counts in (False, True)]
         columns = self.columns.whole
-        strides = np.array([SLOTS + len(node.places) for node in nodes], np.int64)
-        return EngineTables(tables, columns, np.array(longest, np.int64), strides, np.array(self.queries, np.int64))
+        words = np.array([Word.SLOTS + len(node.places) for node in nodes], np.int64)
+        return EngineTables(tables, columns, np.array(longest, np.int64), words, np.array(self.queries, np.int64))
 
     def _indexed(
         self, joins: Sequence[JoinKey], pairs: Predicates
     ) -> tuple[list[tuple[int, ...]], list[IndexKey], list[Bound]]:
-        """The joins with their indices, or NOBODY, and the ranges of their bounds; the indices, by node; the bounds."""
+        """The joins with their indices, or NONE, and the ranges of their bounds; the indices, by node; the bounds."""
         chosen = [chosen_index(join, self.checks, pairs, self.shares) for join in joins]
         indices = sorted({choice[0] for choice in chosen if choice is not None})
         records: list[tuple[int, ...]] = []
         bounds: list[Bound] = []
         for join, choice in zip(joins, chosen, strict=True):
-            begin, index = len(bounds), NOBODY
+            begin, index = len(bounds), NONE
             if choice is not None:
                 index = indices.index(choice[0])
                 bounds += choice[1]
@@ -157,7 +154,7 @@ class _Compilation:
             fresh.places.index(operand) if operand in fresh.places else ~older.places.index(operand)
             for operand in node.places
         ]
-        bound = NOBODY
+        bound = NONE
         if ordered:
             last = max(older.places)
             bound = fresh.places.index(min(operand for operand in fresh.places if operand > last))
@@ -171,7 +168,7 @@ class _Compilation:
         """Checks that operands of the same type bind different events."""
         operands = self.clauses[node.pattern].operands
         return [
-            (a, b, APART)
+            (a, b, Check.APART)
             for a, left in enumerate(fresh.places)
             for b, right in enumerate(older.places)
             if operands[left].single.type == operands[right].single.type
@@ -202,9 +199,9 @@ def _order_checks(node: EngineNode, fresh: NodeSide, older: NodeSide, last: int)
     checks = []
     for left, right in zip(node.places, node.places[1:], strict=False):
         if left in older.places and right in fresh.places and left != last:
-            checks.append((fresh.places.index(right), older.places.index(left), BEFORE))
+            checks.append((fresh.places.index(right), older.places.index(left), Check.BEFORE))
         elif left in fresh.places and right in older.places:
-            checks.append((fresh.places.index(left), older.places.index(right), AFTER))
+            checks.append((fresh.places.index(left), older.places.index(right), Check.AFTER))
     return checks
 
 

@@ -6,80 +6,69 @@ If the space does not suffice for an event, it is undone, and processed again af
 
 from __future__ import annotations
 
-from cepbench.algorithms.detection.mcep.kernels.bindings import drop_bindings, move_bindings
+from cepbench.algorithms.detection.mcep.kernels.bindings import drop_bindings
 from cepbench.algorithms.detection.mcep.kernels.joins import absent_row, event_row, joined_rows, set_rows
 from cepbench.algorithms.detection.mcep.kernels.matches import forget_digests, report_digests
-from cepbench.algorithms.detection.mcep.kernels.state import (
-    ABSENT,
-    JOIN,
-    LEAF,
-    NOBODY,
-    SLOTS,
-    WAITING_BYTES,
-    EngineOutput,
-    EngineState,
-    PlanTables,
-)
+from cepbench.algorithms.detection.mcep.kernels.state import EngineState, Kind, PlanTables
 from cepbench.algorithms.detection.mcep.kernels.stores import advance, compact
-from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.arrays import NONE, Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
 
 
 @kernel
 def detect(
-    begin: int, events: KernelEvents, places: Ints, longest: Ints, tables: PlanTables, state: EngineState,
-    output: EngineOutput,
-) -> int:  # fmt: skip
-    """Processes events `begin..`; returns the first one not processed for lack of space, or their number.
+    begin: int, events: KernelEvents, places: Ints, longest: Ints, tables: PlanTables, state: EngineState
+) -> tuple[int, int]:
+    """Processes events `begin..`; returns the first one that was not processed, and the full table, or 0 at the end.
 
     `places[n]`: positions of the events in the input; `longest`: the longest reach in time and in events.
     """
     count = state.counters[0]
     for i in range(begin, len(events.time)):
         time = events.time[i]
-        bindings, matches, written = count.bindings, count.output.matches, count.output.positions
-        waiting, waiting_written = count.waiting.matches, count.waiting.positions
-        count.current_binding, count.now = NOBODY, time
+        bindings, matches, positions = count.bindings, count.matches, count.positions
+        waiting, waiting_positions = count.waiting, count.waiting_positions
+        count.current_binding, count.now = NONE, time
         done = True
         kind = events.kind[i]
         for at in range(tables.step_ptr[kind], tables.step_ptr[kind + 1]):
             n = tables.step[at]
             node = tables.node[n]
             point = count.seen if node.counts else time
-            if node.kind == JOIN:
-                done = joined_rows(n, point, time, tables, state, output)
+            if node.kind == Kind.JOIN:
+                done = joined_rows(n, point, time, tables, state)
             elif fits(tables.local[n], i, events):
-                if node.kind == LEAF:
-                    done = event_row(n, i, point, events, places, tables, state, output)
-                elif node.kind == ABSENT:
+                if node.kind == Kind.LEAF:
+                    done = event_row(n, i, point, events, places, tables, state)
+                elif node.kind == Kind.ABSENT:
                     done = absent_row(n, point, time, tables, state)
                 else:
-                    done = set_rows(n, i, point, events, places, tables, state, output)
+                    done = set_rows(n, i, point, events, places, tables, state)
             if not done:
                 break
-        if not done or not report_digests(time, tables, state, output):
+        if not done or not report_digests(time, tables, state):
             forget_digests(state)
-            _undo(tables, state)
-            count.bindings, count.output.matches, count.output.positions = bindings, matches, written
-            count.waiting.matches, count.waiting.positions = waiting, waiting_written
-            return i
+            _undo(state)
+            count.bindings, count.matches, count.positions = bindings, matches, positions
+            count.waiting, count.waiting_positions = waiting, waiting_positions
+            return i, count.full
         if count.touched:
             drop_bindings(time - longest[0], count.seen - longest[1], state)
             note(state)
             _end(tables, state)
         count.seen += 1
-    return len(events.time)
+    return len(events.time), 0
 
 
 @inlined
-def _undo(tables: PlanTables, state: EngineState) -> None:
+def _undo(state: EngineState) -> None:
     """Drops the rows of the current event."""
     count = state.counters[0]
     for k in range(count.touched):
         n = state.touched[k]
-        _drop_fresh(n, tables, state)
-        state.store[n].stamp = NOBODY
+        _drop_fresh(n, state)
+        state.store[n].stamp = NONE
     count.touched = 0
 
 
@@ -90,15 +79,15 @@ def _end(tables: PlanTables, state: EngineState) -> None:
     for k in range(count.touched):
         n = state.touched[k]
         if not tables.node[n].kept:
-            _drop_fresh(n, tables, state)
+            _drop_fresh(n, state)
     count.touched = 0
 
 
 @inlined
-def _drop_fresh(n: int, tables: PlanTables, state: EngineState) -> None:
+def _drop_fresh(n: int, state: EngineState) -> None:
     store = state.store[n]
     gone = store.size - store.fresh
-    state.counters[0].live_words -= gone * (SLOTS + tables.node[n].width)
+    state.counters[0].live_words -= gone * store.words
     state.counters[0].live_rows -= gone
     store.size = store.fresh
 
@@ -109,11 +98,11 @@ def note(state: EngineState) -> None:
     count = state.counters[0]
     events = count.bindings - count.oldest
     columns = state.ints.shape[0] + state.reals.shape[0]
-    words = count.live_words + (6 + columns) * events + count.waiting.positions
-    size = 8 * words + WAITING_BYTES * count.waiting.matches
+    size = 8 * (count.live_words + columns * events + count.waiting_positions)
+    size += state.binding.itemsize * events + state.match.itemsize * count.waiting
     if size > count.peak_bytes:
         count.peak_bytes, count.peak_events = size, events
-        count.peak_rows, count.peak_matches = count.live_rows, count.waiting.matches
+        count.peak_rows, count.peak_matches = count.live_rows, count.waiting
 
 
 @kernel
@@ -124,8 +113,6 @@ def purge(longest: Ints, tables: PlanTables, state: EngineState) -> None:
         node = tables.node[n]
         floor = (count.seen if node.counts else count.now) - node.reach
         if state.store[n].size:
-            advance(n, floor, tables, state)
+            advance(n, floor, state)
             compact(n, floor, tables, state)
     drop_bindings(count.now - longest[0], count.seen - longest[1], state)
-    move_bindings(state)
-    count.full_array = 0

@@ -13,12 +13,9 @@ from math import inf
 
 import numpy as np
 
-from cepbench.algorithms.detection.mcep.kernels.state import (
-    OF_INDICES,
-    SLOTS,
-    EngineState,
-    PlanTables,
-)
+from cepbench.algorithms.detection.mcep.kernels.bindings import index_of
+from cepbench.algorithms.detection.mcep.kernels.rows import binding_in, row_at
+from cepbench.algorithms.detection.mcep.kernels.state import EngineState, Full, PlanTables
 from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.queries.tables import EQUAL, GREATER, GREATER_OR_EQUAL, LESS, LESS_OR_EQUAL
 
@@ -44,10 +41,8 @@ def filled(k: int, end: int, tables: PlanTables, state: EngineState) -> bool:
     entries, index = state.entries[k], tables.indices[k]
     if end > entries.room and not _moved(k, end, state):
         return False
-    store, origin = state.store[index.node], state.counters[0].origin
-    stride = SLOTS + tables.node[index.node].width
     for r in range(entries.filled, end):
-        at = state.slab[store.offset + r * stride + SLOTS + index.slot] - origin
+        at = index_of(binding_in(row_at(index.node, r, state), index.slot, state), state)
         key = index.factor * state.reals[index.column, at] if index.real else float(state.ints[index.column, at])
         state.key[entries.offset + r] = key if key == key else inf
         state.entry[entries.offset + r] = r
@@ -72,7 +67,7 @@ def _moved(k: int, end: int, state: EngineState) -> bool:
     entries, count = state.entries[k], state.counters[0]
     room = max(LEAST_ROOM, 2 * end)
     if count.entries_used + 2 * room > len(state.key):
-        count.full_array = OF_INDICES
+        count.full = Full.ENTRIES
         return False
     for e in range(entries.filled):
         state.key[count.entries_used + e] = state.key[entries.offset + e]
@@ -120,7 +115,7 @@ def listed(j: int, fresh: int, begin: int, end: int, tables: PlanTables, state: 
     low, high = -inf, inf
     for b in range(join.within, join.within_end):
         bound = tables.bound[b]
-        at = state.slab[fresh + SLOTS + bound.slot] - count.origin
+        at = index_of(binding_in(fresh, bound.slot, state), state)
         value = bound.factor * state.reals[bound.column, at] if bound.real else float(state.ints[bound.column, at])
         if value != value:
             return 0

@@ -1,40 +1,50 @@
 """Arrays of MCEP's engines: nodes of a plan with stores of instances, and the bound events (MCEP, Sections 3.1 and 5).
 
-A node has a store of rows, one per instance of its sub-pattern, in the order of their last events. A row has the words
-`FIRST`, `LAST` (points of its first and last event in the unit of the span), `ENDED` (the time of its last event), and
-from `SLOTS` on one binding per place of the sub-pattern. A binding is an event, or the last one of a set of events.
+A node has a store of rows (`kernels.rows`) that bind events. A binding is an event, or the last one of a set of events.
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
+import numpy as np
+
 from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
-from cepbench.algorithms.engine.kernels.trend_hash import Hashes
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
-NOBODY = -1
-FAR = 2**62
-"""Later than every event."""
 
-LEAF, KLEENE, ABSENT, JOIN = range(4)
-"""Kinds of nodes: single events, sets of events, negated events, and joins of two other nodes."""
+class Kind(IntEnum):
+    """Kinds of nodes: single events, sets of events, negated events, and joins of two other nodes."""
 
-FIRST, LAST, ENDED, SLOTS = range(4)
+    LEAF = 0
+    KLEENE = 1
+    ABSENT = 2
+    JOIN = 3
 
-BEFORE, AFTER, APART = -1, -2, -3
-"""Checks of a fresh and an older binding: the older one is entirely before, or after; or they share no event."""
 
-OF_SLAB, OF_BINDINGS, OF_MATCHES, OF_WAITING, OF_DIGESTS, OF_INDICES = range(1, 7)
-"""The arrays that can be full (`CountersRecord.full_array`)."""
+class Check(IntEnum):
+    """Checks of a fresh and an older binding: the older one is entirely before, or after; or they share no event."""
 
-WAITING_BYTES = 56
-"""Bytes of a match that waits for the end of its span, without 8 bytes per event."""
+    BEFORE = -1
+    AFTER = -2
+    APART = -3
+
+
+class Full(IntEnum):
+    """Tables that can be full."""
+
+    SLAB = 1
+    BINDINGS = 2
+    ENTRIES = 3
+    MATCHES = 4
+    POSITIONS = 5
+    DIGESTS = 6
 
 
 class NodeRecord:
-    """A node. `reach`: its window, in time or, if it `counts`, in events; `width`: number of places.
+    """A node. `kind`: a `Kind`; `reach`: its window, in time or, if it `counts`, in events; `width`: number of places.
 
     `stored`: other nodes read its rows; `kept`: also rows of earlier events. `held`: negated events are kept until
     matches that wait for them are settled.
@@ -50,11 +60,13 @@ class NodeRecord:
 
 
 class StoreRecord:
-    """Rows `base..size - 1` of a node, from word `offset` of the slab on; `room`: capacity in rows.
+    """Rows `base..size - 1` of a node, of so many `words` each, from word `offset` of the slab on; `room`: capacity in
+    rows.
 
     Rows from `fresh` on were created by event `stamp`. When there are `limit` rows, expired ones are searched.
     """
 
+    words: int
     offset: int
     room: int
     base: int
@@ -67,8 +79,8 @@ class StoreRecord:
 class JoinRecord:
     """Creates rows of a node from fresh rows of node `fresh` and older ones of node `older`.
 
-    `bound`: the fresh slot that must be after the whole older row, or NOBODY. `copy`: where the sources of its slots
-    begin. `check`, `check_end`: its checks. `index` of the older rows, or NOBODY; `within`, `within_end`: the bounds of
+    `bound`: the fresh slot that must be after the whole older row, or NONE. `copy`: where the sources of its slots
+    begin. `check`, `check_end`: its checks. `index` of the older rows, or NONE; `within`, `within_end`: the bounds of
     its look-ups.
     """
 
@@ -86,7 +98,7 @@ class JoinRecord:
 class CheckRecord:
     """A check of the binding in slot `fresh` of a fresh row against that in slot `older` of an older one.
 
-    `which`: `BEFORE`, `AFTER`, `APART`, or the number of a list of conditions that must hold for all of their events.
+    `which`: a `Check`, or the number of a list of conditions that must hold for all of their events.
     """
 
     fresh: int
@@ -120,7 +132,7 @@ class BoundRecord:
 
 
 class EntriesRecord:
-    """Location of an index's entries: capacity `room` from `offset` on, followed by as much working space.
+    """Location of the entries of an index: capacity `room` from `offset` on, followed by as much working space.
 
     The first `filled` rows of the store have entries, of which the first `sorted` are in sorted runs. `entered`: total
     number of entries so far; `passed`: number of unsorted entries that look-ups have scanned.
@@ -184,8 +196,8 @@ class BindingRecord:
 class MatchRecord:
     """A match of a pattern: times of its first and last event, and the end of its positions.
 
-    `due`: the point from which nothing can invalidate it; `window`: reported with it. `settled`: it is due. `alive`: it
-    has not been invalidated.
+    `due`: the point from which nothing can invalidate it; `window`: reported with it. `settled`: it does not wait, or
+    is due. `alive`: it has not been invalidated.
     """
 
     pattern: int
@@ -198,23 +210,36 @@ class MatchRecord:
     alive: bool
 
 
-class SizeRecord:
-    """Number of matches in an array, and of their positions."""
+class EventDigestRecord:
+    """Number and digest of the matches of a pattern that the current event ends; `row`: the `DigestRecord` of the last
+    window of the pattern, or NONE.
+    """
 
-    matches: int
-    positions: int
+    matches: np.uint64
+    digest: np.uint64
+    row: int
+
+
+class DigestRecord:
+    """Number and digest of the matches of a pattern in a window."""
+
+    pattern: int
+    window: int
+    matches: np.uint64
+    digest: np.uint64
 
 
 class CountersRecord:
     """Numbers of an engine on one key.
 
     - `seen`: events so far; `now`: the time. `instances` created and `comparisons` of pairs of rows so far.
-    - of the current event: `current_binding`, the binding of the event alone, or NOBODY; number of nodes `touched` and
+    - of the current event: `current_binding`, the binding of the event alone, or NONE; number of nodes `touched` and
       of patterns `marked`.
-    - bindings `oldest..bindings - 1` are live; the arrays begin with binding `origin`.
+    - bindings `oldest..bindings - 1` are live.
     - `slab_used`: words of the slab in use, including gaps, and `entries_used` of indices; the live words and rows.
-    - sizes of the output: `output`, `waiting` matches, `digest_rows`. With `suppress_output`, matches are dropped.
-    - `full_array`: the array that lacks space (`OF_SLAB`, ...), or 0. `peak_...`: the largest state.
+    - `matches`, with their `positions`, of which `waiting` and `waiting_positions` are not settled; `digest_rows`. With
+      `suppress_output`, matches are dropped.
+    - `full`: the table without room for the current event. `peak_...`: the largest state.
     """
 
     seen: int
@@ -226,16 +251,17 @@ class CountersRecord:
     marked: int
     oldest: int
     bindings: int
-    origin: int
     slab_used: int
     entries_used: int
     live_words: int
     live_rows: int
-    output: SizeRecord
-    waiting: SizeRecord
+    matches: int
+    positions: int
+    waiting: int
+    waiting_positions: int
     digest_rows: int
     suppress_output: bool
-    full_array: int
+    full: int
     peak_bytes: int
     peak_events: int
     peak_rows: int
@@ -279,10 +305,11 @@ class EngineState(NamedTuple):
     """State of an engine on one key.
 
     - `store[N]` (`StoreRecord`), `slab`: words of the rows.
-    - `binding[V]` (`BindingRecord`), `ints[I, V]`, `reals[F, V]`: their columns. Binding b is at b - origin.
+    - `binding[V]` (`BindingRecord`), `ints[I, V]`, `reals[F, V]`: their columns, as a ring (`bindings.index_of`).
     - `entries[K]` (`EntriesRecord`): of the indices; `key`, `entry`: the value and the row of each entry.
-    - `touched[N]`: nodes with rows of the current event; `marked[P]`: patterns with digested matches of the event,
-      `matches[P]`, `digest[P]`: their number and sum; `row[P]`: the digest row of the last window, or NOBODY.
+    - `touched[N]`: nodes with rows of the current event; `marked[P]`: patterns with digested matches of this event, the
+      sums of which are in `event_digest[P]` (`EventDigestRecord`).
+    - the output, and matches that wait: `match` (`MatchRecord`) and `positions`; `digest` (`DigestRecord`).
     - `counters[1]`: `CountersRecord`.
     """
 
@@ -296,20 +323,8 @@ class EngineState(NamedTuple):
     entry: Ints
     touched: Ints
     marked: Ints
-    matches: Hashes
-    digest: Hashes
-    row: Ints
-    counters: Records
-
-
-class EngineOutput(NamedTuple):
-    """Matches: `match` and `waiting` (`MatchRecord`) with their positions; digests by pattern and window."""
-
+    event_digest: Records
     match: Records
     positions: Ints
-    waiting: Records
-    waiting_positions: Ints
-    digested: Ints
-    window: Ints
-    matches: Hashes
-    digest: Hashes
+    digest: Records
+    counters: Records

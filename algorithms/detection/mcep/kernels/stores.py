@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from cepbench.algorithms.detection.mcep.kernels.indices import forget
-from cepbench.algorithms.detection.mcep.kernels.state import (
-    ENDED,
-    FIRST,
-    LAST,
-    OF_SLAB,
-    SLOTS,
-    EngineState,
-    PlanTables,
-)
+from cepbench.algorithms.detection.mcep.kernels.rows import Word, end_time, first_point, last_point, row_at
+from cepbench.algorithms.detection.mcep.kernels.state import EngineState, Full, PlanTables
 from cepbench.algorithms.engine.kernels.compilation import inlined
 
 LEAST_LIMIT = 32
@@ -19,16 +12,15 @@ LEAST_LIMIT = 32
 
 
 @inlined
-def advance(n: int, floor: int, tables: PlanTables, state: EngineState) -> None:
+def advance(n: int, floor: int, state: EngineState) -> None:
     """Drops the oldest rows of node n that ended before the point `floor`. O(1) amortized."""
     store = state.store[n]
-    stride = SLOTS + tables.node[n].width
-    before = store.base
-    at = store.offset + before * stride
-    while store.base < store.size and state.slab[at + LAST] < floor:
+    words, before = store.words, store.base
+    row = row_at(n, before, state)
+    while store.base < store.size and last_point(row, state) < floor:
         store.base += 1
-        at += stride
-    state.counters[0].live_words -= (store.base - before) * stride
+        row += words
+    state.counters[0].live_words -= (store.base - before) * words
     state.counters[0].live_rows -= store.base - before
 
 
@@ -36,19 +28,18 @@ def advance(n: int, floor: int, tables: PlanTables, state: EngineState) -> None:
 def compact(n: int, floor: int, tables: PlanTables, state: EngineState) -> None:
     """Drops all rows of node n that began before the point `floor`, and moves the rest to the front."""
     store = state.store[n]
-    stride = SLOTS + tables.node[n].width
-    size = 0
+    words, size = store.words, 0
     for r in range(store.base, store.size):
-        source = store.offset + r * stride
-        if state.slab[source + FIRST] >= floor:
-            target = store.offset + size * stride
-            for word in range(stride):
+        source = row_at(n, r, state)
+        if first_point(source, state) >= floor:
+            target = row_at(n, size, state)
+            for word in range(words):
                 state.slab[target + word] = state.slab[source + word]
             size += 1
     gone = store.size - store.base - size
     if size < store.size:
         forget(n, tables, state)
-    state.counters[0].live_words -= gone * stride
+    state.counters[0].live_words -= gone * words
     state.counters[0].live_rows -= gone
     store.base, store.size = 0, size
     store.limit = max(LEAST_LIMIT, 2 * size)
@@ -64,7 +55,7 @@ def opened(n: int, point: int, tables: PlanTables, state: EngineState) -> None:
     node = tables.node[n]
     if not node.held:
         floor = point - node.reach
-        advance(n, floor, tables, state)
+        advance(n, floor, state)
         if store.size >= store.limit:
             compact(n, floor, tables, state)
     store.fresh, store.stamp = store.size, count.seen
@@ -73,41 +64,38 @@ def opened(n: int, point: int, tables: PlanTables, state: EngineState) -> None:
 
 
 @inlined
-def has_room(n: int, tables: PlanTables, state: EngineState) -> bool:
+def has_room(n: int, state: EngineState) -> bool:
     """Whether there is space for another row of node n; moves the store to the end of the slab if necessary."""
     store = state.store[n]
     if store.size < store.room:
         return True
-    stride = SLOTS + tables.node[n].width
-    count = state.counters[0]
+    words, count = store.words, state.counters[0]
     room = 2 * store.room
-    if count.slab_used + room * stride > len(state.slab):
-        count.full_array = OF_SLAB
+    if count.slab_used + room * words > len(state.slab):
+        count.full = Full.SLAB
         return False
-    for word in range(store.size * stride):
+    for word in range(store.size * words):
         state.slab[count.slab_used + word] = state.slab[store.offset + word]
     store.offset, store.room = count.slab_used, room
-    count.slab_used += room * stride
+    count.slab_used += room * words
     return True
 
 
 @inlined
-def keep(n: int, tables: PlanTables, state: EngineState) -> None:
+def keep(n: int, state: EngineState) -> None:
     """Keeps the row that was written after the last one of node n."""
     state.store[n].size += 1
-    state.counters[0].live_words += SLOTS + tables.node[n].width
+    state.counters[0].live_words += state.store[n].words
     state.counters[0].live_rows += 1
 
 
 @inlined
-def first_from(n: int, word: int, value: int, tables: PlanTables, state: EngineState) -> int:
+def first_from(n: int, word: Word, value: int, state: EngineState) -> int:
     """The first row of node n whose `word` is at least `value`; rows must ascend by this word. O(log n)."""
-    store = state.store[n]
-    stride = SLOTS + tables.node[n].width
-    low, high = store.base, store.size
+    low, high = state.store[n].base, state.store[n].size
     while low < high:
         middle = (low + high) // 2
-        if state.slab[store.offset + middle * stride + word] < value:
+        if state.slab[row_at(n, middle, state) + word] < value:
             low = middle + 1
         else:
             high = middle
@@ -115,8 +103,7 @@ def first_from(n: int, word: int, value: int, tables: PlanTables, state: EngineS
 
 
 @inlined
-def is_free(n: int, after: int, before: int, tables: PlanTables, state: EngineState) -> bool:
+def is_free(n: int, after: int, before: int, state: EngineState) -> bool:
     """Whether no row of node n ended after time `after` and before time `before`. O(log n)."""
-    store = state.store[n]
-    r = first_from(n, ENDED, before, tables, state) - 1
-    return r < store.base or state.slab[store.offset + r * (SLOTS + tables.node[n].width) + ENDED] <= after
+    r = first_from(n, Word.ENDED, before, state) - 1
+    return r < state.store[n].base or end_time(row_at(n, r, state), state) <= after

@@ -7,6 +7,7 @@ import numpy as np
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
 from cepbench.algorithms.detection.core.runs import Runs
 from cepbench.algorithms.engine.batches import kernel_events
+from cepbench.algorithms.rows import MatchDigests
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.queries.compile import compile_workload
@@ -31,13 +32,10 @@ def runs_of(pattern: str, digests: bool = True) -> Runs:
 def feed(runs: Runs, events: EventBatch) -> int:
     """Reads a batch; returns the number of matches that it ended."""
     [query] = compile_workload([parse_query("PATTERN A WITHIN 1 s PER MATCH")], SCHEMA)
-    found = 0
-    for rows in runs.read(kernel_events(query.columns, events), events.position):
-        for one in rows:
-            found += int(one.matches.sum()) if runs.digests else len(one)  # type: ignore[union-attr]
-    return found
+    parts = runs.read(kernel_events(query.columns, events), events.position)
+    return sum(int(rows.matches.sum()) if isinstance(rows, MatchDigests) else len(rows) for rows in parts)
 
 
 def steps(runs: Runs) -> int:
     """Counted operations of the update so far."""
-    return int(runs.set.counters[0]["steps"])
+    return int(runs.counters["steps"])

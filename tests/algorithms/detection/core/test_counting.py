@@ -8,6 +8,7 @@ import pytest
 
 from cepbench.algorithms.detection.core.automaton import SubsetAutomaton
 from cepbench.algorithms.detection.core.counting import CountExecutor
+from cepbench.algorithms.detection.core.kernels.automaton import Lack
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.queries.compile import compile_workload
@@ -105,7 +106,7 @@ def test_steps_per_event_do_not_depend_on_the_span() -> None:
     for span in (100, 1000, 10_000):
         executor = evaluator(f"SEQ(A, B+, C) WITHIN {span} events")
         executor.process(uniform(60_000))
-        mark = executor.products.counters[0]
+        mark = executor.products.arrays.counters[0]
         assert mark["seen"] == 60_000
         assert 60_000 // span - 2 <= mark["flips"] <= 60_000 // span
         assert span < mark["max_logged"] <= 2 * span + 1
@@ -119,6 +120,6 @@ def test_the_state_is_that_of_two_spans() -> None:
         executor.process(uniform(20_000).slice(start, start + 1000))
         sizes.append(executor.state().bytes)
     assert max(sizes[1:]) < 1.2 * min(sizes[1:])
-    assert len(executor.products.log) <= 1024
-    mark = executor.products.counters[0]
+    assert executor.products.room(Lack.LOG) <= 1024
+    mark = executor.products.arrays.counters[0]
     assert mark["logged"] / 4 < mark["starts"] < mark["logged"] / 2  # a third of the events may begin a match

@@ -5,8 +5,9 @@ from math import comb
 import pytest
 
 from cepbench.algorithms.detection.core.algorithm import Core
+from cepbench.algorithms.detection.core.kernels.automaton import Lack
 from cepbench.algorithms.detection.core.kernels.enumeration import DELAYS, delay_of
-from cepbench.algorithms.detection.core.runs import FIRST_DEPTH, FOUND_MATCHES
+from cepbench.algorithms.detection.core.runs import FIRST_DEPTH, OUTPUT_MATCHES
 from cepbench.algorithms.engine.kernels.ticks import READABLE
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import make
@@ -37,21 +38,22 @@ STEPS_PER_EVENT = 2
 def test_steps_between_two_matches_are_at_most_twice_the_events_of_one(pattern: str, least: int) -> None:
     runs = runs_of(pattern)
     assert feed(runs, uniform(1500)) > least
-    assert 0 < runs.search.marks[0]["max_ratio"] <= 1000 * STEPS_PER_EVENT
-    assert runs.search.marks[0]["max_steps"] <= STEPS_PER_EVENT * runs.search.marks[0]["longest"]
+    counters = runs.search.arrays.counters[0]
+    assert 0 < counters["max_ratio"] <= 1000 * STEPS_PER_EVENT
+    assert counters["max_steps"] <= STEPS_PER_EVENT * counters["longest"]
 
 
 def test_matches_longer_than_there_is_room_for() -> None:
     runs, size = runs_of(f"SEQ({', '.join(['A'] * 63)}, A+) WITHIN 100 s"), FIRST_DEPTH + 3
     assert feed(runs, uniform(size, 1)) == sum(comb(size, length) for length in range(64, size + 1))
-    assert runs.search.marks[0]["longest"] == size < len(runs.search.path)
+    assert runs.search.arrays.counters[0]["longest"] == size < runs.search.room(Lack.PATH)
 
 
 def test_more_matches_than_the_output_has_room_for() -> None:
     query = parse_query("PATTERN SEQ(A, B+, C) WITHIN 400 s PER MATCH")
     events = batch([{"time": n, "type": "ABC"[min(n, 1) + (n == 15)]} for n in range(16)])
     whole = answer_of(Core(), query, [events])
-    assert whole.matches == 2**14 - 1 > FOUND_MATCHES
+    assert whole.matches == 2**14 - 1 > OUTPUT_MATCHES
     assert whole.digest() == answer_of(Core(), query, split(events, (5, 15)), summarised=True).digest()
 
 

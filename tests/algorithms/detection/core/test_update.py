@@ -5,6 +5,7 @@ from math import inf
 
 import pytest
 
+from cepbench.algorithms.detection.core.kernels.automaton import Lack
 from cepbench.algorithms.detection.core.runs import FIRST_NODES
 from tests.algorithms.detection.core.running import feed, runs_of, steps, uniform
 
@@ -59,18 +60,18 @@ def test_memory_is_that_of_one_span(pattern: str) -> None:
     events, rooms, live = uniform(60_000), [], []
     for start in range(0, 60_000, 5000):
         feed(runs, events.slice(start, start + 5000))
-        rooms.append(len(runs.set.node))
+        rooms.append(runs.set.room(Lack.NODES))
         live.append(runs.live_nodes)
     assert len(set(rooms[2:])) == 1
     assert max(live[1:]) < 1.1 * min(live[1:])
     assert rooms[-1] < 5 * max(live)
-    assert max(map(len, (runs.set.pending, runs.set.final, runs.set.head, runs.set.merged))) <= 1024
+    assert max(runs.set.room(table) for table in runs.set.tables if table != Lack.NODES) <= 1024
 
 
 def test_memory_is_that_of_one_span_while_matches_end() -> None:
     runs = runs_of("SEQ(A, B, C) WITHIN 50 events")
     assert feed(runs, uniform(100_000)) > 100_000
-    assert len(runs.set.node) <= 4 * FIRST_NODES
+    assert runs.set.room(Lack.NODES) <= 4 * FIRST_NODES
 
 
 def test_nodes_expire_with_the_time() -> None:
@@ -83,7 +84,7 @@ def test_nodes_expire_with_the_time() -> None:
     assert runs.live_nodes == 1
     runs.advance(60)
     assert runs.live_nodes == 0
-    assert runs.set.counters[0]["live"] == runs.set.counters[0]["next_node"] == 50
+    assert runs.counters["nodes"] == 50
 
 
 @pytest.mark.parametrize("ties", [2, 7, 500])

@@ -11,11 +11,11 @@ import pytest
 from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.detection.mcep.engine.indices import Sorting
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables, tables_of
-from cepbench.algorithms.detection.mcep.kernels.state import NOBODY
 from cepbench.algorithms.detection.mcep.planning.costs import CostModel
 from cepbench.algorithms.detection.mcep.planning.patterns import SubPatternTable, patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.detection.mcep.planning.selectivities import Selectivities, TypePair
+from cepbench.algorithms.engine.kernels.arrays import NONE
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
@@ -56,7 +56,7 @@ def tables(text: str, whole: EventBatch, joins: Any, sorting: Sorting = SORTED, 
 def bounds(found: EngineTables) -> list[list[int]]:
     """The operators of the look-ups of each join, none for a join that scans."""
     joins, bound = found.tables.join, found.tables.bound
-    return [bound["op"][one["within"] : one["within_end"]].tolist() for one in joins if one["index"] != NOBODY]
+    return [bound["op"][one["within"] : one["within_end"]].tolist() for one in joins if one["index"] != NONE]
 
 
 PAIR = [(0b01, 0b10)]
