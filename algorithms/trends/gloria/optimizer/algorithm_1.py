@@ -39,9 +39,9 @@ def _better(here: PoolNodes, better: int, n: int, costs: PaperCosts) -> bool:
 def path_search(graph: GloriaGraph) -> list[int]:
     """Algorithm 1: the node of each pool.
 
-    The lightest of the paths that pass a node each; each continues, at every node, by the one edge that pruning
-    keeps. With one end node
-    (Case 1), paths pass the nearest node of a pool that comes before it. If none is consistent, no members share.
+    The lightest of the paths that pass a node each; each continues, at every node, by the one edge that pruning keeps.
+    With one end node (Case 1), paths pass the nearest node of a pool that comes before it. If none is consistent, no
+    members share.
     """
     nearest = [int(here.distances.argmin()) for here in graph.pools]
     kept = _kept_edges(graph)
