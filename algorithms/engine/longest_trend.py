@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.kernels.longest_trend import longest_trend
-from cepbench.algorithms.engine.kernels.stacks import EVENTS
 from cepbench.algorithms.engine.longest_match import LongerMatch
 from cepbench.algorithms.engine.window_stacks import StackExecutor
 from cepbench.algorithms.rows import QueryRows
@@ -27,7 +26,7 @@ class LongestTrend(StackExecutor):
 
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Returns no rows. Raises `LongerMatch`."""
-        length = np.zeros(int(self.stacks.counters[EVENTS]), np.int64)
+        length = np.zeros(int(self.stacks.counts["events"][0]), np.int64)
         longest = longest_trend(self.window.start(k), self.valid_ends(latest), self.tables, self.stacks, length)
         if longest > self.max_length:
             raise LongerMatch(

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.engine.complete_matches import stand_ins
 from cepbench.algorithms.engine.kernels.arrays import readonly
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.growth import widened
 from cepbench.algorithms.engine.kernels.stacks import (
     COMPLETE,
-    EVENTS,
-    NOBODY,
-    POINTERS,
+    StackCountsRecord,
     Stacks,
     drop_before,
     push_events,
@@ -27,6 +26,7 @@ from cepbench.algorithms.rows import QueryRows, Rows, rows_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
 from cepbench.queries.compile import CompiledQuery, Part
+from cepbench.queries.records import records_of
 from cepbench.queries.tables import Tables, csr
 
 FIRST_EVENTS = 256
@@ -35,7 +35,7 @@ FIRST_EVENTS = 256
 class StackExecutor(Executor):
     """Stacks of one automaton, shared by overlapping windows; what a window yields is constructed when it closes.
 
-    `pointers`: which ones events get (`kernels.stacks`: ANY, NEXT, CONTIGUOUS or COMPLETE).
+    `pointers`: which ones events get (a semantics of `kernels.constants`, or COMPLETE).
     """
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int) -> None:
@@ -87,7 +87,7 @@ class StackExecutor(Executor):
     @property
     def kept(self) -> tuple[int, int]:
         """Events and pointers in the stacks."""
-        return int(self.stacks.counters[EVENTS]), int(self.stacks.counters[POINTERS])
+        return int(self.stacks.counts["events"][0]), int(self.stacks.counts["pointers"][0])
 
     @property
     def kept_bytes(self) -> int:
@@ -107,7 +107,7 @@ class StackExecutor(Executor):
     def _close(self, now: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Rows of all windows that end by `now`."""
         parts: list[QueryRows] = []
-        while self.window.end(self.low) <= now and self.stacks.counters[EVENTS] > 0:
+        while self.window.end(self.low) <= now and self.stacks.counts["events"][0] > 0:
             parts += self.construct(self.low, latest)
             self.peak.note(self.held())
             self.low += 1
@@ -135,11 +135,11 @@ def _new_stacks(query: CompiledQuery, part: Part, pointers: int) -> Stacks:
         pointer_ptr=np.zeros(FIRST_EVENTS + 1, np.int64),
         target=column(),
         floor=column(),
-        top=np.full(positions, NOBODY, np.int64),
-        shown=np.full(positions, NOBODY, np.int64),
+        top=np.full(positions, NONE, np.int64),
+        shown=np.full(positions, NONE, np.int64),
         waiting=column(),
         taken=np.zeros(FIRST_EVENTS, np.bool_),
-        counters=np.array([0, 0, 0, 0, -1], np.int64),
+        counts=np.array([(0, 0, 0, 0, -1)], records_of(StackCountsRecord)),
         alike_ptr=alike_ptr,
         alike=alike,
     )
@@ -154,7 +154,7 @@ def _alike(part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _grown(stacks: Stacks, tables: Tables) -> Stacks:
     """The same stacks with twice the room for events, if the next one may not fit, else for pointers."""
     bindings = int(np.diff(tables.binding_ptr).max(initial=0))
-    if stacks.counters[EVENTS] + bindings >= len(stacks.time):
+    if stacks.counts["events"][0] + bindings >= len(stacks.time):
         return widened(stacks, _PER_EVENT, len(stacks.time))
     return widened(stacks, _PER_POINTER, len(stacks.target))
 

@@ -8,38 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.construction.cet.detectors import MemoryLimit
+from cepbench.algorithms.construction.cet.detectors import MemoryLimit, new_path
 from cepbench.algorithms.construction.cet.executor import LimitedExecutor
-from cepbench.algorithms.construction.cet.graph import trend_graph
-from cepbench.algorithms.construction.cet.kernels.aggregation import (
-    Segments,
-    Stitched,
-    construct_trends,
-    count_trends,
-    find_cuts,
-    search_trends,
-    stitch_trends,
-)
-from cepbench.algorithms.construction.cet.kernels.graph import TrendGraph, number_live
+from cepbench.algorithms.construction.cet.graph import window_graph
+from cepbench.algorithms.construction.cet.kernels.breadth_first import StoredTrends, TrendTree, construct
+from cepbench.algorithms.construction.cet.kernels.depth_first import WorkRecord, search
+from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph, number_live
+from cepbench.algorithms.construction.cet.kernels.stitching import stitch
+from cepbench.algorithms.construction.cet.stored import Arranged, new_segments
 from cepbench.algorithms.engine.batches import aggregate_rows
 from cepbench.algorithms.engine.kernels import cells
-from cepbench.algorithms.engine.kernels.cells import cell_bytes, empty_cells
+from cepbench.algorithms.engine.kernels.cells import Cells, cell_bytes, empty_cells
 from cepbench.algorithms.engine.kernels.compilation import in_python
-from cepbench.algorithms.engine.kernels.stacks import ANY
+from cepbench.algorithms.engine.kernels.constants import ANY, NONE
+from cepbench.algorithms.engine.kernels.sinks import Aggregated
 from cepbench.algorithms.rows import QueryRows
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.model import Query, Semantics
+from cepbench.queries.records import records_of
 
-WORD = 4
-PER_VERTEX = 8 + 2 + 4 * 8
-"""Bytes of a vertex: its event, two flags, the offsets of its edges, and two counts of sub-trends."""
+PER_VERTEX = 3 * 8 + 2 + 2 * 8
+"""Bytes of a vertex without its columns: time, places in the input and the pattern, two flags, the offsets of its
+edges."""
 PER_EDGE = 16
 PER_STEP = 16
 """Bytes of a vertex on the path of the depth-first search."""
-PER_SEGMENT = 24
-"""Bytes of a segment on the path of stitching, without its aggregates."""
+PER_NODE = 16
+"""Bytes of a stored sub-trend (`TrendTree`), without its aggregates."""
+PER_STORED_VERTEX = 4 * 8
+PER_GRAPHLET = 2 * 8 + 1 + 2 * 8
+"""Bytes of a vertex and of a graphlet in `Graphlets`, and of its segment on the path, without its aggregates."""
 
 
 def unsupported_aggregation(query: Query, detect: str) -> str | None:
@@ -65,8 +65,8 @@ class TwoStepExecutor(LimitedExecutor):
     y trends of l events are constructed, as for complete trends (Chapter 5):
 
     - `memory`: depth-first, each trend aggregated from its first event on; O(E + y l) time, O(V + E) space.
-    - `time`: breadth-first. Every prefix of a trend is stored with its aggregates, which its extensions reuse; O(y l)
-      time and space.
+    - `time`: breadth-first. Every prefix of a trend is stored with its aggregates, which its extensions share; O(E + y)
+      time and O(y) space.
     - `hybrid`: the window is split into k graphlets of about as many vertices each; k is the smallest number found that
       respects the limit. The sub-trends of a graphlet are stored once, with their aggregates, and stitched
       depth-first: O(y k) time and the space of the sub-trends. With k = 1 it is `time`.
@@ -79,8 +79,10 @@ class TwoStepExecutor(LimitedExecutor):
     def __init__(self, query: CompiledQuery, part: Part, window: Window, *, detect: str, limit: int) -> None:
         super().__init__(query, part, window, ANY, MemoryLimit(limit // len(query.parts)))
         self.detect = detect
+        self.per_vertex = PER_VERTEX + 8 * (len(query.ints) + len(query.reals))
         self.cell_bytes = cell_bytes(part.tables)
         self.total = empty_cells(1, query.layout, query.arithmetic)
+        self.work = np.zeros(1, records_of(WorkRecord))
         self.trends = 0.0
         self.stored = 0.0
         self.built = 0.0
@@ -95,26 +97,26 @@ class TwoStepExecutor(LimitedExecutor):
 
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Rows of window k. Raises `NotEnoughMemory`."""
-        graph = self._graph(self.window.start(k))
+        graph, sink = self._graph(self.window.start(k))
         in_python(cells.clear)(self.total, 0)
         if self.detect == "memory":
-            self._search(graph)
+            self._search(graph, sink)
         else:
-            self._store(graph)
+            self._store(graph, sink)
         if in_python(cells.is_empty)(self.total, 0):
             return []
         self.trends += float(self.total.counts[0, 0])
         return [aggregate_rows(np.array([k], np.int64), self.total, 1)]
 
-    def graphlets(self, graph: TrendGraph) -> NDArray[np.int64]:
+    def graphlets(self, graph: WindowGraph) -> NDArray[np.int64]:
         """The bounds of the fewest graphlets that fit; if none fit, of those that need the least memory."""
-        size = len(graph.event)
-        left = self.limit.bytes - self.kept_bytes - PER_VERTEX * size - PER_EDGE * len(graph.into)
+        size = len(graph.time)
+        left = self.limit.bytes - self._graph_bytes(graph)
         best, least = _whole(size), np.inf
         number = 1
         while number <= max(1, size):
             bounds = np.linspace(0, size, number + 1).astype(np.int64)
-            needed = self._cost(graph, bounds)[2]
+            needed = self._needed(Arranged(graph, bounds.tolist(), {}))
             if needed <= left:
                 return bounds
             if needed < least:
@@ -126,56 +128,52 @@ class TwoStepExecutor(LimitedExecutor):
         events, pointers = self.kept
         return {"events": events, "edges": pointers + edges, "trends": round(min(trends, 2.0**62))}
 
-    def _graph(self, start: int) -> TrendGraph:
-        """The live part of the window that starts at `start`."""
+    def _graph(self, start: int) -> tuple[WindowGraph, Aggregated]:
+        """The live part of the window that starts at `start`, and the sink of its trends."""
         number = np.empty(self.kept[0], np.int64)
         vertices, edges = number_live(start, self.tables, self.stacks, number)
-        needed = self.kept_bytes + number.nbytes + PER_VERTEX * vertices + PER_EDGE * edges
+        needed = self.kept_bytes + number.nbytes + self.per_vertex * vertices + PER_EDGE * edges
         self.limit.hold(needed, self._kinds(0, edges), f"the graph of a window of {vertices} events and {edges} edges")
-        return trend_graph(vertices, edges, self.tables, self.stacks, number)
+        events = np.flatnonzero(number != NONE)
+        stacks = self.stacks
+        columns = (np.take(column, events, axis=-1) for column in (stacks.position, stacks.ints, stacks.reals))
+        sink = Aggregated(self.tables, *columns, self._cells(0), self.total)
+        return window_graph(vertices, edges, self.tables, stacks, number), sink
 
-    def _hold(self, graph: TrendGraph, needed: float, trends: float, purpose: str) -> None:
-        vertices, edges = len(graph.event), len(graph.into)
-        fixed = self.kept_bytes + PER_VERTEX * vertices + PER_EDGE * edges
-        self.limit.hold(fixed + needed, self._kinds(trends, edges), purpose)
+    def _cells(self, number: int) -> Cells:
+        return empty_cells(number, self.query.layout, self.query.arithmetic)
 
-    def _search(self, graph: TrendGraph) -> None:
-        size = len(graph.event)
+    def _graph_bytes(self, graph: WindowGraph) -> int:
+        return self.kept_bytes + self.per_vertex * len(graph.time) + PER_EDGE * len(graph.into)
+
+    def _hold(self, graph: WindowGraph, needed: float, trends: float, purpose: str) -> None:
+        self.limit.hold(self._graph_bytes(graph) + needed, self._kinds(trends, len(graph.into)), purpose)
+
+    def _search(self, graph: WindowGraph, sink: Aggregated) -> None:
+        size = len(graph.time)
         self._hold(graph, PER_STEP * size, 1, f"a trend of up to {size} events")
-        path, edge = np.empty(size, np.int64), np.empty(size, np.int64)
-        search_trends(graph, self.tables, self.stacks, path, edge, self.total)
+        search(graph, new_path(size), sink, self.work)
 
-    def _store(self, graph: TrendGraph) -> None:
-        size = len(graph.event)
-        bounds = _whole(size) if self.detect == "time" else self.graphlets(graph)
-        trends, events, needed = self._cost(graph, bounds)
-        number = len(bounds) - 1
-        self._hold(graph, needed, trends, f"storing {trends:.6g} trends of a window in {number} graphlets")
+    def _store(self, graph: WindowGraph, sink: Aggregated) -> None:
+        size = len(graph.time)
+        arranged = Arranged(graph, (_whole(size) if self.detect == "time" else self.graphlets(graph)).tolist(), {})
+        trends, number = float(arranged.nodes.sum()), len(arranged.nodes)
+        purpose = f"storing {trends:.6g} trends of a window in {number} graphlets"
+        self._hold(graph, self._needed(arranged), trends, purpose)
         self.stored += trends
         self.built += number
-        rows = int(trends)
-        arena, row_ptr, last = (
-            np.empty(int(events + trends), np.int32),
-            np.empty(size + 1, np.int64),
-            np.empty(rows, np.int32),
-        )
-        cells = empty_cells(rows, self.query.layout, self.query.arithmetic)
-        construct_trends(bounds, graph, self.tables, self.stacks, arena, row_ptr, last, cells)
-        segments = Segments(row_ptr, last, cells, np.empty(size, np.int64))
-        find_cuts(bounds, graph, segments.cut)
-        row, edge, stop = (np.empty(number, np.int64) for _ in range(3))
-        path = Stitched(row, edge, stop, empty_cells(number, self.query.layout, self.query.arithmetic))
-        stitch_trends(graph, segments, path, self.total)
+        arranged.graphlets.base[1:] = np.cumsum(arranged.nodes[:-1])
+        words = (np.empty(int(trends), np.uint32) for _ in range(4))
+        stored = StoredTrends(graph, arranged.graphlets, TrendTree(*words, self._cells(int(trends))))
+        sink = sink._replace(partial=self._cells(number))
+        construct(stored, sink, self.work)
+        stitch(stored, new_segments(number), sink, self.work)
 
-    def _cost(self, graph: TrendGraph, bounds: NDArray[np.int64]) -> tuple[float, float, float]:
-        """Number of sub-trends to store, their total length, and their bytes."""
-        size, number = len(graph.event), len(bounds) - 1
-        trends, events = np.empty(number), np.empty(number)
-        count_trends(bounds, graph, np.empty(size), np.empty(size), trends, events)
-        rows, words = float(trends.sum()), float(events.sum())
-        stored = WORD * words + rows * (2 * WORD + self.cell_bytes)
-        needed = stored + 16 * (size + 1) + number * (PER_SEGMENT + self.cell_bytes)
-        return rows, words, needed
+    def _needed(self, arranged: Arranged) -> float:
+        """Bytes of stored sub-trends, of their graphlets, and of the path."""
+        nodes, number = float(arranged.nodes.sum()), len(arranged.nodes)
+        cells = (nodes + number) * self.cell_bytes
+        return cells + PER_NODE * nodes + PER_STORED_VERTEX * len(arranged.graph.time) + PER_GRAPHLET * number
 
 
 def _whole(size: int) -> NDArray[np.int64]:

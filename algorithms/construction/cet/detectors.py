@@ -13,28 +13,21 @@ import numpy as np
 from cepbench.algorithms.base import NotEnoughMemory, StateSize
 from cepbench.algorithms.construction.cet.graph import CetGraph, window_bytes
 from cepbench.algorithms.construction.cet.kernels.baseline import (
-    EVENT,
-    MAX_TRENDS,
-    MAX_WORDS,
-    WORDS,
-    StoredTrends,
+    BaselineRecord,
+    CompleteTrends,
+    emit_trends,
     extend_trends,
-    report_trends,
 )
-from cepbench.algorithms.construction.cet.kernels.depth_first import Path, search
-from cepbench.algorithms.construction.cet.kernels.trends import TRAVERSALS, TRENDS, UPDATES, FoundTrends
-from cepbench.algorithms.engine.kernels.arrays import Codes, Ints
+from cepbench.algorithms.construction.cet.kernels.depth_first import Path, PlaceRecord, WorkRecord, search
+from cepbench.algorithms.engine.kernels.arrays import Codes
 from cepbench.algorithms.engine.kernels.stacks import COMPLETE
-from cepbench.algorithms.engine.kernels.trend_hash import Hashes, mix_positions
 from cepbench.algorithms.engine.peak import Peak
-from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows
-
-FOUND_MATCHES = 65_536
-
-FOUND_EVENTS = 1_048_576
+from cepbench.algorithms.engine.sinks import MatchSink, collected, match_sink
+from cepbench.algorithms.rows import MatchDigests, QueryRows
+from cepbench.queries.records import records_of
 
 PATH_BYTES = 24
-"""Bytes per vertex of the path and of hashes."""
+"""Bytes per vertex of the path, and of its hash or position."""
 
 FIRST_WORDS = 1024
 
@@ -69,7 +62,7 @@ class Detector(ABC):
     def __init__(self, limit: MemoryLimit, *, summarised: bool) -> None:
         self.limit, self.summarised = limit, summarised
         self.detected = 0
-        self.work = np.zeros(2, np.int64)
+        self.work = np.zeros(1, records_of(WorkRecord))
 
     @abstractmethod
     def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
@@ -96,35 +89,15 @@ class Detector(ABC):
         """Complete trends so far, and the operations of Table 5.1: traversed edges and updates of trends."""
         return {
             "trends": float(self.detected),
-            "traversals": float(self.work[TRAVERSALS]),
-            "updates": float(self.work[UPDATES]),
+            "traversals": float(self.work["traversals"][0]),
+            "updates": float(self.work["updates"][0]),
         }
 
-    def collected(self, window: int, longest: int, detect: Callable[[FoundTrends], bool]) -> list[QueryRows]:
-        """All complete trends of a window; none has more than `longest` events.
-
-        A detection kernel is called again if its output arrays were full.
-        """
-        matches, events = (0, 0) if self.summarised else (FOUND_MATCHES, FOUND_EVENTS + longest)
-        output = FoundTrends(
-            np.zeros(matches, np.int64), np.empty(events, np.int64), np.zeros(2, np.int64), np.zeros(1, np.uint64)
-        )
-        parts: list[QueryRows] = []
-        ended = False
-        while not ended:
-            ended = detect(output)
-            size = int(output.size[TRENDS])
-            if size and (ended or not self.summarised):
-                self.detected += size
-                parts.append(self._rows(window, size, output))
-                output.size[:] = 0
-        return parts
-
-    def _rows(self, window: int, size: int, output: FoundTrends) -> QueryRows:
-        if self.summarised:
-            return MatchDigests(np.array([window], np.int64), np.array([size], np.uint64), output.digest)
-        offsets = output.offsets[: size + 1].copy()
-        return MatchRows(np.full(size, window, np.int64), offsets, output.positions[: offsets[-1]].copy())
+    def collected(self, window: int, sink: MatchSink, traverse: Callable[[MatchSink], bool]) -> list[QueryRows]:
+        """All complete trends of a window, which a traversal hands to a sink."""
+        parts = collected(window, sink, traverse)
+        self.detected += sum(int(rows.matches[0]) if isinstance(rows, MatchDigests) else len(rows) for rows in parts)
+        return [*parts]
 
 
 class Baseline(Detector):
@@ -140,20 +113,20 @@ class Baseline(Detector):
         """Algorithm 3 over all vertices."""
         size = graph.vertices
         fixed = graph.bytes + 8 * size
-        stored = StoredTrends(np.empty(FIRST_WORDS, np.int32), np.empty(FIRST_WORDS, np.int32), np.zeros(4, np.int64))
+        progress = np.zeros(1, records_of(BaselineRecord))
+        stored = CompleteTrends(np.empty(FIRST_WORDS, np.int32), np.empty(FIRST_WORDS, np.int32), progress)
         limit = (self.limit.bytes - fixed) // WORD
         ended = False
         while not ended:
             ended = extend_trends(graph.tables, graph.stacks, limit, stored, self.work)
-            trends = int(stored.at[MAX_TRENDS])
+            trends = int(progress["most_trends"][0])
             kinds = {"events": size, "edges": 0, "trends": trends}
-            what = f"{trends} trends after {int(stored.at[EVENT]) + 1} of {size} events of a window"
-            self.limit.hold(fixed + WORD * int(stored.at[MAX_WORDS]), kinds, what)
+            what = f"{trends} trends after {int(progress['events'][0]) + 1} of {size} events of a window"
+            self.limit.hold(fixed + WORD * int(progress["most_words"][0]), kinds, what)
             if not ended:
                 stored = _grown(stored)
-        place = graph.stacks.place[:size]
-        terms, cursor = terms_of(place), np.zeros(1, np.int64)
-        return self.collected(window, size, lambda output: report_trends(cursor, place, terms, stored, output))
+        sink = match_sink(graph.stacks.place[:size], summarised=self.summarised)
+        return self.collected(window, sink, lambda sink: emit_trends(stored, sink))
 
 
 class MemoryOptimized(Detector):
@@ -171,22 +144,18 @@ class MemoryOptimized(Detector):
         needed = graph.bytes + window_bytes(live) + PATH_BYTES * size
         kinds = {"events": graph.vertices, "edges": graph.edges, "trends": 1}
         self.limit.hold(needed, kinds, "one trend with the graph")
-        terms = terms_of(live.place)
-        path = Path(np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(2, np.int64))
-        return self.collected(window, size, lambda output: search(live, terms, path, output, self.work))
+        path, sink = new_path(size), match_sink(live.place, summarised=self.summarised)
+        return self.collected(window, sink, lambda sink: search(live, path, sink, self.work))
 
 
-def terms_of(place: Ints) -> Hashes:
-    """The hash of each vertex."""
-    terms = np.empty(len(place), np.uint64)
-    mix_positions(place, terms)
-    return terms
+def new_path(size: int) -> Path:
+    """A path of up to `size` vertices, before a search."""
+    return Path(np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(1, records_of(PlaceRecord)))
 
 
-def _grown(stored: StoredTrends) -> StoredTrends:
+def _grown(stored: CompleteTrends) -> CompleteTrends:
     """The same trends in arrays of twice the size."""
-    room = 4 * int(stored.at[WORDS]) + 4
-    previous: Codes = np.empty(room, np.int32)
-    previous[: stored.at[WORDS]] = stored.previous[: stored.at[WORDS]]
-    new: Codes = np.empty(room, np.int32)
-    return StoredTrends(previous, new, stored.at)
+    words = int(stored.progress["words"][0])
+    previous: Codes = np.empty(4 * words + 4, np.int32)
+    previous[:words] = stored.previous[:words]
+    return stored._replace(previous=previous, new=np.empty_like(previous))

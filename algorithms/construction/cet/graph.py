@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.construction.cet.kernels.graph import (
-    TrendGraph,
     WindowGraph,
     lay_out,
     mark_cuts,
@@ -19,7 +18,7 @@ from cepbench.algorithms.construction.cet.kernels.graph import (
     reverse_edges,
 )
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
-from cepbench.algorithms.engine.kernels.stacks import EVENTS, POINTERS, Stacks
+from cepbench.algorithms.engine.kernels.stacks import Stacks
 from cepbench.queries.tables import Tables
 
 EDGE_BYTES = 8
@@ -36,12 +35,12 @@ class CetGraph:
     @property
     def vertices(self) -> int:
         """Number of vertices."""
-        return int(self.stacks.counters[EVENTS])
+        return int(self.stacks.counts["events"][0])
 
     @property
     def edges(self) -> int:
         """Number of edges."""
-        return int(self.stacks.counters[POINTERS])
+        return int(self.stacks.counts["pointers"][0])
 
     @property
     def bytes(self) -> int:
@@ -50,38 +49,39 @@ class CetGraph:
         return vertex * self.vertices + EDGE_BYTES * self.edges
 
     def live(self) -> WindowGraph:
-        """The live sub-graph of the window that holds all vertices. O(|V| + |E|)."""
+        """The CET graph of the window that holds all vertices. O(|V| + |E|)."""
         number = np.empty(self.vertices, np.int64)
         sizes = number_live(0, self.tables, self.stacks, number)
-        trends = trend_graph(*sizes, self.tables, self.stacks, number)
-        time, place = self.stacks.time[trends.event], self.stacks.place[trends.event]
-        return WindowGraph(time, trends.out_ptr, trends.out, trends.in_ptr, trends.into, place)
+        graph = window_graph(*sizes, self.tables, self.stacks, number)
+        return graph._replace(start=np.diff(graph.in_ptr) == 0, end=np.diff(graph.out_ptr) == 0)
 
 
-def trend_graph(vertices: int, edges: int, tables: Tables, stacks: Stacks, number: Ints) -> TrendGraph:
-    """The graph of the vertices that `number_live` has numbered. O(V + E)."""
-    graph = TrendGraph(
-        event=np.empty(vertices, np.int64),
-        start=np.empty(vertices, np.bool_),
-        end=np.empty(vertices, np.bool_),
-        in_ptr=np.zeros(vertices + 1, np.int64),
-        into=np.empty(edges, np.int64),
-        out_ptr=np.zeros(vertices + 1, np.int64),
-        out=np.empty(edges, np.int64),
-    )
+def window_graph(vertices: int, edges: int, tables: Tables, stacks: Stacks, number: Ints) -> WindowGraph:
+    """The graph of the vertices that `number_live` has numbered, and of all their trends. O(V + E)."""
+    time, place, into, out = (np.empty(size, np.int64) for size in (vertices, vertices, edges, edges))
+    start, end = np.empty(vertices, np.bool_), np.empty(vertices, np.bool_)
+    in_ptr, out_ptr = np.zeros(vertices + 1, np.int64), np.zeros(vertices + 1, np.int64)
+    graph = WindowGraph(time, place, start, end, in_ptr, into, out_ptr, out)
     lay_out(tables, stacks, number, graph)
-    reverse_edges(graph.in_ptr, graph.into, graph.out_ptr, graph.out)
+    reverse_edges(in_ptr, into, out_ptr, out)
+    in_ptr[:] = 0
+    reverse_edges(out_ptr, out, in_ptr, into)  # ascending
     return graph
+
+
+def cet_graph(time: Ints, place: Ints, in_ptr: Ints, into: Ints) -> WindowGraph:
+    """The CET graph of vertices with these in-edges, ascending. O(V + E)."""
+    out_ptr, out = np.zeros_like(in_ptr), np.empty_like(into)
+    reverse_edges(in_ptr, into, out_ptr, out)
+    return WindowGraph(time, place, np.diff(in_ptr) == 0, np.diff(out_ptr) == 0, in_ptr, into, out_ptr, out)
 
 
 def restricted(graph: WindowGraph, low: int, high: int) -> WindowGraph:
     """The vertices low..high-1, renumbered from 0, with the edges between them."""
-    in_ptr, out_ptr = np.empty(high - low + 1, np.int64), np.zeros(high - low + 1, np.int64)
+    in_ptr = np.empty(high - low + 1, np.int64)
     into = np.empty(int(graph.in_ptr[high] - graph.in_ptr[low]), np.int64)
     into = into[: restrict_edges(low, high, graph.in_ptr, graph.into, in_ptr, into)].copy()
-    out = np.empty(len(into), np.int64)
-    reverse_edges(in_ptr, into, out_ptr, out)
-    return WindowGraph(graph.time[low:high].copy(), out_ptr, out, in_ptr, into, graph.place[low:high].copy())
+    return cet_graph(graph.time[low:high].copy(), graph.place[low:high].copy(), in_ptr, into)
 
 
 def window_bytes(graph: WindowGraph) -> int:

@@ -11,18 +11,26 @@ from typing import Any, Protocol
 import numpy as np
 
 from cepbench.algorithms.base import NotEnoughMemory
-from cepbench.algorithms.construction.cet.detectors import Detector, MemoryLimit, terms_of
+from cepbench.algorithms.construction.cet.detectors import Detector, MemoryLimit
 from cepbench.algorithms.construction.cet.graph import CetGraph, cuts_of, restricted, window_bytes
-from cepbench.algorithms.construction.cet.kernels.breadth_first import Graphlets, TrendTree, construct, move_down
-from cepbench.algorithms.construction.cet.kernels.costs import COUNTED, NODES, TRENDS, TrendCounting, count_plan
+from cepbench.algorithms.construction.cet.kernels.breadth_first import (
+    Graphlets,
+    StoredTrends,
+    TrendTree,
+    construct,
+    move_down,
+)
+from cepbench.algorithms.construction.cet.kernels.costs import GraphletRecord, TrendCounting, count_plan
+from cepbench.algorithms.construction.cet.kernels.depth_first import PlaceRecord
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.kernels.stitching import Stitch, stitch
+from cepbench.algorithms.construction.cet.kernels.stitching import Segments, stitch
 from cepbench.algorithms.construction.cet.partitioning.costs import NODE_BYTES, SEGMENT_BYTES
 from cepbench.algorithms.construction.cet.partitioning.partition import PartitionPlan, one_graphlet, one_per_atom
 from cepbench.algorithms.engine.kernels.arrays import Ints
-from cepbench.algorithms.engine.kernels.trend_hash import powers
+from cepbench.algorithms.engine.sinks import match_sink
 from cepbench.algorithms.rows import QueryRows
 from cepbench.metrics.details import merged
+from cepbench.queries.records import records_of
 
 PER_VERTEX = 10 * 8
 """Bytes per vertex of hashes, powers and `Graphlets`; there are at most as many graphlets as vertices."""
@@ -85,14 +93,13 @@ class Stored(Detector):
         kinds = {"events": graph.vertices, "edges": graph.edges, "trends": round(min(trends, 2.0**62))}
         self.limit.hold(fixed + arranged.bytes, kinds, f"storing {trends:.6g} trends in {number} graphlets")
         self._make_room(arranged)
-        construct(live, terms_of(live.place), arranged.graphlets, self.tree, self.work)
         built = {
             "graphlets_shared": float(len(arranged.taken)),
             "graphlets_built": float(arranged.fresh.sum()),
             "trends_stored": float(arranged.trends[arranged.fresh].sum()),
         }
         self.numbers = dict(merged([self.numbers, built]))
-        rows = self._stitch(arranged, window)
+        rows = self._collect(arranged, window)
         if self.shares:
             self._keep(arranged, following)
         else:
@@ -174,20 +181,17 @@ class Stored(Detector):
         for g in np.flatnonzero(arranged.fresh):
             base[g] = at
             at += int(arranged.nodes[g])
-        if at > len(self.tree.hash):
+        if at > len(self.tree.length):
             for array in self.tree:
                 array.resize(at, refcheck=False)
 
-    def _stitch(self, arranged: Arranged, window: int) -> list[QueryRows]:
-        size, segments = len(arranged.graph.time), len(arranged.nodes)
-        power = np.empty(size + 1, np.uint64)
-        powers(power)
-        path = Stitch(np.zeros(segments, np.int64), np.zeros(segments, np.int64), np.zeros(2, np.int64))
-        return self.collected(
-            window,
-            size,
-            lambda output: stitch(arranged.graph, arranged.graphlets, self.tree, power, path, output, self.work),
-        )
+    def _collect(self, arranged: Arranged, window: int) -> list[QueryRows]:
+        """Constructs the missing trends and stitches all."""
+        size = len(arranged.graph.time)
+        stored, path = StoredTrends(arranged.graph, arranged.graphlets, self.tree), new_segments(len(arranged.nodes))
+        sink = match_sink(arranged.graph.place, summarised=self.summarised, longest=size)
+        construct(stored, sink, self.work)
+        return self.collected(window, sink, lambda sink: stitch(stored, path, sink, self.work))
 
     def _keep(self, arranged: Arranged, following: int) -> None:
         """Keeps the trends of graphlets that lie entirely in the next window, which starts at time `following`."""
@@ -295,10 +299,10 @@ class Arranged:
             stop=np.zeros(size, np.int64),
             ways=np.zeros(size),
         )
-        counted = np.empty((number, COUNTED))
+        counted = np.empty(number, records_of(GraphletRecord))
         scratch = TrendCounting(np.zeros(size), self.graphlets.ways, np.zeros(0), np.zeros(0, np.int64))
         count_plan(self.graphlets.bounds, graph, scratch, counted)
-        self.nodes, self.trends = counted[:, NODES], counted[:, TRENDS]
+        self.nodes, self.trends = counted["nodes"], counted["trends"]
 
     @property
     def bytes(self) -> float:
@@ -309,3 +313,8 @@ class Arranged:
 
 def _new_tree() -> TrendTree:
     return TrendTree._make([*(np.empty(0, np.uint32) for _ in range(4)), np.empty(0, np.uint64)])
+
+
+def new_segments(number: int) -> Segments:
+    """A path of up to `number` segments, before a search."""
+    return Segments(np.zeros(number, np.int64), np.zeros(number, np.int64), np.zeros(1, records_of(PlaceRecord)))

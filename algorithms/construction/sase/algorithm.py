@@ -18,13 +18,7 @@ from cepbench.algorithms.answers.matches import digested
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, StateSize
 from cepbench.algorithms.compose import MakeExecutor, per_key
 from cepbench.algorithms.construction.sase.detection import SpanExecutor
-from cepbench.algorithms.construction.sase.kernels.construction import (
-    FoundMatches,
-    ProgressRecord,
-    Search,
-    construct,
-    mark_roles,
-)
+from cepbench.algorithms.construction.sase.kernels.construction import ProgressRecord, Search, construct, mark_roles
 from cepbench.algorithms.engine.batches import aggregate_rows
 from cepbench.algorithms.engine.complete_matches import unsupported_complete
 from cepbench.algorithms.engine.flattened import flattened, kleene_options, unsupported_flattened
@@ -32,24 +26,21 @@ from cepbench.algorithms.engine.flattening import is_kleene
 from cepbench.algorithms.engine.kernels import cells
 from cepbench.algorithms.engine.kernels.cells import cell_bytes, empty_cells
 from cepbench.algorithms.engine.kernels.compilation import in_python
-from cepbench.algorithms.engine.kernels.stacks import ANY, COMPLETE, CONTIGUOUS, EVENTS, NEXT
+from cepbench.algorithms.engine.kernels.constants import SEMANTICS
+from cepbench.algorithms.engine.kernels.sinks import Aggregated
+from cepbench.algorithms.engine.kernels.stacks import COMPLETE
 from cepbench.algorithms.engine.longest_trend import LongestTrend
+from cepbench.algorithms.engine.sinks import collected, match_sink
 from cepbench.algorithms.engine.window_stacks import StackExecutor
-from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, joined
+from cepbench.algorithms.rows import MatchRows, QueryRows, Rows, joined
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
 from cepbench.events.windows import Window
 from cepbench.metrics.details import merged
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part, Workload
-from cepbench.queries.model import Aggregates, CompleteMatches, Query, Semantics
+from cepbench.queries.model import Aggregates, CompleteMatches, Query
 from cepbench.queries.records import records_of
-
-FOUND_MATCHES = 65_536
-
-FOUND_EVENTS = 1_048_576
-
-SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
 
 
 class Sase(Algorithm):
@@ -115,7 +106,6 @@ class SaseExecutor(StackExecutor):
         self.compares = complete and not self.paths
         super().__init__(query, part, window, COMPLETE if self.paths else SEMANTICS[query.query.semantics])
         self.matches = not isinstance(query.query.returns, Aggregates)
-        self.writes = self.matches and (self.compares or not query.summarised)
         self.compared = StateSize()
         self.total = empty_cells(1, query.layout, query.arithmetic)
         self.longest = 0
@@ -133,26 +123,27 @@ class SaseExecutor(StackExecutor):
         return super().held() + trend + self.compared
 
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
-        start, ends_from = self.window.start(k), self.valid_ends(latest)
-        room = int(self.stacks.counters[EVENTS]) + 1
-        role = np.zeros(room if self.paths else 0, np.int64)
+        start, ends_from, stacks = self.window.start(k), self.valid_ends(latest), self.stacks
+        events = int(stacks.counts["events"][0])
+        role = np.zeros(events if self.paths else 0, np.int64)
         if self.paths:
-            mark_roles(start, self.tables, self.stacks, role)
-        search, output = _new_search(room), self._new_found(room)
-        progress = search.progress[0]
+            mark_roles(start, self.tables, stacks, role)
+        search = _new_search(events)
         parts: list[QueryRows] = []
-        in_python(cells.clear)(self.total, 0)
-        ended = False
-        while not ended:
-            ended = construct(start, ends_from, role, self.tables, self.stacks, search, self.total, output)
-            if self.matches and progress["trends"]:
-                parts.append(_matches(k, search, output) if self.writes else _digest(k, search, output))
-            progress["trends"] = progress["written"] = 0
-        assert progress["depth"] == 0
-        self.longest = max(self.longest, int(progress["longest"]))
-        self.updates += int(progress["updates"])
-        if not self.matches and not in_python(cells.is_empty)(self.total, 0):
-            parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
+        if self.matches:
+            sink = match_sink(stacks.place[:events], summarised=self.query.summarised and not self.compares)
+            parts += collected(
+                k, sink, lambda sink: construct(start, ends_from, role, self.tables, stacks, search, sink)
+            )
+        else:
+            in_python(cells.clear)(self.total, 0)
+            none = empty_cells(0, self.query.layout, self.query.arithmetic)
+            total = Aggregated(self.tables, stacks.position, stacks.ints, stacks.reals, none, self.total)
+            construct(start, ends_from, role, self.tables, stacks, search, total)
+            if not in_python(cells.is_empty)(self.total, 0):
+                parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
+        self.longest = max(self.longest, int(search.progress["longest"][0]))
+        self.updates += int(search.progress["updates"][0])
         return self._complete(parts) if self.compares and parts else parts
 
     def _complete(self, parts: list[QueryRows]) -> list[QueryRows]:
@@ -161,11 +152,6 @@ class SaseExecutor(StackExecutor):
         self.compared = StateSize(rows.offsets.nbytes + rows.positions.nbytes, {"trends": len(rows)})
         complete = rows.take(np.array(_longest(rows), np.int64))
         return [digested(complete) if self.query.summarised else complete]
-
-    def _new_found(self, room: int) -> FoundMatches:
-        matches, events = (FOUND_MATCHES, FOUND_EVENTS + room) if self.writes else (0, 0)
-        digest = np.zeros(1 if self.matches and not self.writes else 0, np.uint64)
-        return FoundMatches(np.zeros(matches, np.int64), np.zeros(events, np.int64), digest)
 
 
 @dataclass(frozen=True)
@@ -239,14 +225,4 @@ def _flattened(
 
 def _new_search(room: int) -> Search:
     path, pointer, candidate = (np.zeros(room, np.int64) for _ in range(3))
-    return Search(path, pointer, candidate, np.zeros(room, np.uint64), np.zeros(1, records_of(ProgressRecord)))
-
-
-def _digest(k: int, search: Search, output: FoundMatches) -> MatchDigests:
-    return MatchDigests(np.array([k], np.int64), search.progress["trends"].astype(np.uint64), output.digest.copy())
-
-
-def _matches(k: int, search: Search, output: FoundMatches) -> MatchRows:
-    size = int(search.progress[0]["trends"])
-    offsets = output.offsets[: size + 1].copy()
-    return MatchRows(np.full(size, k, np.int64), offsets, output.positions[: offsets[-1]].copy())
+    return Search(path, pointer, candidate, np.zeros(1, records_of(ProgressRecord)))

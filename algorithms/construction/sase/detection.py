@@ -14,7 +14,6 @@ from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_d
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.construction.sase.kernels.runs import (
     NEVER,
-    NOBODY,
     WAITING_BYTES,
     CountersRecord,
     InstanceRecord,
@@ -28,6 +27,7 @@ from cepbench.algorithms.construction.sase.kernels.runs import (
 from cepbench.algorithms.construction.sase.kernels.spans import UNBOUND, UNTRIED, SpanMatches, SpanSearch, detect
 from cepbench.algorithms.engine.batches import kernel_events
 from cepbench.algorithms.engine.kernels.arrays import Ints, readonly
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.growth import widened, wider
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, rows_of
@@ -320,7 +320,7 @@ def _new_runs(tables: SpanTables, pointers: int, ints: int, reals: int) -> Runs:
         np.zeros((ints, FIRST_INSTANCES), np.int64),
         np.zeros((reals, FIRST_INSTANCES), np.float64),
         np.zeros((FIRST_INSTANCES, pointers), np.int64),
-        np.full(len(tables.kleene), NOBODY, np.int64),
+        np.full(len(tables.kleene), NONE, np.int64),
         negated,
         count,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import kernel
-from cepbench.algorithms.engine.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks
+from cepbench.algorithms.engine.kernels.constants import NONE
+from cepbench.algorithms.engine.kernels.stacks import ALONE, Stacks
 from cepbench.queries.tables import Tables
 
 
@@ -16,7 +17,7 @@ def longest_trend(earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks
     END events before this time are invalid. O(V) plus the pairs of events that follow one another.
     """
     longest = 0
-    for v in range(stacks.counters[EVENTS]):
+    for v in range(stacks.counts[0].events):
         length[v] = 0
         if stacks.time[v] < earliest:
             continue
@@ -24,10 +25,10 @@ def longest_trend(earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks
         best = 1 if tables.start[p] and stacks.barrier[v] < earliest else 0
         for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
             u, floor = stacks.target[at], stacks.floor[at]
-            while u != NOBODY and stacks.time[u] >= earliest and stacks.time[u] >= floor:
+            while u != NONE and stacks.time[u] >= earliest and stacks.time[u] >= floor:
                 if length[u] > 0:
                     best = max(best, length[u] + 1)
-                u = NOBODY if floor == ALONE else stacks.below[u]
+                u = NONE if floor == ALONE else stacks.below[u]
         length[v] = best
         if tables.end[p] and stacks.time[v] >= ends_from[p]:
             longest = max(longest, best)

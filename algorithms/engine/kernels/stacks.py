@@ -14,26 +14,40 @@ import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.constants import ANY, CONTIGUOUS, NEXT, NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits, keep_columns
 from cepbench.algorithms.engine.kernels.predicates import hold
+from cepbench.queries.records import Records
 from cepbench.queries.tables import Tables
 
-NOBODY = -1
 ALONE = -2
-ANY, NEXT, CONTIGUOUS, COMPLETE = 0, 1, 2, 3
-EVENTS, POINTERS, WAITING, SHOWN, NOW = 0, 1, 2, 3, 4
+"""In place of the `floor` of a pointer that leads to one event only."""
+COMPLETE = 3
+"""Besides the semantics, the kind of pointers for complete matches."""
+
+
+class StackCountsRecord:
+    """Numbers of events and pointers; of events `waiting` for a successor, and of those `shown`, i.e. from before the
+    current time, which is `now`.
+    """
+
+    events: int
+    pointers: int
+    waiting: int
+    shown: int
+    now: int
 
 
 class Stacks(NamedTuple):
-    """Events 0..counters[EVENTS]-1 in time order.
+    """The events of a key in time order, in all stacks. `counts[1]`: `StackCountsRecord`.
 
     - `time[V]`, `position[V]`, `place[V]` (position in the input), `barrier[V]` (latest START of a leading negation),
       `below[V]` (the next event down the same stack), `ints[I, V]`, `reals[F, V]`.
     - pointers of event v: `pointer_ptr[v]:pointer_ptr[v + 1]`; `target` is an event, `floor` the earliest time down to
       which the stack below it counts too, or ALONE.
     - `top[P]`, `shown[P]`: the stacks, with and without the events of the current time.
-    - `waiting[V]`: events without successor (next, contiguous), `counters[WAITING]` in all, the first `counters[SHOWN]`
-      before the current time; `taken[V]`: extended at the current time, or (complete matches) reached by a longer way.
+    - `waiting[V]`: events without successor (next, contiguous), `waiting` in all, the first `shown` before the current
+      time; `taken[V]`: extended at the current time, or (complete matches) reached by a longer way.
     - `alike_ptr[P + 1]`, `alike`: the positions that stand in for each, itself first (`engine.complete_matches`); none
       unless matches are complete.
     """
@@ -52,7 +66,7 @@ class Stacks(NamedTuple):
     shown: Ints
     waiting: Ints
     taken: Flags
-    counters: Ints
+    counts: Records
     alike_ptr: Ints
     alike: Ints
 
@@ -67,18 +81,18 @@ def push_events(
     Events before `oldest` are in no open window. O(n) per event with predicates, O(l) without; O(V + E) for complete
     matches, with V events and E pointers.
     """
-    count = stacks.counters
+    count = stacks.counts[0]
     most = 0
     for p in range(len(stacks.top)):
         most = max(most, tables.enter_ptr[p + 1] - tables.enter_ptr[p])
     one_each = semantics == ANY and len(tables.adjacent.one) == 0
     for i in range(first, last):
-        if events.time[i] != count[NOW]:
+        if events.time[i] != count.now:
             _show(semantics, stacks)
-            count[NOW] = events.time[i]
+            count.now = events.time[i]
         bindings = tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]
-        needed = bindings * most * (1 if one_each else count[EVENTS] + bindings)
-        if count[EVENTS] + bindings >= len(stacks.time) or count[POINTERS] + needed > len(stacks.target):
+        needed = bindings * most * (1 if one_each else count.events + bindings)
+        if count.events + bindings >= len(stacks.time) or count.pointers + needed > len(stacks.target):
             return i
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
@@ -91,9 +105,9 @@ def push_events(
 def _push(
     i: int, p: int, place: int, events: KernelEvents, tables: Tables, semantics: int, oldest: int, stacks: Stacks
 ) -> None:
-    count = stacks.counters
-    v = count[EVENTS]
-    before = count[POINTERS]
+    count = stacks.counts[0]
+    v = count.events
+    before = count.pointers
     if semantics == COMPLETE:
         _point_without_detour(i, p, oldest, events, tables, stacks)
     for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
@@ -104,7 +118,7 @@ def _push(
             _point_down(i, e, floor, events, tables, stacks)
         elif semantics != COMPLETE:
             _point_to_waiting(i, e, floor, events, tables, stacks)
-    if not tables.start[p] and count[POINTERS] == before:
+    if not tables.start[p] and count.pointers == before:
         return
     barrier = -1
     for k in range(tables.leading_ptr[p], tables.leading_ptr[p + 1]):
@@ -113,19 +127,19 @@ def _push(
     keep_columns(i, events, stacks.ints, stacks.reals, v)
     stacks.below[v] = stacks.top[p]
     stacks.top[p] = v
-    stacks.pointer_ptr[v + 1] = count[POINTERS]
-    count[EVENTS] = v + 1
+    stacks.pointer_ptr[v + 1] = count.pointers
+    count.events = v + 1
     if semantics in (NEXT, CONTIGUOUS):
-        stacks.waiting[count[WAITING]] = v
+        stacks.waiting[count.waiting] = v
         stacks.taken[v] = False
-        count[WAITING] += 1
+        count.waiting += 1
 
 
 @inlined
 def _point(target: int, floor: int, stacks: Stacks) -> None:
-    at = stacks.counters[POINTERS]
+    at = stacks.counts[0].pointers
     stacks.target[at], stacks.floor[at] = target, floor
-    stacks.counters[POINTERS] = at + 1
+    stacks.counts[0].pointers = at + 1
 
 
 @inner
@@ -133,10 +147,10 @@ def _point_down(i: int, e: int, floor: int, events: KernelEvents, tables: Tables
     """Pointers over transition e under skip-till-any-match."""
     u = stacks.shown[tables.source[e]]
     if tables.adjacent.ptr[e] == tables.adjacent.ptr[e + 1]:
-        if u != NOBODY and stacks.time[u] >= floor:
+        if u != NONE and stacks.time[u] >= floor:
             _point(u, floor, stacks)
         return
-    while u != NOBODY and stacks.time[u] >= floor:
+    while u != NONE and stacks.time[u] >= floor:
         if hold(tables.adjacent, e, stacks.ints, stacks.reals, u, events.ints, events.reals, i):
             _point(u, ALONE, stacks)
         u = stacks.below[u]
@@ -149,7 +163,7 @@ def _point_without_detour(i: int, p: int, oldest: int, events: KernelEvents, tab
     A longer way may end at a position that stands in for p.
     """
     others = stacks.alike_ptr[p] + 1  # itself is the first
-    for v in range(stacks.counters[EVENTS] - 1, -1, -1):
+    for v in range(stacks.counts[0].events - 1, -1, -1):
         if stacks.time[v] >= events.time[i]:
             continue
         reached = stacks.taken[v]
@@ -164,7 +178,7 @@ def _point_without_detour(i: int, p: int, oldest: int, events: KernelEvents, tab
                     reached = _follows(v, i, q, events, tables, stacks)
         if reached:
             for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
-                if stacks.target[at] != NOBODY:
+                if stacks.target[at] != NONE:
                     stacks.taken[stacks.target[at]] = True
 
 
@@ -186,11 +200,11 @@ def is_continued(v: int, marks: Ints, stacks: Stacks) -> bool:
     w, p = v, stacks.position[v]
     while w > 0 and stacks.place[w - 1] == stacks.place[v]:
         w -= 1
-    while w < stacks.counters[EVENTS] and stacks.place[w] == stacks.place[v]:
+    while w < stacks.counts[0].events and stacks.place[w] == stacks.place[v]:
         for k in range(stacks.alike_ptr[p], stacks.alike_ptr[p + 1]):
             if stacks.alike[k] == stacks.position[w]:
                 for at in range(stacks.pointer_ptr[w], stacks.pointer_ptr[w + 1]):
-                    if stacks.target[at] != NOBODY and marks[stacks.target[at]] & 1:
+                    if stacks.target[at] != NONE and marks[stacks.target[at]] & 1:
                         return True
         w += 1
     return False
@@ -199,7 +213,7 @@ def is_continued(v: int, marks: Ints, stacks: Stacks) -> bool:
 @inner
 def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
     """Pointers over transition e to events that have no earlier successor (Definition 2.7)."""
-    for w in range(stacks.counters[SHOWN]):
+    for w in range(stacks.counts[0].shown):
         u = stacks.waiting[w]
         if stacks.position[u] != tables.source[e] or stacks.time[u] < floor:
             continue
@@ -211,25 +225,25 @@ def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: 
 @inner
 def _show(semantics: int, stacks: Stacks) -> None:
     """Ends a time stamp: its events may now precede others."""
-    count = stacks.counters
+    count = stacks.counts[0]
     for p in range(len(stacks.top)):
         stacks.shown[p] = stacks.top[p]
     kept = 0
-    for w in range(count[WAITING]):
+    for w in range(count.waiting):
         u = stacks.waiting[w]
-        if stacks.taken[u] or (semantics == CONTIGUOUS and w < count[SHOWN]):
+        if stacks.taken[u] or (semantics == CONTIGUOUS and w < count.shown):
             continue
         stacks.waiting[kept] = u
         kept += 1
-    count[WAITING] = kept
-    count[SHOWN] = kept
+    count.waiting = kept
+    count.shown = kept
 
 
 @kernel
 def drop_before(oldest: int, stacks: Stacks) -> int:
     """Forgets events before time `oldest` and renumbers the rest; returns how many were dropped."""
-    count = stacks.counters
-    size = count[EVENTS]
+    count = stacks.counts[0]
+    size = count.events
     gone = int(np.searchsorted(stacks.time[:size], oldest))
     if gone == 0:
         return 0
@@ -238,24 +252,24 @@ def drop_before(oldest: int, stacks: Stacks) -> int:
         w = v - gone
         stacks.time[w], stacks.position[w], stacks.place[w] = stacks.time[v], stacks.position[v], stacks.place[v]
         stacks.barrier[w] = stacks.barrier[v]
-        stacks.below[w] = max(stacks.below[v] - gone, NOBODY)
+        stacks.below[w] = max(stacks.below[v] - gone, NONE)
         stacks.taken[w] = stacks.taken[v]
         stacks.pointer_ptr[w + 1] = stacks.pointer_ptr[v + 1] - removed
         for c in range(stacks.ints.shape[0]):
             stacks.ints[c, w] = stacks.ints[c, v]
         for c in range(stacks.reals.shape[0]):
             stacks.reals[c, w] = stacks.reals[c, v]
-    for at in range(removed, count[POINTERS]):
-        stacks.target[at - removed] = max(stacks.target[at] - gone, NOBODY)
+    for at in range(removed, count.pointers):
+        stacks.target[at - removed] = max(stacks.target[at] - gone, NONE)
         stacks.floor[at - removed] = stacks.floor[at]
     for p in range(len(stacks.top)):
-        stacks.top[p] = max(stacks.top[p] - gone, NOBODY)
-        stacks.shown[p] = max(stacks.shown[p] - gone, NOBODY)
+        stacks.top[p] = max(stacks.top[p] - gone, NONE)
+        stacks.shown[p] = max(stacks.shown[p] - gone, NONE)
     kept, shown = 0, 0
-    for w in range(count[WAITING]):
+    for w in range(count.waiting):
         if stacks.waiting[w] >= gone:
             stacks.waiting[kept] = stacks.waiting[w] - gone
             kept += 1
-            shown += w < count[SHOWN]
-    count[EVENTS], count[POINTERS], count[WAITING], count[SHOWN] = size - gone, count[POINTERS] - removed, kept, shown
+            shown += w < count.shown
+    count.events, count.pointers, count.waiting, count.shown = size - gone, count.pointers - removed, kept, shown
     return gone

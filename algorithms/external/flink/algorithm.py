@@ -11,7 +11,7 @@ from cepbench.algorithms.base import Algorithm, Operator, Plan
 from cepbench.algorithms.compose import per_key
 from cepbench.algorithms.engine.flattened import flattened, kleene_options, unsupported_flattened
 from cepbench.algorithms.engine.flattening import TooManySequences, is_kleene
-from cepbench.algorithms.engine.kernels.stacks import ANY, CONTIGUOUS
+from cepbench.algorithms.engine.kernels.constants import ANY, CONTIGUOUS
 from cepbench.algorithms.engine.longest_trend import LongestTrend
 from cepbench.algorithms.external.flink.executor import DetectionOnFlink, FlinkExecutor
 from cepbench.algorithms.external.flink.installation import classes, missing

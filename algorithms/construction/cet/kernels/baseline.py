@@ -4,66 +4,72 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from cepbench.algorithms.construction.cet.kernels.trends import TRAVERSALS, TRENDS, UPDATES, WRITTEN, FoundTrends, full
-from cepbench.algorithms.engine.kernels.arrays import Codes, Ints
+from cepbench.algorithms.engine.kernels.arrays import Codes
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.engine.kernels.predicates import hold
-from cepbench.algorithms.engine.kernels.stacks import EVENTS, Stacks
-from cepbench.algorithms.engine.kernels.trend_hash import BASE, Hashes, finished
+from cepbench.algorithms.engine.kernels.sinks import Sink, emit, has_room
+from cepbench.algorithms.engine.kernels.stacks import Stacks
+from cepbench.queries.records import Records
 from cepbench.queries.tables import Tables
 
-EVENT, WORDS, MAX_WORDS, MAX_TRENDS = 0, 1, 2, 3
+
+class BaselineRecord:
+    """Events so far, and words of their complete trends; the most words and trends together; the next word to emit."""
+
+    events: int
+    words: int
+    most_words: int
+    most_trends: int
+    cursor: int
 
 
-class StoredTrends(NamedTuple):
+class CompleteTrends(NamedTuple):
     """Trends as records of int32 words: length, then vertices in time order.
 
     `previous`: the complete trends of the events so far; `new`: space for those with the next event, including
-    incomplete ones. `at`: next EVENT, WORDS in `previous`; peaks of words and trends in both together.
+    incomplete ones. `progress[1]`: `BaselineRecord`.
     """
 
     previous: Codes
     new: Codes
-    at: Ints
+    progress: Records
 
 
 @kernel
-def extend_trends(tables: Tables, stacks: Stacks, limit: int, stored: StoredTrends, work: Ints) -> bool:
+def extend_trends(tables: Tables, stacks: Stacks, limit: int, trends: CompleteTrends, work: Records) -> bool:
     """Adds all vertices in turn. False if the space runs out, or if trends exceed `limit` words after an event.
 
     O(y l r) per event for y trends of length l and r predicates, and O(y^2 l) to eliminate incomplete trends. `work`
     counts tests of adjacency and new trends.
     """
-    at, previous, new = stored.at, stored.previous, stored.new
-    while at[EVENT] < stacks.counters[EVENTS]:
-        if 2 * at[WORDS] + 2 > min(len(previous), len(new)):
+    progress, previous, new = trends.progress[0], trends.previous, trends.new
+    while progress.events < stacks.counts[0].events:
+        if 2 * progress.words + 2 > min(len(previous), len(new)):
             return False
-        size, trends = _extend_all(at[EVENT], tables, stacks, stored, work)
-        at[MAX_WORDS] = max(at[MAX_WORDS], at[WORDS] + size)
-        at[MAX_TRENDS] = max(at[MAX_TRENDS], trends)
-        if at[WORDS] + size > limit:
+        size, number = _extend_all(progress.events, tables, stacks, trends, work)
+        progress.most_words = max(progress.most_words, progress.words + size)
+        progress.most_trends = max(progress.most_trends, number)
+        if progress.words + size > limit:
             return False
-        at[WORDS] = _eliminate_incomplete(size, previous, new)
-        at[EVENT] += 1
+        progress.words = _eliminate_incomplete(size, previous, new)
+        progress.events += 1
     return True
 
 
 @inner
-def _extend_all(v: int, tables: Tables, stacks: Stacks, stored: StoredTrends, work: Ints) -> tuple[int, int]:
+def _extend_all(v: int, tables: Tables, stacks: Stacks, trends: CompleteTrends, work: Records) -> tuple[int, int]:
     """Applies the three cases to vertex v and every trend; returns the number of words and trends in `new`."""
-    previous, new, words = stored.previous, stored.new, stored.at[WORDS]
-    size, trends, here = 0, 0, 0
+    previous, new, words = trends.previous, trends.new, trends.progress[0].words
+    size, number, here = 0, 0, 0
     if words == 0:
         new[0], new[1] = 1, v
-        work[UPDATES] += 1
+        work[0].updates += 1
         return 2, 1
     while here < words:
         length = previous[here]
         prefix = length  # the longest compatible prefix (Definition 4.1)
         while prefix > 0:
-            work[TRAVERSALS] += 1
+            work[0].traversals += 1
             if _precedes(previous[here + prefix], v, tables, stacks):
                 break
             prefix -= 1
@@ -71,16 +77,16 @@ def _extend_all(v: int, tables: Tables, stacks: Stacks, stored: StoredTrends, wo
             for k in range(length + 1):
                 new[size + k] = previous[here + k]
             size += length + 1
-            trends += 1
+            number += 1
         new[size] = prefix + 1
         for k in range(1, prefix + 1):
             new[size + k] = previous[here + k]
         new[size + prefix + 1] = v
         size += prefix + 2
-        trends += 1
-        work[UPDATES] += 1
+        number += 1
+        work[0].updates += 1
         here += length + 1
-    return size, trends
+    return size, number
 
 
 @inlined
@@ -129,29 +135,14 @@ def _contains(container: int, part: int, new: Codes) -> bool:
 
 
 @kernel
-def report_trends(cursor: Ints, place: Ints, terms: Hashes, stored: StoredTrends, output: FoundTrends) -> bool:
-    """Writes or digests the stored trends from word `cursor[0]` on; False when `output` is full. O(l) per trend."""
-    here = cursor[0]
-    trends, written, digest = output.size[TRENDS], output.size[WRITTEN], output.digest[0]
-    writing = len(output.offsets) > 0
-    while here < stored.at[WORDS]:
-        length = stored.previous[here]
-        if full(length, trends, written, output):
-            break
-        h = np.uint64(0)
-        for k in range(here + 1, here + 1 + length):
-            v = stored.previous[k]
-            if writing:
-                output.positions[written] = place[v]
-                written += 1
-            else:
-                h = h * BASE + terms[v]
-        trends += 1
-        if writing:
-            output.offsets[trends] = written
-        else:
-            digest += finished(h)
-        here += length + 1
-    cursor[0] = here
-    output.size[TRENDS], output.size[WRITTEN], output.digest[0] = trends, written, digest
-    return here == stored.at[WORDS]
+def emit_trends(trends: CompleteTrends, sink: Sink) -> bool:
+    """Hands over all trends; False when the sink is full: call again to continue. O(l) per trend."""
+    progress, previous = trends.progress[0], trends.previous
+    while progress.cursor < progress.words:
+        first = progress.cursor + 1
+        length = previous[first - 1]
+        if not has_room(sink, length):
+            return False
+        emit(sink, previous, first, first + length)
+        progress.cursor = first + length
+    return True

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
+from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph, begins, inner_in_edges
 from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
+from cepbench.queries.records import Records
 
-EDGES, TRENDS, NODES, SEGMENTS = 0, 1, 2, 3
-"""Columns of what is counted per graphlet: its edges, its complete trends, the nodes of the tree that stores them, and
-the complete trends of the window that pass through it, with one segment each."""
-COUNTED = 4
+
+class GraphletRecord:
+    """Numbers of a graphlet: its edges, its maximal sub-trends, the nodes of the tree that stores its sub-trends, and
+    the trends of the window that pass through it, with one segment each. Infinity is allowed.
+    """
+
+    edges: float
+    trends: float
+    nodes: float
+    segments: float
 
 
 class TrendCounting(NamedTuple):
     """Counts per vertex; float64, since trends may be too many for integers. Infinity is allowed.
 
-    - `through[V]`: complete trends of the window that enter their graphlet with this vertex, if it is a first vertex.
-    - `trends[V]`: trends from a first vertex of one graphlet that end with the vertex; scratch.
+    - `through[V]`: trends of the window that enter their graphlet with this vertex, if sub-trends begin with it.
+    - `ways[V]`: sub-trends of its graphlet that end with the vertex.
     - `after[V]`, and `ends[V]` (int64): scratch.
     """
 
     through: Reals
-    trends: Reals
+    ways: Reals
     after: Reals
     ends: Ints
 
@@ -43,7 +50,7 @@ class Ranges(NamedTuple):
 @kernel
 def count_through(graph: WindowGraph, counting: TrendCounting) -> None:
     """Sets `through`: number of paths from a first vertex of the window, times paths to a last one. O(|V| + |E|)."""
-    before, after = counting.trends, counting.after
+    before, after = counting.ways, counting.after
     for v in range(len(graph.time)):
         before[v] = 0.0
         for e in range(graph.in_ptr[v], graph.in_ptr[v + 1]):
@@ -58,23 +65,23 @@ def count_through(graph: WindowGraph, counting: TrendCounting) -> None:
 
 
 @kernel
-def count_plan(bounds: Ints, graph: WindowGraph, counting: TrendCounting, counted: Reals) -> None:
-    """Sets `counted[k, COUNTED]` for the graphlets of vertices bounds[g]..bounds[g + 1]-1. O(|V| + |E|)."""
+def count_plan(bounds: Ints, graph: WindowGraph, counting: TrendCounting, counted: Records) -> None:
+    """Sets `counted[k]` (`GraphletRecord`) for the graphlets of vertices bounds[g]..bounds[g + 1]-1. O(|V| + |E|)."""
     for g in range(len(counted)):
         row = counted[g]
-        row[:] = 0.0
+        row.edges, row.trends, row.nodes, row.segments = 0.0, 0.0, 0.0, 0.0
         for v in range(bounds[g], bounds[g + 1]):
             _count_ends(v, bounds[g], graph, counting, row)
         for v in range(bounds[g], bounds[g + 1]):
             if _last(v, bounds[g + 1], graph):
-                row[TRENDS] += counting.trends[v]
+                row.trends += counting.ways[v]
 
 
 @kernel
 def count_ranges(
-    i: int, stored: int, most_nodes: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Reals
+    i: int, stored: int, most_nodes: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Records
 ) -> int:
-    """Sets `counted[.., COUNTED]` for the ranges of atomic graphlets i..j-1, one row per j > i, from row `stored` on.
+    """Sets `counted` (`GraphletRecord`) for the ranges of atomic graphlets i..j-1, one row per j > i, from `stored` on.
 
     Stops before the first range with more than `most_nodes` nodes: longer ranges have no fewer. Returns the row after
     the last, or -1 if there is no space for all. O(vertices and edges in the longest range), plus O(w) for the w last
@@ -87,13 +94,12 @@ def count_ranges(
         if stored == len(counted):
             return -1
         row = counted[stored]
-        row[:] = 0.0
-        row[EDGES], row[NODES], row[SEGMENTS] = edges, nodes, segments
+        row.edges, row.trends, row.nodes, row.segments = edges, 0.0, nodes, segments
         for v in range(bounds[j - 1], bounds[j]):
             _count_ends(v, low, graph, counting, row)
             counting.ends[waiting] = v
             waiting += 1
-        edges, nodes, segments = row[EDGES], row[NODES], row[SEGMENTS]
+        edges, nodes, segments = row.edges, row.nodes, row.segments
         if nodes > most_nodes:
             break
         kept = 0
@@ -102,7 +108,7 @@ def count_ranges(
             if _last(v, bounds[j], graph):
                 counting.ends[kept] = v
                 kept += 1
-                row[TRENDS] += counting.trends[v]
+                row.trends += counting.ways[v]
         waiting = kept
         stored += 1
     return stored
@@ -110,7 +116,7 @@ def count_ranges(
 
 @kernel
 def merge_atoms(
-    most_nodes: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Reals, merged: Ints
+    most_nodes: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Records, merged: Ints
 ) -> int:
     """Merges atomic graphlets greedily while they take at most `most_nodes` nodes, and writes the bounds.
 
@@ -127,19 +133,18 @@ def merge_atoms(
 
 
 @inlined
-def _count_ends(v: int, low: int, graph: WindowGraph, counting: TrendCounting, counted: Reals) -> None:
-    """Counts trends that end with v in the graphlet from vertex `low` on; all in-edges of v lie in it, or none."""
-    begin, end = graph.in_ptr[v], graph.in_ptr[v + 1]
-    if begin == end or graph.into[begin] < low:
-        counting.trends[v] = 1.0
-        counted[SEGMENTS] += counting.through[v]
-    else:
-        trends = 0.0
-        for e in range(begin, end):
-            trends += counting.trends[graph.into[e]]
-        counting.trends[v] = trends
-        counted[EDGES] += end - begin
-    counted[NODES] += counting.trends[v]
+def _count_ends(v: int, low: int, graph: WindowGraph, counting: TrendCounting, counted: GraphletRecord) -> None:
+    """Counts the sub-trends that end with v in the graphlet from vertex `low` on."""
+    begin, end = inner_in_edges(v, low, graph), graph.in_ptr[v + 1]
+    ways = 0.0
+    if begins(v, low, graph):
+        ways = 1.0
+        counted.segments += counting.through[v]
+    for e in range(begin, end):
+        ways += counting.ways[graph.into[e]]
+    counting.ways[v] = ways
+    counted.edges += end - begin
+    counted.nodes += ways
 
 
 @inlined

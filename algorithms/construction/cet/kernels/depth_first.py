@@ -1,50 +1,57 @@
-"""M-CET: depth-first search over the CET graph, with one trend in memory at a time (dissertation Section 5.2)."""
+"""M-CET: depth-first search over the graph of a window, with one trend in memory at a time (dissertation 5.2)."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
-from cepbench.algorithms.construction.cet.kernels.trends import TRAVERSALS, TRENDS, UPDATES, WRITTEN, FoundTrends, full
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import kernel
-from cepbench.algorithms.engine.kernels.trend_hash import BASE, Hashes, finished
+from cepbench.algorithms.engine.kernels.sinks import Sink, emit, has_room
+from cepbench.queries.records import Records
 
-CURSOR, DEPTH = 0, 1
+
+class WorkRecord:
+    """Operations of Table 5.1: traversed edges, or segments, and updates of trends."""
+
+    traversals: int
+    updates: int
+
+
+class PlaceRecord:
+    """Where a traversal continues: the next vertex that can begin its path, and the depth of the path."""
+
+    cursor: int
+    depth: int
 
 
 class Path(NamedTuple):
-    """The trend under construction: `vertex[V]`, the next out-edge to take `edge[V]`; `at`: CURSOR and DEPTH.
-
-    The cursor is the next vertex that can be a first vertex.
-    """
+    """The trend under construction: `vertex[V]`, and `edge[V]`, their next out-edges. `place[1]`: `PlaceRecord`."""
 
     vertex: Ints
     edge: Ints
-    at: Ints
+    place: Records
 
 
 @kernel
-def search(graph: WindowGraph, terms: Hashes, path: Path, output: FoundTrends, work: Ints) -> bool:
-    """Constructs all complete trends one after the other; False when `output` is full: call again to continue.
+def search(graph: WindowGraph, path: Path, sink: Sink, work: Records) -> bool:
+    """Constructs all trends one after the other; False when the sink is full: call again to continue.
 
-    `terms[V]`: the hash of each vertex. O(l) per trend of length l, which is hashed or written from scratch; `work`
-    counts traversed edges (again after backtracking) and events in all trends.
+    O(l) per trend of length l, which the sink takes from scratch. `work` counts traversed edges (again after
+    backtracking) and events in all trends.
     """
     vertex, edge, out_ptr, out = path.vertex, path.edge, graph.out_ptr, graph.out
-    cursor, depth = path.at[CURSOR], path.at[DEPTH]
-    trends, written, digest = output.size[TRENDS], output.size[WRITTEN], output.digest[0]
-    traversals, updates = work[TRAVERSALS], work[UPDATES]
-    writing = len(output.offsets) > 0
+    place, done = path.place[0], work[0]
+    cursor, depth, traversals, updates = place.cursor, place.depth, 0, 0
     ended = True
     while True:
-        if full(depth + 1, trends, written, output):
+        if not has_room(sink, depth + 1):
             ended = False
             break
         if depth == 0:
-            while cursor < len(graph.time) and graph.in_ptr[cursor] < graph.in_ptr[cursor + 1]:
+            while cursor < len(graph.start) and not graph.start[cursor]:
                 cursor += 1
-            if cursor == len(graph.time):
+            if cursor == len(graph.start):
                 break
             v = cursor
             cursor += 1
@@ -57,24 +64,14 @@ def search(graph: WindowGraph, terms: Hashes, path: Path, output: FoundTrends, w
             v = out[e]
             traversals += 1
         vertex[depth] = v
+        if graph.end[v]:
+            emit(sink, vertex, 0, depth + 1)
+            updates += depth + 1
         e = out_ptr[v]
         if e < out_ptr[v + 1]:
             edge[depth] = e
             depth += 1
-            continue
-        trends += 1
-        updates += depth + 1
-        if writing:
-            for d in range(depth + 1):
-                output.positions[written + d] = graph.place[vertex[d]]
-            written += depth + 1
-            output.offsets[trends] = written
-        else:
-            h = terms[vertex[0]]
-            for d in range(1, depth + 1):
-                h = h * BASE + terms[vertex[d]]
-            digest += finished(h)
-    path.at[CURSOR], path.at[DEPTH] = cursor, depth
-    output.size[TRENDS], output.size[WRITTEN], output.digest[0] = trends, written, digest
-    work[TRAVERSALS], work[UPDATES] = traversals, updates
+    place.cursor, place.depth = cursor, depth
+    done.traversals += traversals
+    done.updates += updates
     return ended

@@ -1,4 +1,4 @@
-"""Graphs of a window, read from the stacks of its key: of all trends, and of complete ones, which can be cut."""
+"""The graph of a window, read from the stacks of its key, and where it can be cut."""
 
 from __future__ import annotations
 
@@ -6,24 +6,28 @@ from typing import NamedTuple
 
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
-from cepbench.algorithms.engine.kernels.stacks import ALONE, EVENTS, NOBODY, Stacks, is_continued
+from cepbench.algorithms.engine.kernels.constants import NONE
+from cepbench.algorithms.engine.kernels.stacks import ALONE, Stacks, is_continued
 from cepbench.queries.tables import Tables
 
-DEAD = -1
 FROM_START, TO_END = 1, 2
 
 
-class TrendGraph(NamedTuple):
-    """The live vertices of one window, 0..V-1 in time order, and all E edges between them.
+class WindowGraph(NamedTuple):
+    """The graph of a window: its live vertices, 0..V-1 in time order, and the E edges between them.
 
-    A vertex is an event at a position, live if some trend of the window binds it; an edge leads to each vertex that can
-    follow. A trend is a path from a `start[V]` to an `end[V]` vertex.
+    A vertex is an event at a position, live if some trend of the window binds it. A trend is a path from a `start[V]`
+    to an `end[V]` vertex. In the CET graph (Definition 5.1), whose trends are the complete ones, these are the vertices
+    without in-edges and those without out-edges.
 
-    - `event[V]`: index of the event in the stacks.
-    - out-edges of v: `out[out_ptr[v]:out_ptr[v + 1]]`, ascending; in-edges likewise: `into`, by `in_ptr`, in any order.
+    - `time[V]`, not decreasing; `place[V]`, position in the input.
+    - in-edges of v: `into[in_ptr[v]:in_ptr[v + 1]]`, ascending; out-edges likewise: `out`, by `out_ptr`.
+
+    In a graphlet of vertices low..high-1, sub-trends begin with a START or after a cut edge, and end with any vertex.
     """
 
-    event: Ints
+    time: Ints
+    place: Ints
     start: Flags
     end: Flags
     in_ptr: Ints
@@ -32,39 +36,59 @@ class TrendGraph(NamedTuple):
     out: Ints
 
 
-class WindowGraph(NamedTuple):
-    """The CET graph of a window (Definition 5.1): its live vertices, 0..V-1 in time order, and E edges between them.
+@inlined
+def inner_in_edges(v: int, low: int, graph: WindowGraph) -> int:
+    """The first in-edge of v from its graphlet, which begins with vertex `low`; cut edges come before it.
 
-    A vertex is live if it is on a path from a START event to an END event of the window. A complete trend of the window
-    is a path from a vertex without in-edges to one without out-edges.
-
-    - `time[V]`, not decreasing; `place[V]`, position in the input.
-    - out-edges of v: `out[out_ptr[v]:out_ptr[v + 1]]`, ascending; in-edges likewise: `into`, by `in_ptr`.
+    O(1) where all in-edges are cut or none, as in CET graphs (Definition 6.2).
     """
+    at, stop = graph.in_ptr[v], graph.in_ptr[v + 1]
+    if at < stop and graph.into[stop - 1] < low:
+        return stop
+    while at < stop and graph.into[at] < low:
+        at += 1
+    return at
 
-    time: Ints
-    out_ptr: Ints
-    out: Ints
-    in_ptr: Ints
-    into: Ints
-    place: Ints
+
+@inlined
+def inner_out_edges(v: int, high: int, graph: WindowGraph) -> int:
+    """The end of the out-edges of v to its graphlet, which ends before vertex `high`; cut edges come after it.
+
+    O(1) where all out-edges are cut or none.
+    """
+    begin, stop = graph.out_ptr[v], graph.out_ptr[v + 1]
+    if begin < stop and graph.out[begin] >= high:
+        return begin
+    while stop > begin and graph.out[stop - 1] >= high:
+        stop -= 1
+    return stop
+
+
+@inlined
+def begins(v: int, low: int, graph: WindowGraph) -> bool:
+    """Whether sub-trends of the graphlet from vertex `low` on can begin with v."""
+    at = graph.in_ptr[v]
+    return graph.start[v] or (at < graph.in_ptr[v + 1] and graph.into[at] < low)
 
 
 @inlined
 def _reaches(at: int, u: int, stacks: Stacks) -> bool:
     """Whether pointer `at` leads to event u of its stack. Events before the window have been dropped."""
-    return u != NOBODY and stacks.time[u] >= stacks.floor[at]
+    return u != NONE and stacks.time[u] >= stacks.floor[at]
 
 
 @inlined
 def _next_below(u: int, at: int, stacks: Stacks) -> int:
-    return NOBODY if stacks.floor[at] == ALONE else stacks.below[u]
+    return NONE if stacks.floor[at] == ALONE else stacks.below[u]
 
 
 @kernel
 def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> tuple[int, int]:
-    """Sets `number[v]` to the event's vertex, or DEAD; returns the number of vertices and edges. O(V + E)."""
-    size = stacks.counters[EVENTS]
+    """Sets `number[v]` to the event's vertex, or NONE for a dead one; returns the number of vertices and edges.
+
+    O(V + E).
+    """
+    size = stacks.counts[0].events
     for v in range(size):
         number[v] = 0
         if stacks.time[v] < earliest:
@@ -87,41 +111,37 @@ def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> 
     vertices, edges = 0, 0
     for v in range(size):
         if not number[v] & TO_END:
-            number[v] = DEAD
+            number[v] = NONE
             continue
         number[v] = vertices
         vertices += 1
         for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
             u = stacks.target[at]
             while _reaches(at, u, stacks):
-                edges += number[u] != DEAD
+                edges += number[u] != NONE
                 u = _next_below(u, at, stacks)
     return vertices, edges
 
 
 @kernel
-def lay_out(tables: Tables, stacks: Stacks, number: Ints, graph: TrendGraph) -> None:
-    """Writes the live vertices and their in-edges, of each vertex in the reverse order of its pointers; O(V + E)."""
+def lay_out(tables: Tables, stacks: Stacks, number: Ints, graph: WindowGraph) -> None:
+    """Writes the live vertices and their in-edges, in any order; O(V + E)."""
     edges = 0
     graph.in_ptr[0] = 0
-    for v in range(stacks.counters[EVENTS]):
+    for v in range(stacks.counts[0].events):
         w = number[v]
-        if w == DEAD:
+        if w == NONE:
             continue
-        graph.event[w] = v
+        graph.time[w], graph.place[w] = stacks.time[v], stacks.place[v]
         graph.start[w], graph.end[w] = tables.start[stacks.position[v]], tables.end[stacks.position[v]]
         for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
             u = stacks.target[at]
             while _reaches(at, u, stacks):
-                if number[u] != DEAD:
+                if number[u] != NONE:
                     graph.into[edges] = number[u]
                     edges += 1
                 u = _next_below(u, at, stacks)
         graph.in_ptr[w + 1] = edges
-        low, high = graph.in_ptr[w], edges - 1
-        while low < high:
-            graph.into[low], graph.into[high] = graph.into[high], graph.into[low]
-            low, high = low + 1, high - 1
 
 
 @kernel
@@ -139,21 +159,23 @@ def restrict_edges(low: int, high: int, in_ptr: Ints, into: Ints, restricted_ptr
 
 
 @kernel
-def reverse_edges(in_ptr: Ints, into: Ints, out_ptr: Ints, out: Ints) -> None:
-    """Out-edges from in-edges, targets ascending. The caller zeroes `out_ptr[V + 1]`. O(|V| + |E|)."""
-    size = len(in_ptr) - 1
-    for at in range(in_ptr[size]):
-        out_ptr[into[at] + 1] += 1
+def reverse_edges(ptr: Ints, edges: Ints, reverse_ptr: Ints, reverse: Ints) -> None:
+    """In-edges from out-edges or out-edges from in-edges, those of each vertex ascending. The caller zeroes
+    `reverse_ptr[V + 1]`. O(|V| + |E|).
+    """
+    size = len(ptr) - 1
+    for at in range(ptr[size]):
+        reverse_ptr[edges[at] + 1] += 1
     for v in range(size):
-        out_ptr[v + 1] += out_ptr[v]
+        reverse_ptr[v + 1] += reverse_ptr[v]
     for v in range(size):
-        for at in range(in_ptr[v], in_ptr[v + 1]):
-            u = into[at]
-            out[out_ptr[u]] = v
-            out_ptr[u] += 1
+        for at in range(ptr[v], ptr[v + 1]):
+            u = edges[at]
+            reverse[reverse_ptr[u]] = v
+            reverse_ptr[u] += 1
     for v in range(size, 0, -1):
-        out_ptr[v] = out_ptr[v - 1]
-    out_ptr[0] = 0
+        reverse_ptr[v] = reverse_ptr[v - 1]
+    reverse_ptr[0] = 0
 
 
 @kernel

@@ -9,11 +9,7 @@ import numpy as np
 
 from cepbench.algorithms.construction.cet.graph import cuts_of
 from cepbench.algorithms.construction.cet.kernels.costs import (
-    COUNTED,
-    EDGES,
-    NODES,
-    SEGMENTS,
-    TRENDS,
+    GraphletRecord,
     Ranges,
     TrendCounting,
     count_plan,
@@ -25,6 +21,7 @@ from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.kernels.plans import least_memory
 from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
 from cepbench.algorithms.engine.kernels.growth import wider
+from cepbench.queries.records import Records, records_of
 
 NODE_BYTES = 24
 SEGMENT_BYTES = 16
@@ -61,9 +58,9 @@ class Costs:
         self._counting = TrendCounting(np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
         count_through(graph, self._counting)
 
-    def counted(self, bounds: Ints) -> Reals:
-        """float64[k, COUNTED]: the counts of each graphlet of a plan, in columns EDGES to SEGMENTS."""
-        counted = np.empty((len(bounds) - 1, COUNTED))
+    def counted(self, bounds: Ints) -> Records:
+        """The counts of each graphlet of a plan (`GraphletRecord`)."""
+        counted = np.empty(len(bounds) - 1, records_of(GraphletRecord))
         count_plan(bounds, self.graph, self._counting, counted)
         return counted
 
@@ -77,7 +74,7 @@ class Costs:
 
         Unlike all bytes, they never grow when a graphlet is cut in two (Theorem 6.1).
         """
-        return NODE_BYTES * float(self.counted(bounds)[:, NODES].sum())
+        return NODE_BYTES * float(self.counted(bounds)["nodes"].sum())
 
     def coarse(self, limit: int) -> Costs:
         """The same graph with at most MAX_ATOMS atomic graphlets if possible: small neighbors are merged.
@@ -87,7 +84,7 @@ class Costs:
         """
         if len(self.atoms) - 1 <= MAX_ATOMS:
             return self
-        merged, counted = np.empty_like(self.atoms), np.empty((len(self.atoms), COUNTED))
+        merged, counted = np.empty_like(self.atoms), np.empty(len(self.atoms), records_of(GraphletRecord))
         part = 4 * MAX_ATOMS
         while True:
             nodes = limit / NODE_BYTES / part
@@ -103,13 +100,13 @@ class Costs:
         """Costs of all ranges whose trends may fit into `limit` bytes. O(a (|V| + |E|)), less if many do not fit."""
         number = len(self.atoms) - 1
         row = np.zeros(number + 1, np.int64)
-        counted = np.empty((16 * number, COUNTED))
+        counted = np.empty(16 * number, records_of(GraphletRecord))
         for i in range(number):
             while True:
                 end = count_ranges(i, row[i], limit / NODE_BYTES, self.graph, self._counting, self.atoms, counted)
                 if end >= 0:
                     break
-                counted = wider(counted, len(counted), axis=0)
+                counted = wider(counted, len(counted))
             row[i + 1] = end
         counted = counted[: row[-1]]
         cpu = self._cpu(counted, False)
@@ -138,11 +135,11 @@ class Costs:
         return bounds
 
     @staticmethod
-    def _cpu(counted: Reals, alone: bool) -> Reals:
-        within: Reals = counted[:, EDGES] + counted[:, TRENDS]
-        return within if alone else within + 2 * counted[:, SEGMENTS]
+    def _cpu(counted: Records, alone: bool) -> Reals:
+        within: Reals = counted["edges"] + counted["trends"]
+        return within if alone else within + 2 * counted["segments"]
 
     @staticmethod
-    def _bytes(counted: Reals) -> Reals:
-        size: Reals = NODE_BYTES * counted[:, NODES] + SEGMENT_BYTES
+    def _bytes(counted: Records) -> Reals:
+        size: Reals = NODE_BYTES * counted["nodes"] + SEGMENT_BYTES
         return size

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.construction.cet.graph import cet_graph
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.partitioning.costs import Costs
 from cepbench.algorithms.construction.cet.partitioning.search import (
@@ -69,9 +70,8 @@ def partition(graph: WindowGraph, method: str, limit: int) -> PartitionPlan:
 
 def load(method: str) -> None:
     """Loads the kernels of a partitioner by a search on two edges with a limit that no plan meets."""
-    out_ptr, out, in_ptr, into = ([0, 1, 2, 2, 2], [2, 3], [0, 0, 0, 1, 2], [0, 1])
-    arrays = (np.array(numbers, np.int64) for numbers in ([0, 0, 1, 1], out_ptr, out, in_ptr, into, [0, 1, 2, 3]))
-    costs = Costs(WindowGraph(*arrays))
+    time, place, in_ptr, into = (np.array(n, np.int64) for n in ([0, 0, 1, 1], range(4), [0, 0, 0, 1, 2], [0, 1]))
+    costs = Costs(cet_graph(time, place, in_ptr, into))
     limit = int(costs.cost(costs.atoms[[0, -1]]).bytes) - 1
     METHODS[method](costs, limit)
     costs.least_memory(limit)

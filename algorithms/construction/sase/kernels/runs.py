@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits, keep_columns
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
-NOBODY = -1
 NEVER = -(2**62)
 """Earlier than every event."""
 
@@ -232,7 +232,7 @@ def _push_instance(
 @inlined
 def _older(v: int, time: int, runs: Runs) -> int:
     """The latest instance that is strictly older than `time`, among v and those below it."""
-    if v != NOBODY and runs.instance[v].time == time:
+    if v != NONE and runs.instance[v].time == time:
         return runs.pointer[v, 0]
     return v
 
@@ -278,13 +278,13 @@ def drop_expired(runs: Runs) -> None:
     for v in range(gone, count.size):
         w = v - gone
         runs.instance[w] = runs.instance[v]
-        runs.instance[w].below = max(runs.instance[w].below - gone, NOBODY)
+        runs.instance[w].below = max(runs.instance[w].below - gone, NONE)
         for q in range(runs.pointer.shape[1]):
-            runs.pointer[w, q] = max(runs.pointer[v, q] - gone, NOBODY)
+            runs.pointer[w, q] = max(runs.pointer[v, q] - gone, NONE)
         for c in range(runs.ints.shape[0]):
             runs.ints[c, w] = runs.ints[c, v]
         for c in range(runs.reals.shape[0]):
             runs.reals[c, w] = runs.reals[c, v]
     for p in range(len(runs.top)):
-        runs.top[p] = max(runs.top[p] - gone, NOBODY)
+        runs.top[p] = max(runs.top[p] - gone, NONE)
     count.base, count.size, count.root = 0, count.size - gone, count.root - gone

@@ -15,7 +15,6 @@ import numpy as np
 
 from cepbench.algorithms.construction.sase.kernels.runs import (
     NEVER,
-    NOBODY,
     Runs,
     SpanTables,
     note,
@@ -23,6 +22,7 @@ from cepbench.algorithms.construction.sase.kernels.runs import (
 )
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.predicates import hold
 from cepbench.algorithms.engine.kernels.ticks import ticks
@@ -121,7 +121,7 @@ def _search(span: Records, tables: SpanTables, runs: Runs, search: SpanSearch, o
     floor = runs.instance[search.path[0]].point - span[0].reach
     while count.depth > 0:
         v = _next_ordered(floor, tables, runs, search) if ordered else _next_unordered(floor, tables, runs, search)
-        if v == NOBODY:
+        if v == NONE:
             _step_back(ordered, runs, search)
             continue
         if not _conditions_hold(v, tables, runs, search):
@@ -135,7 +135,7 @@ def _search(span: Records, tables: SpanTables, runs: Runs, search: SpanSearch, o
 
 @inlined
 def _next_ordered(floor: int, tables: SpanTables, runs: Runs, search: SpanSearch) -> int:
-    """The next instance that can precede the last one of a path, or NOBODY."""
+    """The next instance that can precede the last one of a path, or NONE."""
     d = runs.counters[0].depth - 1
     v = search.path[d]
     instance = runs.instance[v]
@@ -151,17 +151,17 @@ def _next_ordered(floor: int, tables: SpanTables, runs: Runs, search: SpanSearch
             oldest = instance.barrier
         if u == UNTRIED:
             u = runs.pointer[v, c]
-        if u != NOBODY and runs.instance[u].point >= floor and runs.instance[u].time >= oldest:
+        if u != NONE and runs.instance[u].point >= floor and runs.instance[u].time >= oldest:
             search.candidate[d] = runs.instance[u].below
             return u
         search.choice[d] += 1
         search.candidate[d] = UNTRIED
-    return NOBODY
+    return NONE
 
 
 @inlined
 def _next_unordered(floor: int, tables: SpanTables, runs: Runs, search: SpanSearch) -> int:
-    """The next instance that can precede the last one in an AND, or NOBODY."""
+    """The next instance that can precede the last one in an AND, or NONE."""
     d = runs.counters[0].depth - 1
     v = search.path[d]
     while search.choice[d] < len(tables.kleene):
@@ -169,15 +169,15 @@ def _next_unordered(floor: int, tables: SpanTables, runs: Runs, search: SpanSear
         u = search.candidate[d]
         oldest = search.oldest[q]
         if u == UNTRIED:
-            u = runs.pointer[v, q] if oldest == UNBOUND or tables.kleene[q] else NOBODY
-        while u != NOBODY and runs.instance[u].time >= oldest:
+            u = runs.pointer[v, q] if oldest == UNBOUND or tables.kleene[q] else NONE
+        while u != NONE and runs.instance[u].time >= oldest:
             u = runs.instance[u].below
-        if u != NOBODY and runs.instance[u].point >= floor:
+        if u != NONE and runs.instance[u].point >= floor:
             search.candidate[d] = runs.instance[u].below
             return u
         search.choice[d] += 1
         search.candidate[d] = UNTRIED
-    return NOBODY
+    return NONE
 
 
 @inlined
@@ -223,7 +223,7 @@ def _can_be_whole(v: int, floor: int, runs: Runs, search: SpanSearch) -> bool:
     for q in range(len(search.oldest)):
         if search.oldest[q] == UNBOUND:
             u = runs.pointer[v, q]
-            if u == NOBODY or runs.instance[u].point < floor:
+            if u == NONE or runs.instance[u].point < floor:
                 return False
     return True
 

@@ -12,7 +12,7 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Algorithm, NotEnoughMemory, Operator, Plan, StateSize
 from cepbench.algorithms.compose import per_key
 from cepbench.algorithms.construction.cet.aggregation import TwoStepExecutor, unsupported_aggregation
-from cepbench.algorithms.construction.cet.kernels.graph import TrendGraph
+from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.oracle import answer
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.model import Aggregates, Query
@@ -51,8 +51,8 @@ class TwoStep(Algorithm):
 class Scattered(TwoStepExecutor):
     """Cuts graphs anywhere."""
 
-    def graphlets(self, graph: TrendGraph) -> NDArray[np.int64]:
-        size = len(graph.event)
+    def graphlets(self, graph: WindowGraph) -> NDArray[np.int64]:
+        size = len(graph.time)
         random = np.random.default_rng(size)
         cuts = np.flatnonzero(random.random(size) < random.random())
         return np.array([0, *cuts[cuts > 0], size], np.int64)
@@ -79,8 +79,8 @@ def test_random_queries(algorithm: TwoStep) -> None:
 class Apart(TwoStepExecutor):
     """A graphlet per event."""
 
-    def graphlets(self, graph: TrendGraph) -> NDArray[np.int64]:
-        return np.arange(len(graph.event) + 1)
+    def graphlets(self, graph: WindowGraph) -> NDArray[np.int64]:
+        return np.arange(len(graph.time) + 1)
 
 
 @pytest.mark.parametrize("kind", [TwoStepExecutor, Apart])
@@ -104,8 +104,8 @@ def test_sums_of_one_trend_beyond_the_range_are_flagged(kind: type[TwoStepExecut
 class FirstApart(TwoStepExecutor):
     """A graphlet of the first event, and one of all others."""
 
-    def graphlets(self, graph: TrendGraph) -> NDArray[np.int64]:
-        return np.array([0, 1, len(graph.event)])
+    def graphlets(self, graph: WindowGraph) -> NDArray[np.int64]:
+        return np.array([0, 1, len(graph.time)])
 
 
 def test_a_sum_that_wraps_inside_a_graphlet_stays_flagged() -> None:
@@ -171,7 +171,7 @@ def test_depth_first_search_stores_one_trend() -> None:
 
 @pytest.mark.parametrize("detect", DETECTORS)
 def test_the_state_is_the_graph_of_the_window_and_what_is_stored(detect: str) -> None:
-    """Four events in a row have six edges and 15 trends of 32 events; a cell takes 16 bytes."""
+    """Four events in a row have six edges and 15 trends; a cell takes 16 bytes."""
     events = batch(stream("A1 A2 A3 A4"))
     workload = compile_workload([parse_query("RETURN COUNT(*) PATTERN A+")], events.schema)
     executor = OneKey(TwoStep(detect).operator(Plan(workload)))
@@ -179,7 +179,7 @@ def test_the_state_is_the_graph_of_the_window_and_what_is_stored(detect: str) ->
     stacks = executor.state()
     executor.finish()
     graph, path = 42 * 4 + 16 * 6, 16 * 4
-    stored = 4 * 32 + 15 * (8 + 16) + 16 * 5 + 24 + 16
+    stored = 15 * (16 + 16) + 32 * 4 + 33 + 16
     assert executor.state().bytes - stacks.bytes == graph + (path if detect == "memory" else stored)
 
 

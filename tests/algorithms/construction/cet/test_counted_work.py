@@ -243,10 +243,10 @@ def test_m_cet_updates_every_event_of_every_trend() -> None:
 
 @pytest.mark.parametrize("simultaneous", [1, 2, 3])
 def test_m_cet_takes_the_bytes_of_vertices_and_edges_and_of_one_trend(simultaneous: int) -> None:
-    """33 bytes per vertex and 8 per edge as events arrive, four words per vertex and two per edge of the window."""
+    """33 bytes per vertex and 8 per edge as events arrive; 34 per vertex and 16 per edge of the window."""
     seen = watch(Cet("memory"), ALL, groups(7, simultaneous))
     vertices, edges = 7 * simultaneous, 6 * simultaneous**2
-    growing, window = 33 * vertices + 8 * edges, 8 * (4 * vertices + 2 + 2 * edges)
+    growing, window = 33 * vertices + 8 * edges, 34 * vertices + 8 * (2 + 2 * edges)
     assert [state.bytes for state in seen.states] == [growing, growing + window + 24 * vertices]
     assert seen.states[-1].kinds == {"events": vertices, "edges": edges, "trends": 1}
 

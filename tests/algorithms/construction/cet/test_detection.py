@@ -7,11 +7,8 @@ import numpy as np
 import pytest
 
 from cepbench.algorithms.base import NotEnoughMemory
-from cepbench.algorithms.construction.cet import detectors
 from cepbench.algorithms.construction.cet.algorithm import Cet
-from cepbench.algorithms.construction.cet.detectors import FOUND_EVENTS, FOUND_MATCHES
-from cepbench.algorithms.construction.cet.kernels import baseline as kernels
-from cepbench.algorithms.engine.kernels.compilation import in_python
+from cepbench.algorithms.engine.sinks import WRITTEN_EVENTS, WRITTEN_MATCHES
 from cepbench.algorithms.rows import MatchDigests, MatchRows
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
@@ -86,7 +83,7 @@ def test_more_matches_than_the_output_has_room_for(detect: str, number: int, sim
     memory = "20KiB" if detect == "hybrid" and simultaneous > 1 else "64MiB"
     matches = watch(Cet(detect, memory=memory), "RETURN COMPLETE MATCHES PATTERN A+", events).matches
     assert len({tuple(match) for match in matches}) == len(matches) == simultaneous**number
-    assert simultaneous == 1 or len(matches) > 2 * FOUND_MATCHES or sum(map(len, matches)) > FOUND_EVENTS
+    assert simultaneous == 1 or len(matches) > 2 * WRITTEN_MATCHES or sum(map(len, matches)) > WRITTEN_EVENTS
 
 
 def test_digests_equal_those_of_the_rows() -> None:
@@ -135,10 +132,3 @@ def test_a_pickled_executor_has_what_it_needs(options: dict[str, str]) -> None:
             assert isinstance(rows, MatchDigests)
             assert rows.digest.tolist() == other[query].digest.tolist()  # type: ignore[union-attr]
     assert plain.details()["trends"] == copied.details()["trends"] > 0
-
-
-def test_the_baseline_reports_within_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As plain Python, where an index that is out of bounds raises."""
-    monkeypatch.setattr(kernels, "full", in_python(kernels.full))
-    monkeypatch.setattr(detectors, "report_trends", in_python(detectors.report_trends))
-    assert len(watch(Cet("baseline"), "RETURN COMPLETE MATCHES PATTERN A+", groups(3, 2)).matches) == 2**3

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cepbench.algorithms.construction.cet.graph import cet_graph
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.partitioning.costs import NODE_BYTES, SEGMENT_BYTES
 
@@ -18,13 +19,10 @@ Trend = tuple[int, ...]
 
 def window_graph(time: Sequence[int], edges: Sequence[Edge]) -> WindowGraph:
     """A graph of vertices 0..len(time)-1."""
-
-    def adjacency(direction: int) -> tuple[np.ndarray, np.ndarray]:
-        neighbors = [sorted(e[1 - direction] for e in edges if e[direction] == v) for v in range(len(time))]
-        flat = [n for group in neighbors for n in group]
-        return np.cumsum([0, *map(len, neighbors)]).astype(np.int64), np.array(flat, np.int64)
-
-    return WindowGraph(np.array(time, np.int64), *adjacency(0), *adjacency(1), np.arange(len(time)))
+    into = [sorted(u for u, target in edges if target == v) for v in range(len(time))]
+    in_ptr = np.cumsum([0, *map(len, into)]).astype(np.int64)
+    flat = np.array([u for sources in into for u in sources], np.int64)
+    return cet_graph(np.array(time, np.int64), np.arange(len(time)), in_ptr, flat)
 
 
 def homogeneous(atoms: int, width: int, degree: int | None = None) -> WindowGraph:
