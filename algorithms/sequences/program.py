@@ -7,27 +7,27 @@ from collections.abc import Hashable
 from collections.abc import Sequence as Sequences
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
 from cepbench.algorithms.engine.flattening import symbols_of
-from cepbench.algorithms.sequences.channels import Channels, Member, counted
+from cepbench.algorithms.sequences.channels import Channels, Member, counted, empty_of, kind_of
 from cepbench.algorithms.sequences.kernels.program import (
     BY_START,
     BY_WINDOW,
-    ONE,
+    SINGLE,
     Chains,
+    ChannelRecord,
     LinkRecord,
-    PerFamily,
     PlainRecord,
     Program,
     QueryRecord,
     SegmentRecord,
     SequenceRecord,
     TargetRecord,
+    TotalRecord,
 )
 from cepbench.algorithms.sequences.segments import Cut, Use
 from cepbench.events.schema import Schema
@@ -35,20 +35,23 @@ from cepbench.queries.columns import ColumnSet
 from cepbench.queries.records import Records, records_of
 from cepbench.queries.tables import Columns, bindings, csr, flag_rows
 
+VALUE_BYTES = 9
+"""Bytes of a value in `Values`: a word and its flag."""
+
 
 @dataclass(frozen=True, eq=False)
 class Counting:
     """The tables of a counter, and the layout of its state.
 
-    `columns` are the kernel columns of events, `weights` those that are summed per symbol, by family. `plain[g]` is the
-    entry of place 0 of a plain segment, or -1. `results` is the end of the results in the values of each family.
+    `columns` are the kernel columns of events. `plain[g]` is the entry of place 0 of a plain segment, or -1. In the
+    `Values` of a key, totals of symbols end at `totals`, and results of segments at `results`.
     """
 
     program: Program
     columns: ColumnSet
-    weights: PerFamily
     plain: NDArray[np.int64]
-    results: PerFamily
+    totals: int
+    results: int
 
 
 def make_counting(
@@ -80,26 +83,24 @@ class _Builder:
         plain = self._plain()
         local = flag_rows([sorted(symbol.predicates, key=str) for symbol in self.symbols], columns)
         binding_ptr, binding = bindings([symbol.type for symbol in self.symbols], self.schema)
-        (ring_ptr, ring), (real_ptr, real), (least_ptr, least) = map(csr, channels.gathered(self.symbols))
-        ring_column, real_column, least_column = (
-            np.array([columns.index(column) for column in family], np.int64) for family in channels.weights
-        )
-        segment, results = self._segments(plain)
+        totals = [(kind_of(column), columns.index(column), empty_of(kind_of(column))) for column in channels.totals]
+        answer, first = channels.widest, 2 * channels.widest
+        end = first + len(self.symbols) * len(totals)
+        segment, results = self._segments(plain, end)
         plains, clears, targets, begins = self._targets(plain, segment)
         clear_ptr, clear = csr(clears)
         unit = np.zeros(sum(len(s) + 1 for p, s in zip(plain, self.parts.segments, strict=True) if p >= 0))
         unit[plain[plain >= 0]] = 1
         program = Program(
             binding_ptr, binding, local,
-            ring_ptr, ring, real_ptr, real, least_ptr, least, ring_column, real_column, least_column,
+            np.array(totals, records_of(TotalRecord)), *csr(channels.gathered(self.symbols)),
             *_records(plains, PlainRecord), clear_ptr, clear.astype(np.uint64), *_records(targets, TargetRecord),
             *csr(begins), self._chains(plain, segment),
             np.array([code for codes in channels.codes for place in codes for code in place], np.int64),
             unit.astype(np.uint64 if self.members[0].query.arithmetic == "modular" else np.float64),
-            np.array([channels.widest()], records_of(PerFamily)),
+            answer, first,
         )  # fmt: skip
-        weights = PerFamily(*map(len, channels.weights))
-        return Counting(program, columns.whole, weights, plain, results)
+        return Counting(program, columns.whole, plain, end, results)
 
     def _plain(self) -> NDArray[np.int64]:
         """The entry of place 0 of each plain segment, or -1; later segments of a sequence have later entries."""
@@ -127,53 +128,54 @@ class _Builder:
                     sources[int(plain[use.segment]) + 1] = int(plain[before.segment]) + last
         return sources
 
-    def _segments(self, plain: NDArray[np.int64]) -> tuple[Records, PerFamily]:
-        """The table of segments, and the end of their results."""
+    def _segments(self, plain: NDArray[np.int64], size: int) -> tuple[Records, int]:
+        """The table of segments, and the end of their results, which begin at `size`."""
         rows = []
-        size = PerFamily(*(2 * wide for wide in self.channels.widest()))  # two cells come first
-        links = code = 0
+        links = code = channel = 0
         for g, segment in enumerate(self.parts.segments):
-            linked, width, first = self.linked[g], self.channels.sizes(g), g in self.begins
+            linked, width, first = self.linked[g], len(self.channels.bounds[g]), g in self.begins
             length = len(segment) + self.channels.shift(g)
             kept = length if linked else length - 1
-            slots = ONE if not linked and (self.span == 1 or length == 1) else BY_START
+            slots = SINGLE if not linked and (self.span == 1 or length == 1) else BY_START
             if g in self.channels.carrying:
                 slots = BY_WINDOW
             if plain[g] >= 0:
-                width, kept, first, slots = PerFamily(0, 0, 0), 0, False, ONE
+                width, kept, first, slots = 0, 0, False, SINGLE
             snapshots = self.links.uses[links : links + linked] if slots == BY_START else ()
             queries = [self.members[self.sequences[use.sequence].query] for use in snapshots]
-            slot = kept * value_bytes(*width) + self.span * sum(value_bytes(*query.width) for query in queries)
-            rows.append((length, kept, slots, first, width, code, size, links, links + linked, slot))
+            slot = VALUE_BYTES * (kept * width + self.span * sum(len(query.channels) for query in queries))
+            rows.append((length, kept, slots, first, width, channel, code, size, links, links + linked, slot))
             links += linked
             code += sum(map(len, self.channels.codes[g]))
-            if first:
-                size = PerFamily(*(at + self.span * count for at, count in zip(size, width, strict=True)))
+            channel += len(self.channels.bounds[g])
+            size += self.span * width * first
         return np.array(rows, records_of(SegmentRecord)), size
 
     def _chains(self, plain: NDArray[np.int64], segments: Records) -> Chains:
         number = self.links.of
         links: list[tuple[int, ...]] = [()] * len(self.links.uses)
         sequences, queries = [], []
-        channels: list[int] = []
+        sources: list[int] = []
         for s, chain in enumerate(self.parts.chains):
             query, first = self.sequences[s].query, chain[0]
             for before, use in pairwise(chain):
                 if self.links.uses[number[use]] != use:
                     continue
                 entry = self._entry(use.segment, plain)
-                links[number[use]] = (query, use.segment, len(channels), number.get(before, -1), entry, s)
-                channels += self.channels.mapped(use)
+                links[number[use]] = (query, use.segment, len(sources), number.get(before, -1), entry, s)
+                sources += self.channels.sources(use)
             last, entry = number.get(chain[-1], -1), self._entry(first.segment, plain)
-            sequences.append((query, first.segment, len(channels), last, entry))
-            channels += self.channels.mapped(first)
+            sequences.append((query, first.segment, len(sources), last, entry))
+            sources += self.channels.sources(first)
         counted = Counter(sequence.query for sequence in self.sequences)
+        channels = [bound.column for bounds in self.channels.bounds for bound in bounds]
         begin = 0
         alike: dict[Hashable, int] = {}
         for q, member in enumerate(self.members):
             end = begin + counted[q]
             like = alike.setdefault(self.links.answers[begin:end] or q, q)
-            queries.append((member.width, begin, end, like))
+            queries.append((len(member.channels), len(channels), begin, end, like))
+            channels += [channel.column for channel in member.channels]
             begin = end
         records = np.array(queries, records_of(QueryRecord))
         return Chains(
@@ -182,7 +184,8 @@ class _Builder:
             np.array(sequences, records_of(SequenceRecord)),
             records,
             np.argsort(records["like"], kind="stable"),
-            np.array(channels, np.int64),
+            np.array([(kind_of(column), empty_of(kind_of(column))) for column in channels], records_of(ChannelRecord)),
+            np.array(sources, np.int64),
         )
 
     def _entry(self, segment: int, plain: NDArray[np.int64]) -> int:
@@ -212,14 +215,9 @@ class _Builder:
                         clears[self.symbols[symbol]].append(int(plain[g]) + j)
                     else:
                         targets[self.symbols[symbol]].append((2 * j + 1, g))
-            if table["slots"][g] != ONE:
+            if table["slots"][g] != SINGLE:
                 begins[self.symbols[segment.symbols[0]]].append(g)
         return plains, clears, targets, begins
-
-
-def value_bytes(ring: Any, real: Any, least: Any) -> Any:
-    """Bytes of the given numbers of values of each family; ring values have a flag each."""
-    return 9 * ring + 8 * real + 8 * least
 
 
 def _by_segment(use: Use) -> int:

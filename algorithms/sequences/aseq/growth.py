@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -11,12 +10,11 @@ from cepbench.algorithms.engine.flattening import NO_PATH, steps_to_end
 from cepbench.algorithms.engine.lanes import OneLane, mapped
 from cepbench.algorithms.engine.longest_match import LongestMatch
 from cepbench.algorithms.rows import Rows
-from cepbench.algorithms.sequences.channels import FAMILIES
 from cepbench.algorithms.sequences.counter import SequenceCounter
 from cepbench.algorithms.sequences.executor import counter_of_part
 from cepbench.algorithms.sequences.kernels.counters import CounterState
-from cepbench.algorithms.sequences.kernels.program import Chains, Program
-from cepbench.algorithms.sequences.state import FAMILY_OF, lay_out
+from cepbench.algorithms.sequences.kernels.program import Program
+from cepbench.algorithms.sequences.state import copy_rows, empty_words, forget_peak, lay_out
 from cepbench.events.batch import EventBatch
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
@@ -70,19 +68,25 @@ def inherit(longer: SequenceCounter, shorter: SequenceCounter, longest: int) -> 
     place["capacity"] = np.maximum(place["capacity"], old.slots.place["capacity"][sources])
     opened[:] = old.slots.opened[sources]
     slots.clock[:] = old.slots.clock
-    longer.lanes.size[0] = lay_out(longer.counting, place, slots.snapshot, span)
+    forget_peak(slots)
+    longer.lanes.region["size"][0] = lay_out(longer.counting, place, slots.snapshot, span)
     state = longer.moved(0)
+    state.values.ints[:] = empty_words(longer.counting, mapped(lambda array: array[0], longer.lanes))
     mapped(np.copyto, state.gathered, old.gathered)
-    state.plain.ring[: len(old.plain.ring)] = old.plain.ring
-    state.plain.over[: len(old.plain.over)] = old.plain.over
+    totals = longer.counting.totals - program.totals
+    copy_rows(old.values, before.totals, state.values, program.totals, 1, totals, totals)
+    for counters, counters_before in zip(state.plain, old.plain, strict=True):
+        counters[: len(counters_before)] = counters_before
+    results = (span * program.chains.segment["width"] * program.chains.segment["first"]).tolist()
     for g, source in enumerate(sources):
         begin, was = longer.counting.plain[g] + 1, shorter.counting.plain[source] + 1
         if g == source:
             _inherit(g, g, int(before.chains.segment["rows"][g]), program, before, state, old)
-            _inherit_results(g, program, before, state, old)
+            result, source_result = program.chains.segment["result"][g], before.chains.segment["result"][g]
+            copy_rows(old.values, source_result, state.values, result, 1, results[g], results[g])
         elif begin > 0:
-            state.plain.ring[begin : begin + longest] = old.plain.ring[was : was + longest]
-            state.plain.over[begin : begin + longest] = old.plain.over[was : was + longest]
+            for counters, counters_before in zip(state.plain, old.plain, strict=True):
+                counters[begin : begin + longest] = counters_before[was : was + longest]
         else:
             _inherit(g, source, longest, program, before, state, old)
 
@@ -97,33 +101,15 @@ def _sources(longer: SequenceCounter, shorter: SequenceCounter, longest: int) ->
 def _inherit(
     g: int, source: int, places: int, program: Program, before: Program, state: CounterState, old: CounterState
 ) -> None:
-    """Copies the counters of the first places of a shorter sequence."""
-    width = int(state.slots.place["capacity"][g])
-    size = places * width
-    kept, kept_before = program.chains.segment["rows"][g] * width, before.chains.segment["rows"][source] * width
-    for array, family in FAMILY_OF.items():
-        new, source_values = getattr(state.values, array), getattr(old.values, array)
-        at, at_before = state.slots.place["at"][family][g], old.slots.place["at"][family][source]
-        for channel, channel_before in _channels(g, source, family, program.chains, before.chains):
-            begin, was = at + channel * kept, at_before + channel_before * kept_before
-            new[begin : begin + size] = source_values[was : was + size]
-
-
-def _inherit_results(g: int, program: Program, before: Program, state: CounterState, old: CounterState) -> None:
-    """Copies the results of the open windows of a sequence that is in both."""
-    segment, segment_before = program.chains.segment[g], before.chains.segment[g]
-    for array, family in FAMILY_OF.items():
-        size = segment["width"][family] * segment["first"] * state.slots.opened.shape[1]
-        begin, was = segment["result"][family], segment_before["result"][family]
-        getattr(state.values, array)[begin : begin + size] = getattr(old.values, array)[was : was + size]
-
-
-def _channels(g: int, source: int, family: str, chains: Chains, before: Chains) -> Iterator[tuple[int, int]]:
-    """The channels of a family in both sequences, for the query that both count."""
-    sizes = chains.query["width"][0].tolist()
-    number = FAMILIES.index(family)
-    for c in range(sum(sizes[:number]), sum(sizes[: number + 1])):
-        channel = int(chains.channel[chains.sequence["channel"][g] + c])
-        channel_before = int(before.channel[before.sequence["channel"][source] + c])
+    """Copies the counters of the first places of a shorter sequence, for each channel of the query that both count."""
+    chains, chains_before = program.chains, before.chains
+    place, place_before = state.slots.place[g], old.slots.place[source]
+    width, size = int(place["capacity"]), int(place_before["capacity"])
+    rows, rows_before = chains.segment["rows"][g] * width, chains_before.segment["rows"][source] * size
+    channels = np.arange(chains.query["width"][0])
+    sources = chains.source[chains.sequence["source"][g] + channels]
+    sources_before = chains_before.source[chains_before.sequence["source"][source] + channels]
+    for channel, channel_before in zip(sources.tolist(), sources_before.tolist(), strict=True):
         if channel >= 0 and channel_before >= 0:
-            yield channel, channel_before
+            at, at_before = place["at"] + channel * rows, place_before["at"] + channel_before * rows_before
+            copy_rows(old.values, at_before, state.values, at, places, size, width)

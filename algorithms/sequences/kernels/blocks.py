@@ -13,7 +13,7 @@ import numpy as np
 
 from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, product_exceeds, sum_exceeds
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.sequences.kernels.counters import BLOCK, BLOCK_BITS, PlaceRecord, Values
+from cepbench.algorithms.sequences.kernels.counters import BLOCK, BLOCK_BITS, PlaceRecord, Values, is_modular
 from cepbench.algorithms.sequences.kernels.program import BY_WINDOW, SegmentRecord
 from cepbench.queries.aggregates import NO_VALUE
 
@@ -61,7 +61,7 @@ def _run(slot: int, high: int, left: SlotRow, right: SlotRow) -> int:
 def _products(values: Values, x: int, y: int, size: int) -> tuple[np.uint64, np.uint64, np.uint64, bool]:
     """Of contiguous values: the sum of products, the bits of either side, and whether one has overflowed."""
     total, left_bits, right_bits, flagged = ZERO, ZERO, ZERO, False
-    left, right = values.ring[x : x + size], values.ring[y : y + size]  # otherwise each index might be negative
+    left, right = values.counts[x : x + size], values.counts[y : y + size]  # otherwise each index might be negative
     left_over, right_over = values.over[x : x + size], values.over[y : y + size]
     for i in range(size):
         a, b = np.uint64(left[i]), np.uint64(right[i])
@@ -73,12 +73,12 @@ def _products(values: Values, x: int, y: int, size: int) -> tuple[np.uint64, np.
 
 
 @kernel
-def dot(values: Values, left: SlotRow, right: SlotRow, low: int, high: int, modular: bool) -> tuple[Any, bool]:
+def dot(values: Values, left: SlotRow, right: SlotRow, low: int, high: int) -> tuple[Any, bool]:
     """The sum of products over slots `low..high`, and whether it overflowed."""
-    if not modular:
-        value = values.ring.dtype.type(0)
+    if not is_modular(values):
+        value = values.counts.dtype.type(0)
         for i in range(low, high):
-            x, y = values.ring[left.at + spread(i, left.apart)], values.ring[right.at + spread(i, right.apart)]
+            x, y = values.counts[left.at + spread(i, left.apart)], values.counts[right.at + spread(i, right.apart)]
             if x != 0 and y != 0:  # 0 times infinity is 0 here: there is no sequence
                 value += x * y
         return value, False
@@ -92,7 +92,7 @@ def dot(values: Values, left: SlotRow, right: SlotRow, low: int, high: int, modu
         right_bits |= right_ones
         flagged |= over
         i += size
-    result = values.ring.dtype.type(total)
+    result = values.counts.dtype.type(total)
     if not flagged and _bits(left_bits) + _bits(right_bits) + _bits(np.uint64(high - low)) <= 64:
         return result, False
     return result, _exact_overflow(values, left, right, low, high)
@@ -112,7 +112,7 @@ def _exact_overflow(values: Values, left: SlotRow, right: SlotRow, low: int, hig
     total = ZERO
     for i in range(low, high):
         x, y = left.at + spread(i, left.apart), right.at + spread(i, right.apart)
-        a, b = np.uint64(values.ring[x]), np.uint64(values.ring[y])
+        a, b = np.uint64(values.counts[x]), np.uint64(values.counts[y])
         a_counts, b_counts = values.over[x] | (a != ZERO), values.over[y] | (b != ZERO)
         if (values.over[x] and b_counts) or (values.over[y] and a_counts) or product_exceeds(a, b):
             return True
@@ -128,9 +128,9 @@ def dot_real(values: Values, reals: SlotRow, counts: SlotRow, low: int, high: in
     """The sum of products of a float sum and a count."""
     total = 0.0
     for i in range(low, high):
-        count = values.ring[counts.at + spread(i, counts.apart)]
+        count = values.counts[counts.at + spread(i, counts.apart)]
         if count != 0:
-            total += values.real[reals.at + spread(i, reals.apart)] * float(count)
+            total += values.reals[reals.at + spread(i, reals.apart)] * float(count)
     return total
 
 
@@ -142,7 +142,7 @@ def least_of_both(
     minimum = NO_VALUE
     for i in range(low, high):
         x, y = left.at + spread(i, left.apart), right.at + spread(i, right.apart)
-        if (values.ring[x] != 0 or values.over[x]) and (values.ring[y] != 0 or values.over[y]):
-            value = values.least[left_least.at + spread(i, left_least.apart)]
-            minimum = min(minimum, value, values.least[right_least.at + spread(i, right_least.apart)])
+        if (values.counts[x] != 0 or values.over[x]) and (values.counts[y] != 0 or values.over[y]):
+            value = values.ints[left_least.at + spread(i, left_least.apart)]
+            minimum = min(minimum, value, values.ints[right_least.at + spread(i, right_least.apart)])
     return minimum

@@ -6,15 +6,15 @@ from cepbench.algorithms.engine.kernels.clock import has_ended, opened
 from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.algorithms.engine.kernels.events import Sliding
 from cepbench.algorithms.sequences.kernels.combination import counted_before
-from cepbench.algorithms.sequences.kernels.counters import CounterState, SequenceRows
+from cepbench.algorithms.sequences.kernels.counters import CELL, CounterState, SequenceRows
 from cepbench.algorithms.sequences.kernels.places import clear_slot
-from cepbench.algorithms.sequences.kernels.program import BY_START, PerFamily, Program, QueryRecord
-from cepbench.algorithms.sequences.kernels.rows import add_to, clear_cell
+from cepbench.algorithms.sequences.kernels.program import BY_START, Program, QueryRecord
+from cepbench.algorithms.sequences.kernels.rows import add_sum, clear_cell
 
 
 @inlined
 def advance(
-    now: int, size: int, window: Sliding, program: Program, state: CounterState, modular: bool, out: SequenceRows
+    now: int, size: int, window: Sliding, program: Program, state: CounterState, out: SequenceRows
 ) -> tuple[int, bool]:
     """Closes the windows that end by `now` and opens those of `now`; returns (rows in `out`, whether it is done).
 
@@ -26,7 +26,7 @@ def advance(
     while has_ended(clock.low, clock.high, now, window):
         if size + len(program.chains.query) > len(out.window):
             return size, False
-        size = _write_rows(clock.low, size, program, state, modular, out)
+        size = _write_rows(clock.low, size, program, state, out)
         _forget_window(clock.low, program, state)
         clock.low += 1
     high = clock.high
@@ -46,53 +46,45 @@ def _note_peak(program: Program, state: CounterState) -> None:
     for g in range(len(program.chains.segment)):
         place = state.slots.place[g]
         size += (place.tail - place.head) * program.chains.segment[g].slot_bytes
-    if size >= state.peak[0]:
-        state.peak[0] = size
-        state.peak[1] = clock.high + 1 - clock.low
+    if size >= clock.peak_bytes:
+        clock.peak_bytes = size
+        clock.peak_windows = clock.high + 1 - clock.low
         for g in range(len(program.chains.segment)):
-            state.peak[2 + g] = state.slots.place[g].tail - state.slots.place[g].head
+            place = state.slots.place[g]
+            place.peak = place.tail - place.head
 
 
 @inlined
-def _write_rows(k: int, size: int, program: Program, state: CounterState, modular: bool, out: SequenceRows) -> int:
-    """Writes the rows of window k. The second cell keeps results that subsequent queries have in common."""
-    values, chains, total = state.values, program.chains, program.total[0]
+def _write_rows(k: int, size: int, program: Program, state: CounterState, out: SequenceRows) -> int:
+    """Writes the rows of window k. The cell of the answer keeps what subsequent queries have in common."""
+    values, chains, answer = state.values, program.chains, program.answer
     present = False
     for q in chains.order:
         query = chains.query[q]
         if query.like == q:
-            _add_up(query, k, program, state, modular)
-            present = values.ring[total.ring] != 0 or values.over[total.ring]
+            _add_up(query, k, program, state)
+            present = values.counts[answer] != 0 or values.over[answer]
         if not present:
             continue
         out.window[size] = k
         out.query[size] = q
-        for c in range(query.width.ring):
-            out.ring[size, c] = values.ring[total.ring + c]
-            out.over[size, c] = values.over[total.ring + c]
-        for c in range(query.width.real):
-            out.real[size, c] = values.real[total.real + c]
-        for c in range(query.width.least):
-            out.least[size, c] = values.least[total.least + c]
+        for c in range(query.width):
+            out.ints[size, c], out.over[size, c] = values.ints[answer + c], values.over[answer + c]
         size += 1
     return size
 
 
 @inlined
-def _add_up(query: QueryRecord, k: int, program: Program, state: CounterState, modular: bool) -> None:
-    """Sets the second cell to the sum over the sequences of a query in window k."""
-    values, chains, total = state.values, program.chains, program.total[0]
+def _add_up(query: QueryRecord, k: int, program: Program, state: CounterState) -> None:
+    """Sets the cell of the answer to the sum over the sequences of a query in window k."""
+    values, chains = state.values, program.chains
     row = k % state.slots.opened.shape[1]
-    clear_cell(query.width, total, values)
+    clear_cell(values, program.answer, chains.channel[query.channel : query.channel + query.width])
     for s in range(query.sequence, query.sequence_end):
         sequence = chains.sequence[s]
-        counted_before(sequence, sequence.last, row, chains, state.slots, values, state.plain, modular)
-        for c in range(query.width.ring):
-            add_to(values, total.ring + c, values.ring[c], values.over[c])
-        for c in range(query.width.real):
-            values.real[total.real + c] += values.real[c]
-        for c in range(query.width.least):
-            values.least[total.least + c] = min(values.least[total.least + c], values.least[c])
+        counted_before(sequence, sequence.last, row, chains, state.slots, values, state.plain)
+        for c in range(query.width):
+            add_sum(values, program.answer + c, CELL + c, 1, chains.channel[query.channel + c].kind)
 
 
 @inlined
@@ -100,19 +92,16 @@ def _forget_window(k: int, program: Program, state: CounterState) -> None:
     """Clears the results of window k and drops the START events that lie in no later window."""
     clock, first = state.slots.clock[0], state.slots.opened
     row = k % first.shape[1]
-    for i in range(len(state.plain.ring)):  # plain counters belong to the only open window
-        state.plain.ring[i] = program.unit[i]
+    for i in range(len(state.plain.counts)):  # plain counters belong to the only open window
+        state.plain.counts[i] = program.unit[i]
         state.plain.over[i] = False
     for g in range(len(program.chains.segment)):
         segment, place = program.chains.segment[g], state.slots.place[g]
+        channel = program.chains.channel[segment.channel : segment.channel + segment.width]
         if segment.first:
-            width, result = segment.width, segment.result
-            at = PerFamily(
-                result.ring + row * width.ring, result.real + row * width.real, result.least + row * width.least
-            )
-            clear_cell(width, at, state.values)
+            clear_cell(state.values, segment.result + row * segment.width, channel)
         if segment.slots != BY_START:
-            clear_slot(row, segment, place, state.values)
+            clear_slot(row, segment, place, channel, state.values)
         elif k < clock.high:
             place.head = first[g, (k + 1) % first.shape[1]]
         else:

@@ -6,6 +6,8 @@ The result is the first cell of `Values`.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.sequences.kernels.blocks import (
     SlotRow,
@@ -19,236 +21,155 @@ from cepbench.algorithms.sequences.kernels.blocks import (
 from cepbench.algorithms.sequences.kernels.counters import BLOCK, CELL, Counters, LiveSlots, Values
 from cepbench.algorithms.sequences.kernels.program import (
     BY_WINDOW,
+    REAL,
+    RING,
     Chains,
     LinkRecord,
-    PerFamily,
+    QueryRecord,
     SegmentRecord,
     SequenceRecord,
 )
-from cepbench.algorithms.sequences.kernels.rows import add_to, clear_cell, copy_spread, fill_spread
-from cepbench.queries.aggregates import NO_VALUE
+from cepbench.algorithms.sequences.kernels.rows import add_to, clear_cell, clear_spread, copy_spread
+
+
+class StoredCounts(NamedTuple):
+    """Counts that are stored per window, up to some place: channel c in row w is at `at + c * channels + w * windows`.
+
+    `source`: offset of the channels of the query in `Chains.source`.
+    """
+
+    source: int
+    at: int
+    channels: int
+    windows: int
 
 
 @inner
-def take_snapshots(
-    segment: SegmentRecord, chains: Chains, slots: LiveSlots, values: Values, plain: Counters, modular: bool
-) -> None:
+def take_snapshots(segment: SegmentRecord, chains: Chains, slots: LiveSlots, values: Values, plain: Counters) -> None:
     """Stores the counts of a segment's links so far, for each open window.
 
     They are stored in the next slot of START events or, if the segment has a slot per window, at its first place there.
     O(n) per link and window for n live slots of the previous segment; O(1) if that is the first of its sequence or has
     a slot per window, since all windows are copied (the closed ones are empty).
     """
+    clock, span = slots.clock[0], slots.opened.shape[1]
     for u in range(segment.link, segment.link_end):
         link = chains.link[u]
-        sequence = chains.sequence[link.sequence]
-        entry = chains.link[link.before].plain if link.before >= 0 else sequence.plain
-        if entry < 0 and link.before < 0:
-            _copy_first_results(u, segment, chains, slots, values)
-        elif entry < 0 and chains.segment[chains.link[link.before].segment].slots == BY_WINDOW:
-            _copy_carried(u, segment, chains, slots, values)
-        else:
-            _keep_cells(u, segment, chains, slots, values, plain, modular)
-
-
-@inlined
-def _copy_first_results(u: int, segment: SegmentRecord, chains: Chains, slots: LiveSlots, values: Values) -> None:
-    """Stores the counts of a sequence's first segment in each window."""
-    link, at, span = chains.link[u], slots.snapshot[u], slots.opened.shape[1]
-    sequence, place = chains.sequence[link.sequence], slots.place[link.segment]
-    width, first, channel = chains.query[link.query].width, chains.segment[sequence.segment], sequence.channel
-    step, by = between_channels(segment, place, span), between_windows(segment)
-    to = at.ring + slot_offset(segment, place, width.ring * span)
-    for _ in range(width.ring):
-        source = chains.channel[channel]
-        if source >= 0:
-            copy_spread(values.ring, to, by, first.result.ring + source, first.width.ring, span)
-            copy_spread(values.over, to, by, first.result.ring + source, first.width.ring, span)
-        else:
-            fill_spread(values.ring, to, by, values.ring.dtype.type(0), span)
-            fill_spread(values.over, to, by, False, span)
-        channel += 1
-        to += step
-    to = at.real + slot_offset(segment, place, width.real * span)
-    for _ in range(width.real):
-        source = chains.channel[channel]
-        if source >= 0:
-            copy_spread(values.real, to, by, first.result.real + source, first.width.real, span)
-        else:
-            fill_spread(values.real, to, by, 0.0, span)
-        channel += 1
-        to += step
-    to = at.least + slot_offset(segment, place, width.least * span)
-    for _ in range(width.least):
-        source = chains.channel[channel]
-        if source >= 0:
-            copy_spread(values.least, to, by, first.result.least + source, first.width.least, span)
-        else:
-            fill_spread(values.least, to, by, NO_VALUE, span)
-        channel += 1
-        to += step
-
-
-@inlined
-def _copy_carried(u: int, segment: SegmentRecord, chains: Chains, slots: LiveSlots, values: Values) -> None:
-    """Stores the counts of the previous segment with a slot per window: the counters of its last place."""
-    link, at, span = chains.link[u], slots.snapshot[u], slots.opened.shape[1]
-    g, place, width = chains.link[link.before].segment, slots.place[link.segment], chains.query[link.query].width
-    before = slots.place[g]
-    stride = chains.segment[g].rows * before.capacity
-    last = stride - before.capacity
-    step, by = between_channels(segment, place, span), between_windows(segment)
-    to = at.ring + slot_offset(segment, place, width.ring * span)
-    for c in range(width.ring):
-        copy_spread(values.ring, to + c * step, by, before.at.ring + last + c * stride, 1, span)
-        copy_spread(values.over, to + c * step, by, before.at.ring + last + c * stride, 1, span)
-    to = at.real + slot_offset(segment, place, width.real * span)
-    for c in range(width.real):
-        copy_spread(values.real, to + c * step, by, before.at.real + last + c * stride, 1, span)
-    to = at.least + slot_offset(segment, place, width.least * span)
-    for c in range(width.least):
-        copy_spread(values.least, to + c * step, by, before.at.least + last + c * stride, 1, span)
-
-
-@inlined
-def _keep_cells(
-    u: int,
-    segment: SegmentRecord,
-    chains: Chains,
-    slots: LiveSlots,
-    values: Values,
-    plain: Counters,
-    modular: bool,
-) -> None:
-    """Stores counts that are plain or must be computed, window by window."""
-    clock, span = slots.clock[0], slots.opened.shape[1]
-    link, at = chains.link[u], slots.snapshot[u]
-    sequence, place, width = chains.sequence[link.sequence], slots.place[link.segment], chains.query[link.query].width
-    step, by = between_channels(segment, place, span), between_windows(segment)
-    ring = at.ring + slot_offset(segment, place, width.ring * span)
-    real = at.real + slot_offset(segment, place, width.real * span)
-    least = at.least + slot_offset(segment, place, width.least * span)
-    row = clock.low % span
-    for _ in range(clock.low, clock.high + 1):
-        counted_before(sequence, link.before, row, chains, slots, values, plain, modular)
-        for c in range(width.ring):
-            values.ring[ring + row * by + c * step] = values.ring[c]
-            values.over[ring + row * by + c * step] = values.over[c]
-        for c in range(width.real):
-            values.real[real + row * by + c * step] = values.real[c]
-        for c in range(width.least):
-            values.least[least + row * by + c * step] = values.least[c]
-        row = row + 1 if row + 1 < span else 0
+        sequence, query, place = chains.sequence[link.sequence], chains.query[link.query], slots.place[link.segment]
+        step, by = between_channels(segment, place, span), between_windows(segment)
+        to = slots.snapshot[u] + slot_offset(segment, place, query.width * span)
+        if _is_stored(sequence, link.before, chains):
+            _copy_stored(_stored(sequence, link.before, chains, slots), query, 0, span, to, step, by, chains, values)
+            continue
+        row = clock.low % span
+        for _ in range(clock.low, clock.high + 1):
+            counted_before(sequence, link.before, row, chains, slots, values, plain)
+            copy_spread(values, to + row * by, step, CELL, 1, query.width)
+            row = row + 1 if row + 1 < span else 0
 
 
 @inlined
 def counted_before(
-    sequence: SequenceRecord,
-    u: int,
-    row: int,
-    chains: Chains,
-    slots: LiveSlots,
-    values: Values,
-    plain: Counters,
-    modular: bool,
+    sequence: SequenceRecord, u: int, row: int, chains: Chains, slots: LiveSlots, values: Values, plain: Counters
 ) -> None:
     """Sets the first cell to the count of a sequence up to link u, or in its first segment if u is -1.
 
     `row` is that of the window. O(n) for n live slots of the link's segment, O(1) for the first segment.
     """
-    width = chains.query[sequence.query].width
-    clear_cell(width, CELL, values)
-    entry = chains.link[u].plain if u >= 0 else sequence.plain
+    query = chains.query[sequence.query]
+    entry = _plain_entry(sequence, u, chains)
     if entry >= 0:
-        values.ring[0] = plain.ring[entry]
-        values.over[0] = plain.over[entry]
-    elif u < 0:
-        _first_result(sequence, width, row, chains, values)
-    elif chains.segment[chains.link[u].segment].slots == BY_WINDOW:
-        _carried(chains.link[u], row, chains, slots, values)
+        values.counts[CELL], values.over[CELL] = plain.counts[entry], plain.over[entry]
+    elif _is_stored(sequence, u, chains):
+        _copy_stored(_stored(sequence, u, chains, slots), query, row, 1, CELL, 1, 1, chains, values)
     else:
-        _combined(chains.link[u], slots.snapshot[u], width, row, chains, slots, values, modular)
+        _combined(chains.link[u], slots.snapshot[u], query, row, chains, slots, values)
 
 
 @inlined
-def _first_result(sequence: SequenceRecord, width: PerFamily, row: int, chains: Chains, values: Values) -> None:
-    segment = chains.segment[sequence.segment]
-    at = sequence.channel
-    entry = segment.result.ring + row * segment.width.ring
-    for c in range(width.ring):
-        channel = chains.channel[at + c]
-        if channel >= 0:
-            values.ring[c] = values.ring[entry + channel]
-            values.over[c] = values.over[entry + channel]
-    at += width.ring
-    entry = segment.result.real + row * segment.width.real
-    for c in range(width.real):
-        channel = chains.channel[at + c]
-        if channel >= 0:
-            values.real[c] = values.real[entry + channel]
-    at += width.real
-    entry = segment.result.least + row * segment.width.least
-    for c in range(width.least):
-        channel = chains.channel[at + c]
-        if channel >= 0:
-            values.least[c] = values.least[entry + channel]
+def _plain_entry(sequence: SequenceRecord, u: int, chains: Chains) -> int:
+    """The plain counter of a sequence up to link u, or -1."""
+    return chains.link[u].plain if u >= 0 else sequence.plain
 
 
 @inlined
-def _carried(link: LinkRecord, row: int, chains: Chains, slots: LiveSlots, values: Values) -> None:
-    """Reads the counters of the segment's last place, which include the counts before the segment."""
-    segment, place = chains.segment[link.segment], slots.place[link.segment]
-    step = segment.rows * place.capacity
-    last = step - place.capacity + row
-    for c in range(segment.width.ring):
-        values.ring[c] = values.ring[place.at.ring + last + c * step]
-        values.over[c] = values.over[place.at.ring + last + c * step]
-    for c in range(segment.width.real):
-        values.real[c] = values.real[place.at.real + last + c * step]
-    for c in range(segment.width.least):
-        values.least[c] = values.least[place.at.least + last + c * step]
+def _is_stored(sequence: SequenceRecord, u: int, chains: Chains) -> bool:
+    """Whether the counts up to link u are stored per window: those of the first segment, or of one with such slots."""
+    if _plain_entry(sequence, u, chains) >= 0:
+        return False
+    return bool(u < 0 or chains.segment[chains.link[u].segment].slots == BY_WINDOW)
+
+
+@inlined
+def _stored(sequence: SequenceRecord, u: int, chains: Chains, slots: LiveSlots) -> StoredCounts:
+    """The results of the first segment, or the counters of the last place, which include the counts before it."""
+    if u < 0:
+        segment = chains.segment[sequence.segment]
+        return StoredCounts(sequence.source, segment.result, 1, segment.width)
+    link = chains.link[u]
+    place = slots.place[link.segment]
+    stride = chains.segment[link.segment].rows * place.capacity
+    return StoredCounts(link.source, place.at + stride - place.capacity, stride, 1)
+
+
+@inlined
+def _copy_stored(
+    stored: StoredCounts,
+    query: QueryRecord,
+    row: int,
+    size: int,
+    to: int,
+    step: int,
+    by: int,
+    chains: Chains,
+    values: Values,
+) -> None:
+    """Copies the counts of `size` windows from `row` on to words that are `step` apart per channel and `by` per window.
+
+    A channel for which no place counts is empty.
+    """
+    for c in range(query.width):
+        source = chains.source[stored.source + c]
+        if source >= 0:
+            at = stored.at + source * stored.channels + row * stored.windows
+            copy_spread(values, to, by, at, stored.windows, size)
+        else:
+            clear_spread(values, to, by, chains.channel[query.channel + c].empty, size)
+        to += step
 
 
 @inlined
 def _combined(
     link: LinkRecord,
-    snapshot: PerFamily,
-    width: PerFamily,
+    snapshot: int,
+    query: QueryRecord,
     row: int,
     chains: Chains,
     slots: LiveSlots,
     values: Values,
-    modular: bool,
 ) -> None:
     """Combines the counters of the whole segment with the snapshots of the counts before it, slot by slot."""
     segment, place, clock = chains.segment[link.segment], slots.place[link.segment], slots.clock[0]
-    span, low, high, at = slots.opened.shape[1], slots.opened[link.segment, row], place.tail, link.channel
+    span, low, high = slots.opened.shape[1], slots.opened[link.segment, row], place.tail
     clock.combinations += high - low
     if high == low:
+        clear_cell(values, CELL, chains.channel[query.channel : query.channel + query.width])
         return
-    step, by, stride = between_channels(segment, place, span), between_windows(segment), segment.rows * place.capacity
-    last = stride - place.capacity
-    before, count = SlotRow(snapshot.ring + row * by, width.ring * step), SlotRow(place.at.ring + last, BLOCK)
-    values.ring[0], values.over[0] = dot(values, before, count, low, high, modular)
-    for c in range(1, width.ring):
-        kept = SlotRow(before.at + c * step, before.apart)
-        values.ring[c], values.over[c] = dot(values, kept, count, low, high, modular)
-        channel = chains.channel[at + c]
-        if channel > 0:
-            product, over = dot(values, before, SlotRow(count.at + channel * stride, BLOCK), low, high, modular)
-            add_to(values, c, product, over)
-    at += width.ring
-    for c in range(width.real):
-        kept = SlotRow(snapshot.real + row * by + c * step, width.real * step)
-        values.real[c] = dot_real(values, kept, count, low, high)
-        channel = chains.channel[at + c]
-        if channel >= 0:
-            values.real[c] += dot_real(
-                values, SlotRow(place.at.real + last + channel * stride, BLOCK), before, low, high
-            )
-    at += width.real
-    for c in range(width.least):
-        kept = SlotRow(snapshot.least + row * by + c * step, width.least * step)
-        channel = chains.channel[at + c]
-        least = SlotRow(place.at.least + last + channel * stride, BLOCK) if channel >= 0 else kept
-        values.least[c] = least_of_both(values, kept, least, before, count, low, high)
+    step, stride = between_channels(segment, place, span), segment.rows * place.capacity
+    first, last = snapshot + row * between_windows(segment), place.at + stride - place.capacity
+    before, count = SlotRow(first, query.width * step), SlotRow(last, BLOCK)
+    for c in range(query.width):
+        source, kind = chains.source[link.source + c], chains.channel[query.channel + c].kind
+        kept, ending = SlotRow(first + c * step, before.apart), SlotRow(last + source * stride, BLOCK)
+        if kind == RING:
+            values.counts[CELL + c], values.over[CELL + c] = dot(values, kept, count, low, high)
+            if source > 0:
+                product, over = dot(values, before, ending, low, high)
+                add_to(values, CELL + c, product, over)
+        elif kind == REAL:
+            values.reals[CELL + c] = dot_real(values, kept, count, low, high)
+            if source > 0:
+                values.reals[CELL + c] += dot_real(values, ending, before, low, high)
+        else:
+            least = ending if source > 0 else kept
+            values.ints[CELL + c] = least_of_both(values, kept, least, before, count, low, high)

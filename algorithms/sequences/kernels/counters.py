@@ -16,19 +16,20 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints, Reals
 from cepbench.algorithms.engine.kernels.compilation import inlined
-from cepbench.algorithms.sequences.kernels.program import PerFamily
 from cepbench.queries.records import Records
 
 BLOCK_BITS = 5
 BLOCK = 1 << BLOCK_BITS
 """Slots whose snapshots are contiguous; every capacity for START events is a multiple of two blocks."""
-CELL = PerFamily(0, 0, 0)
-"""Offset of the first cell in `Values`, in which combinations and results are computed."""
+CELL = 0
+"""Offset of the first cell in `Values`."""
 
 
 class ClockRecord:
     """The current time, the lowest and the highest open window, the number of symbols in `Gathered.touched`, and the
     numbers of counter updates and combinations so far.
+
+    `peak_bytes`: the peak bytes of live slots before windows were closed; `peak_windows`: the open windows then.
     """
 
     now: int
@@ -37,18 +38,29 @@ class ClockRecord:
     touched: int
     updates: int
     combinations: int
+    peak_bytes: int
+    peak_windows: int
 
 
 class PlaceRecord:
     """The live slots of a segment, `head` to `tail` out of `capacity`, and the offset of its counters in `Values`.
 
-    The counters of channel c and place j are row `c * rows + j - 1`, of `capacity` slots.
+    The counters of channel c and place j are row `c * rows + j - 1`, of `capacity` slots. `peak`: the live slots at the
+    peak of the clock.
     """
 
     head: int
     tail: int
     capacity: int
-    at: PerFamily
+    at: int
+    peak: int
+
+
+class RegionRecord:
+    """The words of one key: `size` from `begin` on in the `Values` that all keys share."""
+
+    begin: int
+    size: int
 
 
 class LiveSlots(NamedTuple):
@@ -64,106 +76,99 @@ class LiveSlots(NamedTuple):
     clock: Records
     place: Records
     opened: Ints
-    snapshot: Records
+    snapshot: Ints
 
 
 class Counters(NamedTuple):
     """Numbers uint64[n] with overflow flags, or numbers float64[n], whose flags are never set."""
 
-    ring: NDArray[Any]
+    counts: NDArray[Any]
     over: Flags
 
 
 class Values(NamedTuple):
-    """All values of a key: the channels of two cells, each of the size of the widest query or segment; the results of
-    segments that begin a sequence; counters; snapshots. `over[i]`: whether `ring[i]` has overflowed.
+    """Words of 64 bits, each of one channel and some sequences, and an overflow flag per word.
+
+    `counts`, `reals` and `ints` are views of the same memory: `counts[n]`, uint64 or in float arithmetic float64, for
+    ring channels; `reals[n]` for real channels; `ints[n]` for least channels and for copies of any word.
+
+    Words of a key: two cells, each of the size of the widest query or segment, the first for results and combinations,
+    the second for answers (`Program.answer`); the totals of symbols at the current time; the results of segments that
+    begin a sequence; counters; snapshots.
     """
 
-    ring: NDArray[Any]
+    counts: NDArray[Any]
+    reals: Reals
+    ints: Ints
     over: Flags
-    real: Reals
-    least: Ints
 
 
 class Gathered(NamedTuple):
-    """Totals over the events of the current time, per symbol: their number, and sums and minima of columns.
+    """The events of the current time: their `number` per symbol.
 
     `touched` lists the symbols with events; `cursor` iterates over their targets.
     """
 
     number: NDArray[np.uint64]
-    ring: NDArray[np.uint64]
-    over: Flags
-    real: Reals
-    least: Ints
     touched: Ints
     cursor: Ints
 
 
 class Arrivals(NamedTuple):
-    """The totals of one symbol for one place: `code` maps each channel to the number of its total."""
+    """The events of one symbol for one place of a segment: `code` maps each `channel` of the segment to the number of
+    its total; totals begin at `total` in `Values`.
+    """
 
+    channel: Records
     code: Ints
     number: np.uint64
-    ring: NDArray[np.uint64]
-    over: Flags
-    real: Reals
-    least: Ints
+    total: int
 
 
 class KeyCounters(NamedTuple):
     """The arrays of one key.
 
-    - `begin[3]`, `size[3]`: its range in each family of the `Values` that all keys share.
+    - `region[1]`: its words (`RegionRecord`).
     - `plain`: plain counters; `change`: what simultaneous events add to them.
-    - `peak[2 + G]`: the peak bytes of live slots before windows were closed, and the windows and live slots then.
     """
 
     slots: LiveSlots
-    begin: Ints
-    size: Ints
+    region: Records
     plain: Counters
     change: Counters
     gathered: Gathered
-    peak: Ints
 
 
 class CounterState(NamedTuple):
-    """Counters of all open windows of a key: the fields of `KeyCounters`, and its own values."""
+    """Counters of all open windows of a key: the fields of `KeyCounters`, and its own words."""
 
     slots: LiveSlots
     values: Values
     plain: Counters
     change: Counters
     gathered: Gathered
-    peak: Ints
 
 
 @inlined
 def state_of(values: Values, lane: KeyCounters) -> CounterState:
     """The counters of a key."""
-    ring, real, least = lane.begin[0], lane.begin[1], lane.begin[2]
-    return CounterState(
-        lane.slots,
-        Values(
-            values.ring[ring : ring + lane.size[0]],
-            values.over[ring : ring + lane.size[0]],
-            values.real[real : real + lane.size[1]],
-            values.least[least : least + lane.size[2]],
-        ),
-        lane.plain,
-        lane.change,
-        lane.gathered,
-        lane.peak,
-    )
+    begin = lane.region[0]["begin"]
+    end = begin + lane.region[0]["size"]
+    own = Values(values.counts[begin:end], values.reals[begin:end], values.ints[begin:end], values.over[begin:end])
+    return CounterState(lane.slots, own, lane.plain, lane.change, lane.gathered)
+
+
+@inlined
+def is_modular(counters: Counters | Values) -> bool:
+    """Whether counts wrap at 2^64, known from their dtype."""
+    modular: bool = counters.counts.dtype.type(0.5) == counters.counts.dtype.type(0)
+    return modular
 
 
 class SequenceRows(NamedTuple):
-    """Rows of closed windows: window, query index, and channels, as many as the widest query has."""
+    """Rows of closed windows: window, query index, and words with flags, as many as the widest query has channels."""
 
     window: Ints
     query: Ints
-    ring: NDArray[Any]
+    ints: Ints
     over: Flags
-    real: Reals
-    least: Ints

@@ -13,19 +13,29 @@ import numpy as np
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.cells import HALF, LOWER, ONE, ZERO
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
-from cepbench.algorithms.sequences.kernels.counters import CELL, Arrivals, ClockRecord, PlaceRecord, Values
-from cepbench.algorithms.sequences.kernels.program import BY_COUNT, BY_START, BY_WINDOW, NOT_BOUND, SegmentRecord
+from cepbench.algorithms.sequences.kernels.counters import CELL, Arrivals, ClockRecord, PlaceRecord, Values, is_modular
+from cepbench.algorithms.sequences.kernels.program import (
+    BY_COUNT,
+    BY_START,
+    BY_WINDOW,
+    NOT_BOUND,
+    REAL,
+    RING,
+    SegmentRecord,
+)
 from cepbench.algorithms.sequences.kernels.rows import (
     add_least,
     add_real,
+    add_sum,
     add_times,
     add_to,
     add_weighted,
     clear_cell,
+    clear_spread,
     row_of,
-    row_sum,
 )
 from cepbench.queries.aggregates import NO_VALUE
+from cepbench.queries.records import Records
 
 
 @inlined
@@ -37,7 +47,6 @@ def update_place(
     events: Arrivals,
     clock: ClockRecord,
     values: Values,
-    modular: bool,
 ) -> None:
     """Adds events at place j of a segment: O(n) per channel for n live slots. `opened[K]`: of the segment."""
     reached = place.tail - place.head if j > 1 else 1
@@ -47,13 +56,12 @@ def update_place(
     if j == 1:
         _begin(segment, place, events, values)
     elif j <= segment.rows:
-        _update_row(j, segment, place, events, values, modular)
+        _update_row(j, segment, place, events, values)
     if j == segment.length and segment.first:
-        width = segment.width
-        if modular and events.number == ONE and j > 1 and width.ring == 1 and width.real == 0 and width.least == 0:
+        if is_modular(values) and events.number == ONE and j > 1 and segment.width == 1:
             _update_counts(j, segment, place, opened, clock, values)
         else:
-            _update_results(j, segment, place, opened, events, clock, values, modular)
+            _update_results(j, segment, place, opened, events, clock, values)
 
 
 @inlined
@@ -63,100 +71,77 @@ def _begin(segment: SegmentRecord, place: PlaceRecord, events: Arrivals, values:
     if segment.slots == BY_START:
         slot = place.tail
         place.tail += 1
-        clear_slot(slot, segment, place, values)
+        clear_slot(slot, segment, place, events.channel, values)
     if segment.rows == 0:
         return
-    step, rings, reals = segment.rows * place.capacity, segment.width.ring, segment.width.real
-    number = values.ring.dtype.type(events.number)
-    entry = place.at.ring + slot
+    number = values.counts.dtype.type(events.number)
+    entry, step = place.at + slot, segment.rows * place.capacity
     add_to(values, entry, number, False)
-    for c in range(1, rings):
+    for c in range(1, segment.width):
         entry += step
         weight = events.code[c]
+        total = events.total + weight
+        if weight == NOT_BOUND:
+            continue
         if weight == BY_COUNT:
             add_to(values, entry, number, False)
-        elif weight != NOT_BOUND:
-            add_to(values, entry, values.ring.dtype.type(events.ring[weight]), events.over[weight])
-    entry = place.at.real + slot
-    for c in range(reals):
-        weight = events.code[rings + c]
-        if weight != NOT_BOUND:
-            values.real[entry] += events.real[weight]
-        entry += step
-    entry = place.at.least + slot
-    for c in range(segment.width.least):
-        weight = events.code[rings + reals + c]
-        if weight != NOT_BOUND:
-            values.least[entry] = min(values.least[entry], events.least[weight])
-        entry += step
+        elif events.channel[c].kind == RING:
+            add_to(values, entry, values.counts[total], values.over[total])
+        elif events.channel[c].kind == REAL:
+            values.reals[entry] += values.reals[total]
+        else:
+            values.ints[entry] = min(values.ints[entry], values.ints[total])
 
 
 @inlined
-def clear_slot(slot: int, segment: SegmentRecord, place: PlaceRecord, values: Values) -> None:
-    """Clears all counters of a slot."""
-    entry = place.at.ring + slot
-    for _ in range(segment.width.ring * segment.rows):
-        values.ring[entry] = values.ring.dtype.type(0)
-        values.over[entry] = False
-        entry += place.capacity
-    entry = place.at.real + slot
-    for _ in range(segment.width.real * segment.rows):
-        values.real[entry] = 0.0
-        entry += place.capacity
-    entry = place.at.least + slot
-    for _ in range(segment.width.least * segment.rows):
-        values.least[entry] = NO_VALUE
-        entry += place.capacity
+def clear_slot(slot: int, segment: SegmentRecord, place: PlaceRecord, channel: Records, values: Values) -> None:
+    """Clears all counters of a slot; `channel`: those of the segment."""
+    for c in range(segment.width):
+        first = place.at + c * segment.rows * place.capacity
+        clear_spread(values, first + slot, place.capacity, channel[c].empty, segment.rows)
 
 
 @inner
-def clear_place(j: int, segment: SegmentRecord, place: PlaceRecord, values: Values) -> None:
+def clear_place(j: int, segment: SegmentRecord, place: PlaceRecord, channel: Records, values: Values) -> None:
     """Drops the sequences that end at place j after a negated event: O(n) per channel."""
     step, size = segment.rows * place.capacity, place.tail - place.head
-    first = (j - 1) * place.capacity + place.head
-    for c in range(segment.width.ring):
-        at = place.at.ring + first + c * step
-        values.ring[at : at + size] = values.ring.dtype.type(0)
-        values.over[at : at + size] = False
-    for c in range(segment.width.real):
-        at = place.at.real + first + c * step
-        values.real[at : at + size] = 0.0
-    for c in range(segment.width.least):
-        at = place.at.least + first + c * step
-        values.least[at : at + size] = NO_VALUE
+    first = place.at + (j - 1) * place.capacity + place.head
+    for c in range(segment.width):
+        clear_spread(values, first + c * step, 1, channel[c].empty, size)
 
 
 @inlined
-def _update_row(
-    j: int, segment: SegmentRecord, place: PlaceRecord, events: Arrivals, values: Values, modular: bool
-) -> None:
+def _update_row(j: int, segment: SegmentRecord, place: PlaceRecord, events: Arrivals, values: Values) -> None:
     """Extends the sequences that end at place j - 1, slot by slot."""
-    size, capacity, step = place.tail - place.head, place.capacity, segment.rows * place.capacity
-    rings, reals, number = segment.width.ring, segment.width.real, events.number
-    first = (j - 2) * capacity + place.head
-    x = place.at.ring + first
-    count = row_of(values, x, size)
-    add_times(row_of(values, x + capacity, size), count, number, modular)
-    for c in range(1, rings):
-        x += step
-        to, weight = row_of(values, x + capacity, size), events.code[c]
-        add_times(to, row_of(values, x, size), number, modular)
+    size, step = place.tail - place.head, segment.rows * place.capacity
+    first = place.at + (j - 2) * place.capacity + place.head
+    for c in range(segment.width):
+        at = first + c * step
+        _extend(c, at + place.capacity, at, first, size, events, values)
+
+
+@inlined
+def _extend(c: int, to: int, at: int, counts: int, size: int, events: Arrivals, values: Values) -> None:
+    """Adds channel c of sequences, extended by events: words from `at` on, to those from `to` on.
+
+    The words of COUNT(*), channel 0, begin at `counts`.
+    """
+    kind, weight, count = events.channel[c].kind, events.code[c], row_of(values, counts, size)
+    total = events.total + weight
+    if kind == RING:
+        row = row_of(values, to, size)
+        add_times(row, row_of(values, at, size), events.number)
         if weight == BY_COUNT:
-            add_times(to, count, number, modular)
+            add_times(row, count, events.number)
         elif weight != NOT_BOUND:
-            add_weighted(to, count, events.ring[weight], events.over[weight])
-    x = place.at.real + first
-    for c in range(reals):
-        y, weight = x + capacity, events.code[rings + c]
-        value = 0.0 if weight == NOT_BOUND else events.real[weight]
-        add_real(values.real[y : y + size], values.real[x : x + size], float(number), count, value)
-        x += step
-    x = place.at.least + first
-    for c in range(segment.width.least):
-        y, weight = x + capacity, events.code[rings + reals + c]
-        least = NO_VALUE if weight == NOT_BOUND else events.least[weight]
-        add_least(values.least[y : y + size], values.least[x : x + size], count, least)
-        x += step
+            add_weighted(row, count, np.uint64(values.counts[total]), values.over[total])
+    elif kind == REAL:
+        value = 0.0 if weight == NOT_BOUND else values.reals[total]
+        number = float(events.number)
+        add_real(values.reals[to : to + size], values.reals[at : at + size], number, count, value)
+    else:
+        least = NO_VALUE if weight == NOT_BOUND else values.ints[total]
+        add_least(values.ints[to : to + size], values.ints[at : at + size], count, least)
 
 
 @inlined
@@ -164,21 +149,21 @@ def _update_counts(
     j: int, segment: SegmentRecord, place: PlaceRecord, opened: Ints, clock: ClockRecord, values: Values
 ) -> None:
     """`_update_results` for one event and COUNT(*) only, the most frequent case: needs no intermediate cell."""
-    end, column = place.tail, place.at.ring + (j - 2) * place.capacity
+    end, column = place.tail, place.at + (j - 2) * place.capacity
     lower, upper, flagged = ZERO, ZERO, False
     row = clock.high % len(opened)
     for _ in range(clock.high, clock.low - 1, -1):
         begin = max(opened[row], place.head)
         for slot in range(column + begin, column + end):
-            count = np.uint64(values.ring[slot])
+            count = np.uint64(values.counts[slot])
             lower += count & LOWER
             upper += count >> HALF
             flagged |= values.over[slot]
         end = min(begin, end)
         high = upper + (lower >> HALF)
-        total = values.ring.dtype.type((high << HALF) + (lower & LOWER))
+        total = values.counts.dtype.type((high << HALF) + (lower & LOWER))
         over: Any = flagged | (high > LOWER)
-        add_to(values, segment.result.ring + row, total, over)
+        add_to(values, segment.result + row, total, over)
         row = row - 1 if row > 0 else len(opened) - 1
 
 
@@ -191,62 +176,24 @@ def _update_results(
     events: Arrivals,
     clock: ClockRecord,
     values: Values,
-    modular: bool,
 ) -> None:
     """Extends the sequences that end before the last place, and adds them to all windows that contain their START.
 
     From the latest window to the earliest one, the first cell accumulates the slots of the window: O(n + K). A segment
     with a single place extends the empty sequence.
     """
-    end, step = place.tail, segment.rows * place.capacity
-    clear_cell(segment.width, CELL, values)
+    end, width, step = place.tail, segment.width, segment.rows * place.capacity
+    clear_cell(values, CELL, events.channel)
     if j == 1:
-        values.ring[0] = values.ring.dtype.type(1)
+        values.counts[CELL] = values.counts.dtype.type(1)
     for k in range(clock.high, clock.low - 1, -1):
         row = k % len(opened)
         begin = max(opened[row], place.head)
-        size = end - begin
-        if j > 1 and size > 0:
-            first = (j - 2) * place.capacity + begin
-            x = place.at.ring + first
-            for c in range(segment.width.ring):
-                total, over = row_sum(row_of(values, x, size), modular)
-                add_to(values, c, total, over)
-                x += step
-            x = place.at.real + first
-            for c in range(segment.width.real):
-                for slot in range(x, x + size):
-                    values.real[c] += values.real[slot]
-                x += step
-            x = place.at.least + first
-            for c in range(segment.width.least):
-                for slot in range(x, x + size):
-                    values.least[c] = min(values.least[c], values.least[slot])
-                x += step
+        if j > 1 and end > begin:
+            first = place.at + (j - 2) * place.capacity + begin
+            for c in range(width):
+                add_sum(values, CELL + c, first + c * step, end - begin, events.channel[c].kind)
             end = begin
-        _add_result(row, segment, events, values, modular)
-
-
-@inlined
-def _add_result(row: int, segment: SegmentRecord, events: Arrivals, values: Values, modular: bool) -> None:
-    """Adds the sequences of the first cell, extended by events, to the result of the window in a row."""
-    if values.ring[0] != 0 or values.over[0]:
-        rings, reals, leasts, number = segment.width.ring, segment.width.real, segment.width.least, events.number
-        at = segment.result.ring + row * rings
-        add_times(row_of(values, at, rings), row_of(values, 0, rings), number, modular)
-        for c in range(1, rings):
-            to, count, weight = row_of(values, at + c, 1), row_of(values, 0, 1), events.code[c]
-            if weight == BY_COUNT:
-                add_times(to, count, number, modular)
-            elif weight != NOT_BOUND:
-                add_weighted(to, count, events.ring[weight], events.over[weight])
-        at = segment.result.real + row * reals
-        for c in range(reals):
-            weight = events.code[rings + c]
-            value = 0.0 if weight == NOT_BOUND else events.real[weight]
-            values.real[at + c] += float(number) * values.real[c] + value * float(values.ring[0])
-        at = segment.result.least + row * leasts
-        for c in range(leasts):
-            weight = events.code[rings + reals + c]
-            least = NO_VALUE if weight == NOT_BOUND else events.least[weight]
-            values.least[at + c] = min(values.least[at + c], values.least[c], least)
+        if values.counts[CELL] != 0 or values.over[CELL]:
+            for c in range(width):
+                _extend(c, segment.result + row * width + c, CELL + c, CELL, 1, events, values)

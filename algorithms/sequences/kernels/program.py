@@ -25,18 +25,27 @@ from numpy.typing import NDArray
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.queries.records import Records
 
-BY_START, ONE, BY_WINDOW = 0, 1, 2
-"""Codes of `slots`: one slot per time stamp of START events, one slot for all of them, or one slot per window."""
+BY_START, SINGLE, BY_WINDOW = 0, 1, 2
+"""Codes of `slots`: a slot per time stamp of START events, a single slot for all of them, or a slot per window."""
 NOT_BOUND, BY_COUNT = -2, -1
-"""Codes in `Program.code`: a place that a channel does not count, and one where an event has weight 1."""
+"""Codes in `Program.code`: a place that a channel does not count, and a place where an event has weight 1."""
+RING, REAL, LEAST = 0, 1, 2
+"""Kinds of channels (`queries.aggregates`)."""
 
 
-class PerFamily(NamedTuple):
-    """A number for each family of channels; the first ring channel is COUNT(*)."""
+class ChannelRecord:
+    """A channel of a segment or a query: its kind, and the word of a channel without sequences."""
 
-    ring: int
-    real: int
-    least: int
+    kind: int
+    empty: int
+
+
+class TotalRecord:
+    """A column that is summed over the events of a symbol, or whose minimum is kept: kind, column and empty word."""
+
+    kind: int
+    column: int
+    empty: int
 
 
 class SegmentRecord:
@@ -46,8 +55,8 @@ class SegmentRecord:
     - `slots`: what has a slot; `slot_bytes`: bytes of a slot, including its snapshots in all windows.
     - `first`: whether it begins a sequence, so that results are stored: those of the window in row w of K from
       `result + w * width` on.
-    - `width`: number of channels; `code`: offset of its codes in `Program.code`; those of place j are at
-      `code + (j - 1) * (width.ring + width.real + width.least)`.
+    - `width`: number of channels; `channel`: offset of the first of them in `Chains.channel`; `code`: offset of their
+      codes in `Program.code`; those of place j are at `code + (j - 1) * width`.
     - `link` to `link_end`: the links that lead to it.
     """
 
@@ -55,9 +64,10 @@ class SegmentRecord:
     rows: int
     slots: int
     first: int
-    width: PerFamily
+    width: int
+    channel: int
     code: int
-    result: PerFamily
+    result: int
     link: int
     link_end: int
     slot_bytes: int
@@ -66,13 +76,13 @@ class SegmentRecord:
 class SequenceRecord:
     """A sequence of `query` that begins with `segment`.
 
-    `channel`: offset of the segment's channels in `Chains.channel`; `last`: the last link, or -1; `plain`: the entry of
+    `source`: offset of the segment's channels in `Chains.source`; `last`: the last link, or -1; `plain`: the entry of
     the segment's count if it is plain, otherwise -1.
     """
 
     query: int
     segment: int
-    channel: int
+    source: int
     last: int
     plain: int
 
@@ -85,19 +95,20 @@ class LinkRecord:
 
     query: int
     segment: int
-    channel: int
+    source: int
     before: int
     plain: int
     sequence: int
 
 
 class QueryRecord:
-    """The channels of a query, and its sequences: `sequence` to `sequence_end`.
+    """The channels of a query, from `channel` on in `Chains.channel`, and its sequences: `sequence` to `sequence_end`.
 
     `like`: the first query whose sequences have the same chains, hence the same rows; itself if none is earlier.
     """
 
-    width: PerFamily
+    width: int
+    channel: int
     sequence: int
     sequence_end: int
     like: int
@@ -121,8 +132,9 @@ class Chains(NamedTuple):
     """Segments, and sequences of queries as chains of them: `segment[G]`, `link[U]`, `sequence[S]`, `query[Q]`.
 
     Sequences are ordered by query, links by segment. `order[Q]` lists queries so that those with the same rows are
-    consecutive, starting with the first of them. `channel` lists, for each link and sequence and each channel of the
-    query, the segment's channel or -1, one family after another.
+    consecutive, starting with the first of them. `channel` lists the channels of segments and queries
+    (`ChannelRecord`), COUNT(*) first. `source` lists, for each link and sequence and each channel of the query, the
+    segment's channel or -1.
     """
 
     segment: Records
@@ -130,15 +142,15 @@ class Chains(NamedTuple):
     sequence: Records
     query: Records
     order: Ints
-    channel: Ints
+    channel: Records
+    source: Ints
 
 
 class Program(NamedTuple):
     """The tables; read only. Lists are CSR: `x_ptr[i]:x_ptr[i + 1]`.
 
     - `binding`: symbols by event type; `local`: predicates per symbol.
-    - `ring`, `real`, `least`: the totals of a symbol, by number: row `ring_column` of `ints`, and so on; for floats of
-      `reals`.
+    - `total`: the totals that some symbol needs (`TotalRecord`); `gathered`: those of a symbol, by number.
     - `plain`: the plain counters to which a symbol adds (`PlainRecord`), later places of a sequence first; `clear`:
       those that it clears.
     - `target`: other updates of a symbol (`TargetRecord`), from high levels to low ones.
@@ -146,21 +158,16 @@ class Program(NamedTuple):
     - `code`: for each place and channel of a segment, the number of its symbol's total which the channel sums there, or
       `BY_COUNT` or `NOT_BOUND`.
     - `unit`: 1 at plain counters of place 0.
-    - `total[1]`: offset of the second cell in `Values` (`PerFamily`).
+    - `answer`: offset of the cell in `Values` in which the answer of a query is computed; `totals`: offset of the
+      totals of the first symbol, which others follow.
     """
 
     binding_ptr: Ints
     binding: Ints
     local: Ints
-    ring_ptr: Ints
-    ring: Ints
-    real_ptr: Ints
-    real: Ints
-    least_ptr: Ints
-    least: Ints
-    ring_column: Ints
-    real_column: Ints
-    least_column: Ints
+    total: Records
+    gathered_ptr: Ints
+    gathered: Ints
     plain_ptr: Ints
     plain: Records
     clear_ptr: Ints
@@ -172,4 +179,5 @@ class Program(NamedTuple):
     chains: Chains
     code: Ints
     unit: NDArray[Any]
-    total: Records
+    answer: int
+    totals: int

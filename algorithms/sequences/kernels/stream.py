@@ -6,12 +6,11 @@ its last place to its first: an event at place j extends the sequences that had 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cepbench.algorithms.engine.kernels.cells import ONE, product_exceeds, sum_exceeds
+from cepbench.algorithms.engine.kernels.cells import ONE, product_exceeds
 from cepbench.algorithms.engine.kernels.clock import has_ended, next_boundary
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.engine.kernels.events import KernelEvents, Sliding, fits
@@ -29,12 +28,12 @@ from cepbench.algorithms.sequences.kernels.counters import (
     LiveSlots,
     SequenceRows,
     Values,
+    is_modular,
     state_of,
 )
 from cepbench.algorithms.sequences.kernels.places import clear_place, update_place
-from cepbench.algorithms.sequences.kernels.program import BY_START, Chains, PerFamily, Program, SegmentRecord
-from cepbench.algorithms.sequences.kernels.rows import add_to
-from cepbench.queries.aggregates import NO_VALUE
+from cepbench.algorithms.sequences.kernels.program import BY_START, REAL, RING, Chains, Program, SegmentRecord
+from cepbench.algorithms.sequences.kernels.rows import add_to, clear_spread, copy_spread
 
 NONE = -1
 
@@ -44,7 +43,6 @@ class Sequencing(NamedTuple):
 
     program: Program
     window: Sliding
-    modular: bool
 
 
 @kernel
@@ -61,7 +59,7 @@ def count_sequences(
     """Counts the sequences of one key (`kernels.lanes`): O(k n) per event for the k places that it matches and n live
     START events.
     """
-    program, window, modular = fixed.program, fixed.window, fixed.modular
+    program, window = fixed.program, fixed.window
     state = state_of(values, lane)
     clock, gathered = state.slots.clock[0], state.gathered
     boundary = next_boundary(clock.low, clock.high, window)
@@ -70,10 +68,10 @@ def count_sequences(
             break
         now = events.time[i] if i < len(events.time) else watermark
         if now != clock.now:
-            if clock.touched > 0 and _act(program, state, modular) != NONE:
+            if clock.touched > 0 and _act(program, state) != NONE:
                 return i, size, ROOM
             if now >= boundary:
-                size, done = advance(now, size, window, program, state, modular, out)
+                size, done = advance(now, size, window, program, state, out)
                 if not done:
                     return i, size, ROWS
                 boundary = next_boundary(clock.low, clock.high, window)
@@ -83,7 +81,7 @@ def count_sequences(
         for b in range(program.binding_ptr[events.kind[i]], program.binding_ptr[events.kind[i] + 1]):
             symbol = program.binding[b]
             if fits(program.local[symbol], i, events):
-                gather(i, symbol, events, program, clock, gathered)
+                gather(i, symbol, events, program, clock, gathered, state.values)
     return len(events.time), size, DONE
 
 
@@ -96,7 +94,7 @@ def count_keys(
 
 
 @inlined
-def _act(program: Program, state: CounterState, modular: bool) -> int:
+def _act(program: Program, state: CounterState) -> int:
     """Applies the totals of the current time; returns a segment that needs more slots first, or `NONE`."""
     clock, gathered = state.slots.clock[0], state.gathered
     touched = clock.touched
@@ -104,12 +102,12 @@ def _act(program: Program, state: CounterState, modular: bool) -> int:
         full = _make_room(touched, program, state)
         if full != NONE:
             return full
-        _take_snapshots(touched, program, state, modular)
-    update_plain(touched, program, state, modular)
+        _take_snapshots(touched, program, state)
+    update_plain(touched, program, state)
     if len(program.target) > 0:
-        update_segments(touched, program, state, modular)
+        update_segments(touched, program, state)
     for t in range(touched):
-        forget(gathered.touched[t], program, gathered)
+        forget(gathered.touched[t], program, gathered, state.values)
     clock.touched = 0
     return NONE
 
@@ -129,111 +127,119 @@ def _make_room(touched: int, program: Program, state: CounterState) -> int:
 
 
 @inlined
-def _take_snapshots(touched: int, program: Program, state: CounterState, modular: bool) -> None:
+def _take_snapshots(touched: int, program: Program, state: CounterState) -> None:
     for t in range(touched):
         symbol = state.gathered.touched[t]
         for b in range(program.begin_ptr[symbol], program.begin_ptr[symbol + 1]):
             segment = program.chains.segment[program.begin[b]]
             if segment.link < segment.link_end:
-                take_snapshots(segment, program.chains, state.slots, state.values, state.plain, modular)
+                take_snapshots(segment, program.chains, state.slots, state.values, state.plain)
 
 
 @inlined
-def gather(i: int, symbol: int, events: KernelEvents, program: Program, clock: ClockRecord, gathered: Gathered) -> None:
+def gather(
+    i: int,
+    symbol: int,
+    events: KernelEvents,
+    program: Program,
+    clock: ClockRecord,
+    gathered: Gathered,
+    values: Values,
+) -> None:
     """Adds event i to the totals of a symbol at the current time."""
     if gathered.number[symbol] == 0:
         gathered.touched[clock.touched] = symbol
         clock.touched += 1
     gathered.number[symbol] += np.uint64(1)
-    for c in range(program.ring_ptr[symbol], program.ring_ptr[symbol + 1]):
-        weight = program.ring[c]
-        addend = np.uint64(events.ints[program.ring_column[weight], i])
-        total = gathered.ring[symbol, weight] + addend
-        gathered.over[symbol, weight] |= sum_exceeds(total, addend)
-        gathered.ring[symbol, weight] = total
-    for c in range(program.real_ptr[symbol], program.real_ptr[symbol + 1]):
-        weight = program.real[c]
-        gathered.real[symbol, weight] += events.reals[program.real_column[weight], i]
-    for c in range(program.least_ptr[symbol], program.least_ptr[symbol + 1]):
-        weight = program.least[c]
-        value = events.ints[program.least_column[weight], i]
-        gathered.least[symbol, weight] = min(gathered.least[symbol, weight], value)
+    first = _totals_of(symbol, program)
+    for c in range(program.gathered_ptr[symbol], program.gathered_ptr[symbol + 1]):
+        weight = program.gathered[c]
+        total, at = program.total[weight], first + weight
+        if total.kind == RING:
+            add_to(values, at, values.counts.dtype.type(np.uint64(events.ints[total.column, i])), False)
+        elif total.kind == REAL:
+            values.reals[at] += events.reals[total.column, i]
+        else:
+            values.ints[at] = min(values.ints[at], events.ints[total.column, i])
 
 
 @inlined
-def forget(symbol: int, program: Program, gathered: Gathered) -> None:
+def _totals_of(symbol: int, program: Program) -> int:
+    """The offset of a symbol's totals in `Values`."""
+    return program.totals + symbol * len(program.total)
+
+
+@inlined
+def forget(symbol: int, program: Program, gathered: Gathered, values: Values) -> None:
     """Resets the totals of a symbol."""
     gathered.number[symbol] = np.uint64(0)
-    for c in range(program.ring_ptr[symbol], program.ring_ptr[symbol + 1]):
-        gathered.ring[symbol, program.ring[c]] = np.uint64(0)
-        gathered.over[symbol, program.ring[c]] = False
-    for c in range(program.real_ptr[symbol], program.real_ptr[symbol + 1]):
-        gathered.real[symbol, program.real[c]] = 0.0
-    for c in range(program.least_ptr[symbol], program.least_ptr[symbol + 1]):
-        gathered.least[symbol, program.least[c]] = NO_VALUE
+    first = _totals_of(symbol, program)
+    for c in range(program.gathered_ptr[symbol], program.gathered_ptr[symbol + 1]):
+        weight = program.gathered[c]
+        clear_spread(values, first + weight, 1, program.total[weight].empty, 1)
 
 
 @inlined
-def update_plain(touched: int, program: Program, state: CounterState, modular: bool) -> None:
+def update_plain(touched: int, program: Program, state: CounterState) -> None:
     """Adds the totals of the current time to plain counters: O(1) per symbol and place."""
     symbol = state.gathered.touched[0]
     if touched == 1 and program.clear_ptr[symbol] == program.clear_ptr[symbol + 1]:
-        _update_alone(symbol, program, state, modular)
+        _update_alone(symbol, program, state)
     else:
-        _update_together(touched, program, state, modular)
+        _update_together(touched, program, state)
 
 
 @inlined
-def _update_alone(symbol: int, program: Program, state: CounterState, modular: bool) -> None:
+def _update_alone(symbol: int, program: Program, state: CounterState) -> None:
     """Adds the events of one symbol, from later places to earlier ones."""
     plain, number = state.plain, state.gathered.number[symbol]
     begin, end = program.plain_ptr[symbol], program.plain_ptr[symbol + 1]
     if number == ONE:  # a separate loop, since this is the most frequent case
         for q in range(begin, end):
             target = program.plain[q]
-            add_to(plain, target.entry, plain.ring[target.source], plain.over[target.source])
+            add_to(plain, target.entry, plain.counts[target.source], plain.over[target.source])
     else:
         for q in range(begin, end):
             target = program.plain[q]
-            product, over = _multiple(plain, target.source, number, modular)
+            product, over = _multiple(plain, target.source, number)
             add_to(plain, target.entry, product, over)
     state.slots.clock[0].updates += end - begin
 
 
 @inlined
-def _multiple(plain: Counters, entry: np.uint64, number: np.uint64, modular: bool) -> tuple[float, bool]:
+def _multiple(plain: Counters, entry: np.uint64, number: np.uint64) -> tuple[float, bool]:
     """A plain counter times a number."""
-    count = plain.ring[entry]
+    count = plain.counts[entry]
     if number == ONE:
         return count, plain.over[entry]
-    over = plain.over[entry] | (modular & product_exceeds(np.uint64(count), number))
-    return count * plain.ring.dtype.type(number), over
+    over = plain.over[entry] | (is_modular(plain) & product_exceeds(np.uint64(count), number))
+    return count * plain.counts.dtype.type(number), over
 
 
 @inlined
-def _update_together(touched: int, program: Program, state: CounterState, modular: bool) -> None:
+def _update_together(touched: int, program: Program, state: CounterState) -> None:
     """Adds the events of several symbols; all read the counts before the time stamp."""
     gathered, plain, change = state.gathered, state.plain, state.change
     for t in range(touched):
         symbol = gathered.touched[t]
         for q in range(program.plain_ptr[symbol], program.plain_ptr[symbol + 1]):
             source = program.plain[q].source
-            change.ring[q], change.over[q] = _multiple(plain, source, gathered.number[symbol], modular)
+            change.counts[q], change.over[q] = _multiple(plain, source, gathered.number[symbol])
     for t in range(touched if len(program.clear) > 0 else 0):
         symbol = gathered.touched[t]
         for q in range(program.clear_ptr[symbol], program.clear_ptr[symbol + 1]):
             entry = program.clear[q]
-            plain.ring[entry] = plain.ring.dtype.type(0)
+            plain.counts[entry] = plain.counts.dtype.type(0)
             plain.over[entry] = False
     for t in range(touched):
         symbol = gathered.touched[t]
         for q in range(program.plain_ptr[symbol], program.plain_ptr[symbol + 1]):
-            add_to(plain, program.plain[q].entry, change.ring[q], change.over[q])
+            add_to(plain, program.plain[q].entry, change.counts[q], change.over[q])
         state.slots.clock[0].updates += program.plain_ptr[symbol + 1] - program.plain_ptr[symbol]
 
 
 @inlined
-def update_segments(touched: int, program: Program, state: CounterState, modular: bool) -> None:
+def update_segments(touched: int, program: Program, state: CounterState) -> None:
     """Applies the totals of the current time to segments with slots, from the last places down.
 
     It is inlined into the stream's kernel, since passing the arguments of one place update costs as much as its work.
@@ -257,26 +263,24 @@ def update_segments(touched: int, program: Program, state: CounterState, modular
                 g, j = program.target[q].segment, level // 2
                 segment, place = program.chains.segment[g], slots.place[g]
                 if level % 2:
-                    clear_place(j, segment, place, state.values)
+                    channel = program.chains.channel[segment.channel : segment.channel + segment.width]
+                    clear_place(j, segment, place, channel, state.values)
                 else:
                     events = _arrivals(j, symbol, segment, program, gathered)
-                    update_place(j, segment, place, slots.opened[g], events, slots.clock[0], state.values, modular)
+                    update_place(j, segment, place, slots.opened[g], events, slots.clock[0], state.values)
                 q += 1
             gathered.cursor[symbol] = q
 
 
 @inlined
 def _arrivals(j: int, symbol: int, segment: SegmentRecord, program: Program, gathered: Gathered) -> Arrivals:
-    """The totals of a symbol, for place j of a segment."""
-    channels = segment.width.ring + segment.width.real + segment.width.least
-    begin = segment.code + (j - 1) * channels
+    """The events of a symbol, for place j of a segment."""
+    begin = segment.code + (j - 1) * segment.width
     return Arrivals(
-        program.code[begin : begin + channels],
+        program.chains.channel[segment.channel : segment.channel + segment.width],
+        program.code[begin : begin + segment.width],
         gathered.number[symbol],
-        gathered.ring[symbol],
-        gathered.over[symbol],
-        gathered.real[symbol],
-        gathered.least[symbol],
+        _totals_of(symbol, program),
     )
 
 
@@ -293,9 +297,11 @@ def move_to_front(g: int, chains: Chains, slots: LiveSlots, values: Values) -> b
         return False
     dead = place.head // BLOCK * BLOCK
     size = place.tail - dead
-    _move(segment.rows, segment.width, place.at, dead, size, place.capacity, values)
+    _move_rows(segment.width * segment.rows, place.at, dead, size, place.capacity, values)
+    blocks = -(-size // BLOCK) * BLOCK
     for u in range(segment.link, segment.link_end):
-        _move_blocks(span, chains.query[chains.link[u].query].width, slots.snapshot[u], dead, size, values)
+        kept = chains.query[chains.link[u].query].width * span
+        _move_rows(1, slots.snapshot[u], kept * dead, kept * blocks, 0, values)
     for row in range(span):
         slots.opened[g, row] = max(slots.opened[g, row] - dead, 0)
     place.tail -= dead
@@ -304,31 +310,8 @@ def move_to_front(g: int, chains: Chains, slots: LiveSlots, values: Values) -> b
 
 
 @inlined
-def _move(rows: int, width: PerFamily, at: PerFamily, dead: int, size: int, capacity: int, values: Values) -> None:
-    """Moves the given number of rows of each channel."""
-    _move_rows(rows * width.ring, at.ring, dead, size, capacity, values.ring)
-    _move_rows(rows * width.ring, at.ring, dead, size, capacity, values.over)
-    _move_rows(rows * width.real, at.real, dead, size, capacity, values.real)
-    _move_rows(rows * width.least, at.least, dead, size, capacity, values.least)
-
-
-@inlined
-def _move_blocks(rows: int, width: PerFamily, at: PerFamily, dead: int, size: int, values: Values) -> None:
-    """Moves blocks with the given number of rows of each channel; blocks are contiguous, and are moved as a whole."""
-    size = -(-size // BLOCK) * BLOCK
-    kept = rows * width.ring
-    _move_rows(1, at.ring, kept * dead, kept * size, 0, values.ring)
-    _move_rows(1, at.ring, kept * dead, kept * size, 0, values.over)
-    kept = rows * width.real
-    _move_rows(1, at.real, kept * dead, kept * size, 0, values.real)
-    kept = rows * width.least
-    _move_rows(1, at.least, kept * dead, kept * size, 0, values.least)
-
-
-@inlined
-def _move_rows(rows: int, at: int, dead: int, size: int, capacity: int, values: NDArray[Any]) -> None:
-    """Moves the values after the dead ones of each row to the front."""
+def _move_rows(rows: int, at: int, dead: int, size: int, capacity: int, values: Values) -> None:
+    """Moves the words after the dead ones of each row to the front."""
     for _ in range(rows):
-        for slot in range(at, at + size):
-            values[slot] = values[slot + dead]
+        copy_spread(values, at, 1, at + dead, 1, size)
         at += capacity
