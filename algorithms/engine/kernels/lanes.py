@@ -37,8 +37,11 @@ _States = TypeVar("_States")
 
 
 def lane(states: _States, key: int) -> _States:
-    """A named tuple, nested or not, of the arrays of one key: views without the first axis. For kernels only."""
-    raise NotImplementedError
+    """A named tuple, nested or not, of the arrays of one key: views without the first axis."""
+    if isinstance(states, tuple):
+        return type(states)(*(lane(part, key) for part in states))
+    view: Any = states[key] if isinstance(states, np.ndarray) else states  # numbers are those of all keys
+    return view
 
 
 @overload(lane, inline="always", jit_options=cast(Any, {"_nrt": False, "no_cfunc_wrapper": True}))

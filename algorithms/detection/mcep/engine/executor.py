@@ -113,9 +113,8 @@ class DetectionExecutor(Executor):
 
     def state(self) -> StateSize:
         """Rows of all nodes, bound events, and waiting matches."""
-        count, arrays = self.counters, self.arena.arrays
-        with_attributes = arrays.counters.view(np.recarray)  # as in kernels
-        in_python(detection.note)(arrays._replace(counters=with_attributes))
+        count = self.counters
+        in_python(detection.note)(self.arena.arrays)
         size, events, rows, waiting = (int(count[name]) for name in PEAKS)
         for name in PEAKS:
             count[name] = 0
