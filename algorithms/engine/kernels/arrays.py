@@ -34,9 +34,13 @@ def number(size: Size) -> np.uint64:
 
 @overload(number, inline="always", jit_options=cast(Any, {"_nrt": False, "no_cfunc_wrapper": True}))
 def _number(size: Any) -> Any:
-    if isinstance(size, types.BaseTuple):
-        return lambda size: np.uint64(len(size))
-    return lambda size: size
+    def of_tuple(size: Any) -> Any:
+        return np.uint64(len(size))
+
+    def itself(size: Any) -> Any:
+        return size
+
+    return of_tuple if isinstance(size, types.BaseTuple) else itself
 
 
 def readonly(array: NDArray[Any]) -> NDArray[Any]:
