@@ -134,6 +134,27 @@ def add(cells: Cells, i: Place, other: Cells, j: Place) -> None:
 
 
 @inlined
+def clear_run(cells: Cells, i: Place, count: Place) -> None:
+    """Makes `count` cells those of no trend, from cell i on."""
+    for n in range(count):
+        clear(cells, i + n)
+
+
+@inlined
+def copy_run(cells: Cells, i: Place, other: Cells, j: Place, count: Place) -> None:
+    """Sets `count` cells from cell i on to those of `other` from cell j on."""
+    for n in range(count):
+        copy(cells, i + n, other, j + n)
+
+
+@inlined
+def add_run(cells: Cells, i: Place, j: Place, count: Place) -> None:
+    """Adds `count` cells from cell j on to those from cell i on."""
+    for n in range(count):
+        add(cells, i + n, cells, j + n)
+
+
+@inlined
 def sum_exceeds(total: Any, more: Any) -> bool:
     """Whether a sum to which `more` was added wrapped at 2**64; never true of non-negative floats."""
     wrapped: bool = total < more

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.cells import ZERO, Cells, add, add_product, clear, copy
+from cepbench.algorithms.engine.kernels.cells import ZERO, Cells, add, add_product, clear, clear_run, copy, copy_run
 from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.engine.kernels.constants import END, NEVER
 from cepbench.algorithms.trends.cogra.kernels.pane_tables import (
@@ -33,7 +33,6 @@ from cepbench.algorithms.trends.cogra.kernels.pane_tables import (
     PaneCells,
     PaneMaps,
 )
-from cepbench.algorithms.trends.snapshots.kernels.cells import copy_run
 
 PRODUCT, RESULT, SLOTS = np.uint64(2), np.uint64(3), np.uint64(EMPTY + 1)
 """Maps in `PaneCells.cells` after those of the current pane and of the trends that wait; the back begins at SLOTS."""
@@ -73,8 +72,7 @@ def push_pane(maps: PaneMaps, state: PaneCells) -> None:
     else:
         progress.product_negated = progress.negated
     copy_cells(cells, PRODUCT * size, cells, product, size)
-    for at in range(size):
-        clear(cells, at)
+    clear_run(cells, ZERO, size)
     progress.back += 1
     progress.first, progress.negated = NEVER, ALWAYS
 

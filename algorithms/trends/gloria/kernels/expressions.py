@@ -6,19 +6,17 @@ import numpy as np
 
 from cepbench.algorithms.engine.kernels import cells
 from cepbench.algorithms.engine.kernels.arrays import Ints
-from cepbench.algorithms.engine.kernels.cells import Cells, begin
-from cepbench.algorithms.engine.kernels.cells import clear as empty
+from cepbench.algorithms.engine.kernels.cells import Cells, begin, clear
 from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, inner
 from cepbench.algorithms.engine.kernels.constants import LATEST
 from cepbench.algorithms.trends.gloria.kernels.program import GloriaTables
 from cepbench.algorithms.trends.gloria.kernels.state import Expressions, QSetState
 from cepbench.algorithms.trends.online.kernels.template import Totals
-from cepbench.algorithms.trends.snapshots.kernels import cells as runs
 from cepbench.algorithms.trends.snapshots.kernels.cells import Index
 from cepbench.queries.records import Records
 
-add_run, clear_run = inner(in_python(runs.add_run)), inner(in_python(runs.clear_run))
-append_run, copy_run = inner(in_python(cells.append_run)), inner(in_python(runs.copy_run))
+add_run, clear_run = inner(in_python(cells.add_run)), inner(in_python(cells.clear_run))
+append_run, copy_run = inner(in_python(cells.append_run)), inner(in_python(cells.copy_run))
 """Compiled once each, and not into their callers, of which there are many."""
 
 
@@ -66,7 +64,7 @@ def new_snapshot(g: int, time: int, tables: GloriaTables, totals: Totals, shared
     q_set.count += 1
     shared.times[q_set.times + s - q_set.shift] = time
     for row in range(tables.q_set[g].fresh, tables.q_set[g].rows):
-        empty(shared.cells, cell_of(q_set, row, s))
+        clear(shared.cells, cell_of(q_set, row, s))
     totals.counts[0].snapshots += 1
     return s
 
@@ -86,7 +84,7 @@ def starting_snapshot(g: int, time: int, tables: GloriaTables, totals: Totals, s
         w = tables.position[query.position].window
         for k in range(totals.open[w].low, totals.open[w].high + 1):
             cell = cell_of(q_set, query.value + k % tables.window[w].span, s)
-            empty(shared.cells, cell)
+            clear(shared.cells, cell)
             begin(shared.cells, cell)
     q_set.starting = s
     return s

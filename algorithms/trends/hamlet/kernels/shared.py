@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Flags
-from cepbench.algorithms.engine.kernels.cells import append_run, begin
+from cepbench.algorithms.engine.kernels.cells import add_run, append_run, begin, clear, clear_run, copy_run
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
@@ -14,7 +14,7 @@ from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord
 from cepbench.algorithms.trends.hamlet.kernels.program import GroupRecord, HamletProgram
 from cepbench.algorithms.trends.hamlet.kernels.snapshots import end_graphlet, event_snapshot, graphlet_snapshot
 from cepbench.algorithms.trends.hamlet.kernels.state import ROW, HamletState
-from cepbench.algorithms.trends.snapshots.kernels.cells import add_run, clear, clear_run, copy_run, follows
+from cepbench.algorithms.trends.snapshots.kernels.cells import follows
 from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions, has_space, keep
 from cepbench.queries.records import Records
 

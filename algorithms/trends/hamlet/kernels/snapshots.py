@@ -7,7 +7,7 @@ position of a query in a group of queries that can share E+ (`program.UnitRecord
 from __future__ import annotations
 
 from cepbench.algorithms.engine.kernels.arrays import Flags
-from cepbench.algorithms.engine.kernels.cells import append_run
+from cepbench.algorithms.engine.kernels.cells import append_run, clear, copy
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
@@ -16,7 +16,6 @@ from cepbench.algorithms.trends.hamlet.kernels.state import ROW, GraphletStore, 
 from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.trends.online.kernels.step import collect_sums, feed, mark
 from cepbench.algorithms.trends.online.kernels.template import Totals
-from cepbench.algorithms.trends.snapshots.kernels.cells import clear, copy
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.cells import is_empty
+from cepbench.algorithms.engine.kernels.cells import clear, clear_run, copy_run, is_empty
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, keep_columns
@@ -12,7 +12,7 @@ from cepbench.algorithms.trends.hamlet.kernels.program import HamletProgram
 from cepbench.algorithms.trends.hamlet.kernels.state import ROW, HamletState
 from cepbench.algorithms.trends.online.kernels.store import keep_vertex
 from cepbench.algorithms.trends.online.kernels.visits import floor_of, visit
-from cepbench.algorithms.trends.snapshots.kernels.cells import clear, clear_run, copy_run, follows
+from cepbench.algorithms.trends.snapshots.kernels.cells import follows
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate
 from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions, first_of_run
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.cells import clear
 from cepbench.algorithms.engine.kernels.clock import opened
 from cepbench.algorithms.engine.kernels.compilation import inner, kernel
 from cepbench.algorithms.trends.hamlet.kernels.program import TemplateTables
 from cepbench.algorithms.trends.hamlet.kernels.state import LINK_BYTES, GraphletStore, HamletState
 from cepbench.algorithms.trends.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
 from cepbench.algorithms.trends.online.kernels.template import MemberRows, Totals
-from cepbench.algorithms.trends.snapshots.kernels.cells import Index, clear
+from cepbench.algorithms.trends.snapshots.kernels.cells import Index
 from cepbench.algorithms.trends.snapshots.kernels.vertices import forget_vertices
 from cepbench.queries.records import Records
 
