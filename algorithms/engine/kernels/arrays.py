@@ -20,8 +20,8 @@ Place = int | np.uint64
 
 Static = tuple[bool, ...]
 """A number that is known when a kernel is compiled, as the length of a tuple. As a condition: whether it is not 0."""
-Size = np.uint64 | Static
-"""A number that is known when a kernel runs, or when it is compiled."""
+Size = Any
+"""A number that is known when a kernel runs (uint64), or when it is compiled (`Static`)."""
 
 
 def static(value: int | bool | np.bool_) -> Static:
@@ -31,7 +31,7 @@ def static(value: int | bool | np.bool_) -> Static:
 
 def number(size: Size) -> np.uint64:
     """A size as a number."""
-    return np.uint64(len(size)) if isinstance(size, tuple) else size
+    return np.uint64(len(size) if isinstance(size, tuple) else size)
 
 
 @overload(number, inline="always", jit_options=cast(Any, {"_nrt": False, "no_cfunc_wrapper": True}))
