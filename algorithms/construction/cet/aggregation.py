@@ -136,8 +136,10 @@ class TwoStepExecutor(LimitedExecutor):
         self.limit.hold(needed, self._kinds(0, edges), f"the graph of a window of {vertices} events and {edges} edges")
         events = np.flatnonzero(number != NONE)
         stacks = self.stacks
-        columns = (np.take(column, events, axis=-1) for column in (stacks.position, stacks.ints, stacks.reals))
-        sink = Aggregated(self.tables, *columns, self._cells(0), self.total)
+        position, ints, reals = (
+            np.take(column, events, axis=-1) for column in (stacks.position, stacks.ints, stacks.reals)
+        )
+        sink = Aggregated(self.tables, position, ints, reals, self._cells(0), self.total)
         return window_graph(vertices, edges, self.tables, stacks, number), sink
 
     def _cells(self, number: int) -> Cells:
@@ -163,8 +165,9 @@ class TwoStepExecutor(LimitedExecutor):
         self.stored += trends
         self.built += number
         arranged.graphlets.base[1:] = np.cumsum(arranged.nodes[:-1])
-        words = (np.empty(int(trends), np.uint32) for _ in range(4))
-        stored = StoredTrends(graph, arranged.graphlets, TrendTree(*words, self._cells(int(trends))))
+        prefix, event, first, length = (np.empty(int(trends), np.uint32) for _ in range(4))
+        tree = TrendTree(prefix, event, first, length, self._cells(int(trends)))
+        stored = StoredTrends(graph, arranged.graphlets, tree)
         sink = sink._replace(partial=self._cells(number))
         construct(stored, sink, self.work)
         stitch(stored, new_segments(number), sink, self.work)

@@ -119,7 +119,10 @@ def _empty_products(dtype: np.dtype[Any]) -> Products:
     return Products(
         np.zeros(FIRST_EVENTS, records_of(LogRecord)),
         counts(FIRST_STARTS, 0),
-        *(counts(0, 0) for _ in MATRIX),
+        counts(0, 0),
+        counts(0, 0),
+        counts(0, 0),
+        counts(0, 0),
         np.zeros(0, np.bool_),
         np.zeros(0, np.int64),
         counts(1),

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph, begins, inner_out_edges
 from cepbench.algorithms.engine.kernels import cells
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints, Reals
-from cepbench.algorithms.engine.kernels.cells import Cells
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.engine.kernels.sinks import Aggregated, Digested, Sink, Written, by_type, variant_of
-from cepbench.algorithms.engine.kernels.trend_hash import BASE, Hashes
+from cepbench.algorithms.engine.kernels.trend_hash import BASE
 from cepbench.queries.records import Records
 
 Words = NDArray[np.uint32]
@@ -36,14 +35,14 @@ class TrendTree(NamedTuple):
     - `prefix[N]`: the node of the trend without its last event, counted from the graphlet's first node, or NO_PREFIX.
     - `event[N]`, `first[N]`: the last and the first vertex, counted from the graphlet's first vertex.
     - `length[N]`: number of events.
-    - `value[N]`: by sink, the hashes of the sub-trends or their aggregates; of no use where trends are written.
+    - `value[N]`: by sink, the `Hashes` of the sub-trends or their aggregates (`Cells`); of no use where trends are written.
     """
 
     prefix: Words
     event: Words
     first: Words
     length: Words
-    value: Hashes | Cells
+    value: Any
 
 
 class Graphlets(NamedTuple):
