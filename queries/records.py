@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Records = NDArray[np.void]
 
 
-class Record(np.void):
+class Record(np.void):  # type: ignore[misc] # NumPy's own `np.record` inherits from it, too
     """A record with its fields as attributes, before those of NumPy's scalars (`real`)."""
 
     def __getattribute__(self, name: str) -> Any:

@@ -136,10 +136,8 @@ class TwoStepExecutor(LimitedExecutor):
         self.limit.hold(needed, self._kinds(0, edges), f"the graph of a window of {vertices} events and {edges} edges")
         events = np.flatnonzero(number != NONE)
         stacks = self.stacks
-        position, ints, reals = (
-            np.take(column, events, axis=-1) for column in (stacks.position, stacks.ints, stacks.reals)
-        )
-        sink = Aggregated(self.tables, position, ints, reals, self._cells(0), self.total)
+        ints, reals = np.take(stacks.ints, events, axis=1), np.take(stacks.reals, events, axis=1)
+        sink = Aggregated(self.tables, stacks.position[events], ints, reals, self._cells(0), self.total)
         return window_graph(vertices, edges, self.tables, stacks, number), sink
 
     def _cells(self, number: int) -> Cells:

@@ -38,9 +38,10 @@ _States = TypeVar("_States")
 
 def lane(states: _States, key: int) -> _States:
     """A named tuple, nested or not, of the arrays of one key: views without the first axis."""
-    if isinstance(states, tuple):
-        return type(states)(*(lane(part, key) for part in states))
-    view: Any = states[key] if isinstance(states, np.ndarray) else states  # numbers are those of all keys
+    parts: Any = states
+    if isinstance(parts, tuple):
+        return type(states)(*(lane(part, key) for part in parts))
+    view: Any = parts[key] if isinstance(parts, np.ndarray) else parts  # numbers are those of all keys
     return view
 
 

@@ -35,7 +35,7 @@ class TrendTree(NamedTuple):
     - `prefix[N]`: the node of the trend without its last event, counted from the graphlet's first node, or NO_PREFIX.
     - `event[N]`, `first[N]`: the last and the first vertex, counted from the graphlet's first vertex.
     - `length[N]`: number of events.
-    - `value[N]`: by sink, the `Hashes` of the sub-trends or their aggregates (`Cells`); of no use where trends are written.
+    - `value[N]`: by sink, `Hashes` of the sub-trends or their aggregates (`Cells`); not used where trends are written.
     """
 
     prefix: Words
