@@ -1,6 +1,7 @@
 """Tables of kernels as arrays of records: a class lists the fields of a record, and `records_of` makes the dtype.
 
-A kernel passes a record as one pointer, and an array of records as one array, however many fields it has.
+A kernel passes a record as one pointer, and an array of records as one array, however many fields it has. Python reads
+and writes a field of a record by its name, as kernels do.
 """
 
 from __future__ import annotations
@@ -14,6 +15,19 @@ from numpy.typing import NDArray
 Records = NDArray[np.void]
 
 
+class Record(np.void):  # type: ignore[misc] # NumPy's own `np.record` inherits from it, too
+    """A record with its fields as attributes, before those of NumPy's scalars (`real`)."""
+
+    def __getattribute__(self, name: str) -> Any:
+        try:
+            return np.void.__getitem__(self, name)
+        except ValueError:  # no field
+            return super().__getattribute__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+
 @cache
 def records_of(record: type) -> np.dtype[np.void]:
     """The dtype of a record: fields are int64, float64 or bool, or as declared: a NumPy type, or another record."""
@@ -23,4 +37,5 @@ def records_of(record: type) -> np.dtype[np.void]:
             return np.dtype(hint)
         return hint if issubclass(hint, np.generic) else records_of(hint)
 
-    return np.dtype([(name, type_of(hint)) for name, hint in get_type_hints(record).items()], align=True)
+    fields = np.dtype([(name, type_of(hint)) for name, hint in get_type_hints(record).items()], align=True)
+    return np.dtype((Record, fields))

@@ -91,8 +91,7 @@ class DetectionExecutor(Executor):
     def state(self) -> StateSize:
         """Rows of all nodes, bound events, and waiting matches."""
         count = self.state_arrays.counters[0]
-        with_attributes = self.state_arrays.counters.view(np.recarray)  # as in kernels
-        in_python(detection.note)(self.state_arrays._replace(counters=with_attributes))
+        in_python(detection.note)(self.state_arrays)
         size, events, rows, waiting = (int(count[name]) for name in PEAKS)
         for name in PEAKS:
             count[name] = 0
