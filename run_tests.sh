@@ -2,6 +2,7 @@
 # Runs the quick tests. Arguments go to pytest: ./run_tests.sh -k window
 # With --all, runs every test, as CI does; some start a Spark cluster on this machine: ./run_tests.sh --all
 # With --bounds, runs the contract of all algorithms with kernels that check their indices: ./run_tests.sh --bounds
+# With --plain, runs a part of that contract with kernels as plain Python: ./run_tests.sh --plain
 # With --flink, installs Flink first, so that its tests run, too: ./run_tests.sh --flink tests/algorithms/flink
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
@@ -20,6 +21,11 @@ case "${1:-}" in
     NUMBA_CACHE_DIR="$VENV/bounds/$(sources | cut -d " " -f 1)" # Numba looks at a kernel, not at those that it calls
     export NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR
     set -- tests/contract "${@:2}"
+    ;;
+  --plain)
+    # Neither the random cases that take longest nor the many conditions, which tables of the parser decide.
+    export NUMBA_DISABLE_JIT=1
+    set -- tests/contract/test_checks.py -k "test_contract and not (pair or local- or time-)" "${@:2}"
     ;;
   --flink)
     prepare_flink

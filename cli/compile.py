@@ -26,11 +26,12 @@ def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     Compiles for all algorithms, plug-ins included, or for the ALGORITHMs. Kernels are compiled once and kept; without
     this command the first query of an algorithm waits for them.
     """
-    from cepbench.algorithms.engine.kernels.compilation import common_marker
+    from cepbench.algorithms.engine.kernels.compilation import check_compiled
     from cepbench.algorithms.registry import algorithms as all_algorithms
     from cepbench.algorithms.registry import make
     from cepbench.pipeline.warmup import warm_up_common
 
+    check_compiled()
     chosen = [make(name) for name in algorithms or [kind.name for kind in all_algorithms() if not kind.starts]]
     arithmetics = ("modular", "float") if arithmetic == "both" else (arithmetic,)
     work = [(algorithm, counts) for counts in arithmetics for algorithm in chosen]
@@ -42,5 +43,3 @@ def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
         shown.total = len(work)
         for _ in pool.map(warm_up_common, *zip(*work, strict=True)):
             shown.update()
-    if not algorithms and "modular" in arithmetics:
-        common_marker().touch()

@@ -1,5 +1,6 @@
 """`cepbench query`: the answer of one workload on one stream."""
 
+from collections.abc import Callable
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -110,13 +111,9 @@ def query(
     with time_limit(timeout, GRACE if cluster.master is None else GRACE_ON_SPARK):
         if cluster.master is None:
             from cepbench.pipeline.fork import memory_limit
-            from cepbench.pipeline.in_process import answer_of
 
             with memory_limit(memory, "--memory"):
-                with bar("event", algorithm) as shown, compilation_shown():
-                    progress = partial(advance, shown)
-                    answer = answer_of(text, events, algorithm, arithmetic, reading, _notice, progress)
-                _write(answer, arithmetic, form, output)
+                _put(_content(text, events, algorithm, arithmetic, reading, form), output)
         else:
             from cepbench.pipeline.distributed import answer_on_spark
             from cepbench.pipeline.session import stop
@@ -128,16 +125,45 @@ def query(
                 )
             finally:
                 stop()
-            _write(answer, arithmetic, form, output)
+            _put(_rendered(answer, arithmetic, form, _notice), output)
 
 
-def _write(answer: "AnswerBuilder", arithmetic: str, form: str, output: Path | None) -> None:
-    """Prints an answer, or writes it to a file."""
+def _content(text: str, events: Path, algorithm: str, arithmetic: str, reading: Reading, form: str) -> bytes:
+    """The answer in a format; by kernels that run as plain Python where that is faster."""
+    from cepbench.pipeline.plain import in_plain_python, is_faster
+
+    def answer(notify: Callable[[str], None], progress: Callable[[int, int], None] = lambda total, more: None) -> bytes:
+        from cepbench.pipeline.in_process import answer_of
+
+        answered = answer_of(text, events, algorithm, arithmetic, reading, notify, progress)
+        return _rendered(answered, arithmetic, form, notify)
+
+    def plain_answer() -> tuple[bytes, list[str]]:
+        notices: list[str] = []
+        return answer(notices.append), notices
+
+    if is_faster(algorithm, arithmetic, events) and (plain := in_plain_python(plain_answer)) is not None:
+        content, notices = plain
+        name = algorithm.partition("[")[0].strip()
+        ran = f"kernels ran as plain Python; `cepbench compile {name}` compiles them, once, for larger inputs"
+        for notice in (*notices, ran):
+            _notice(notice)
+        return content
+    with bar("event", algorithm) as shown, compilation_shown():
+        return answer(_notice, partial(advance, shown))
+
+
+def _rendered(answer: "AnswerBuilder", arithmetic: str, form: str, notify: Callable[[str], None]) -> bytes:
+    """An answer in a format."""
     rows = answer.table() if form == PARQUET else answer.frame()
     named = rows.column_names if form == PARQUET else rows.columns
     if arithmetic == "modular" and "overflow" in named and rows["overflow"].to_numpy().any():
-        _notice("some values are beyond 64 bits and left out; --arithmetic float gives their magnitude")
-    content = parquet_bytes(rows) if form == PARQUET else answer_text(rows, form).encode()
+        notify("some values are beyond 64 bits and left out; --arithmetic float gives their magnitude")
+    return parquet_bytes(rows) if form == PARQUET else answer_text(rows, form).encode()
+
+
+def _put(content: bytes, output: Path | None) -> None:
+    """Prints an answer, or writes it to a file."""
     if output is None:
         click.echo(content.decode(), nl=False)
     else:

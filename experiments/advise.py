@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cepbench.algorithms.base import Algorithm
+from cepbench.algorithms.engine.kernels.compilation import check_compiled
 from cepbench.algorithms.registry import chosen
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
@@ -119,6 +120,7 @@ def advise(
     >>> advice.recommended, advice.matches
     ('cogra', 2.0)
     """
+    check_compiled()
     check_seconds("budget", budget)
     check_memory(memory)
     queries = parse_workload(workload_text)

@@ -13,6 +13,7 @@ import pandas as pd
 import yaml
 
 from cepbench.algorithms.base import Algorithm, UnsupportedQuery
+from cepbench.algorithms.engine.kernels.compilation import check_compiled
 from cepbench.algorithms.plugins import is_plugin
 from cepbench.algorithms.registry import chosen, make
 from cepbench.events.errors import InputError
@@ -111,6 +112,7 @@ def bench(
     >>> sorted(found.frame()["status"].tolist())
     ['ok', 'ok']
     """
+    check_compiled()
     check_seconds("seconds", seconds)
     check_seconds("repeat", repeat, least=0)
     check_memory(memory)

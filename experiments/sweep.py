@@ -14,6 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from cepbench.algorithms.engine.kernels.compilation import check_compiled
 from cepbench.algorithms.registry import make
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments.cell_files import CellFiles, locked
@@ -125,6 +126,7 @@ def run_planned(
     worker; `finished` receives one line per cell, and `measured` the folder of each experiment that is done. With
     `again_noisy`, noisy cells are run again. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
     """
+    check_compiled()
     statuses: Counter[Status] = Counter()
     count = 0
     with locked(results):

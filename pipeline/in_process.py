@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from cepbench.algorithms.answers.builder import AnswerBuilder
+from cepbench.algorithms.engine.kernels.compilation import mark_compiled
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
 from cepbench.events.files import InputEvents, check_needed, read_events, spelled_twice
@@ -133,6 +134,7 @@ def answer_of(
             read += loop.run(batches, into(answer), progress=partial(progress, total))
         if isinstance(source, Stream):
             source.check_read(read)
+    mark_compiled(system.name, arithmetic)
     return answer
 
 

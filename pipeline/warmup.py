@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Algorithm, KeyedBatch, Plan
-from cepbench.algorithms.engine.kernels.compilation import loaded
+from cepbench.algorithms.engine.kernels.compilation import loaded, mark_compiled
 from cepbench.events.batch import DTYPES, EventBatch
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
@@ -60,6 +60,8 @@ def warm_up(algorithm: Algorithm, plan: Plan) -> None:
     if len(workload) > 1 and loaded() != before:
         for query in workload.queries[:MOST_QUERIES]:
             _run(algorithm, algorithm.plan(workload.part([query.index]), Statistics()))
+    if loaded() != before:
+        mark_compiled(algorithm.name, workload.arithmetic)
 
 
 def _run(algorithm: Algorithm, plan: Plan) -> None:

@@ -25,7 +25,7 @@ def kernel_events(columns: ColumnSet, events: EventBatch) -> KernelEvents:
 
 def _converted(columns: ColumnSet, events: EventBatch) -> KernelEvents:
     """Read-only arrays, since Numba compiles a kernel per kind of array."""
-    nothing = np.empty((len(events) + 1, 0), np.int64)
+    nothing = np.empty((2 * len(events) + 1, 0), np.int64)  # a row per event and key: as many keys as events, at most
     arrays = (events.time, events.type, *columns.matrices(events), nothing)
     return KernelEvents(*(readonly(np.ascontiguousarray(array)) for array in arrays))
 

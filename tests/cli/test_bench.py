@@ -3,6 +3,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numba
 import pytest
 
 from cepbench.cli.bench import _ranking
@@ -39,6 +40,18 @@ def test_bench_ranks_and_gives_reasons(cepbench, query_file, event_file, tmp_pat
     dry = cepbench("run", saved, "--dry-run")
     assert dry.status == 0
     assert "own greta" in dry.out
+
+
+@pytest.mark.parametrize("command", ["bench", "advise", "run"])
+def test_plain_python_is_not_measured(cepbench, monkeypatch, query_file, event_file, tmp_path, command):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    own = ("-q", query_file, "-e", event_file, "-a", "cogra")
+    figure = ("greta-13.1", "--profile", "smoke", "--results", tmp_path / "results")
+    refused = cepbench(command, *(figure if command == "run" else own))
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err == (
+        "cepbench: with NUMBA_DISABLE_JIT=1 kernels run as plain Python, and are not measured; unset it\n"
+    )
 
 
 def test_bench_kills_at_the_limit(cepbench, query_file, many):

@@ -3,9 +3,10 @@
 import subprocess
 import sys
 
+import numba
 import pytest
 
-from cepbench.algorithms.engine.kernels.compilation import common_marker
+from cepbench.algorithms.engine.kernels.compilation import compiled_marker
 
 MODULE = (sys.executable, "-m", "cepbench.cli.main")
 
@@ -38,24 +39,28 @@ def test_a_query_after_it_compiles_nothing(query_file, event_file):
 
 
 @pytest.mark.full
-def test_only_all_algorithms_together_are_marked(tmp_path, monkeypatch, cepbench):
-    marker = tmp_path / "marker"
-    monkeypatch.setattr("cepbench.algorithms.engine.kernels.compilation.common_marker", lambda: marker)
+def test_a_compiled_algorithm_is_marked(cepbench):
     assert cepbench("compile", "cogra").status == 0
-    assert not marker.exists()
-    assert common_marker() != marker
+    assert compiled_marker("cogra", "modular").exists()
+    assert compiled_marker("cogra", "modular") != compiled_marker("cogra", "float")
+    assert not compiled_marker("nothing", "modular").exists()
 
 
-def test_each_arithmetic_has_kernels_of_its_own(cepbench, monkeypatch, tmp_path):
+def test_each_arithmetic_has_kernels_of_its_own(cepbench, monkeypatch):
     done = []
     monkeypatch.setattr("cepbench.cli.compile.ProcessPoolExecutor", Here)
     monkeypatch.setattr("cepbench.pipeline.warmup.warm_up_common", lambda made, arithmetic: done.append(arithmetic))
-    marker = tmp_path / "marker"
-    monkeypatch.setattr("cepbench.algorithms.engine.kernels.compilation.common_marker", lambda: marker)
     assert cepbench("compile", "--arithmetic", "float").status == 0
-    assert (set(done), marker.exists()) == ({"float"}, False)  # workers are preloaded with the other ones
+    assert set(done) == {"float"}
     assert cepbench("compile", "--arithmetic", "both").status == 0
-    assert (set(done), marker.exists()) == ({"modular", "float"}, True)
+    assert set(done) == {"modular", "float"}
+
+
+def test_plain_python_is_not_compiled(cepbench, monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    refused = cepbench("compile", "cogra")
+    assert (refused.status, refused.err.count("\n")) == (2, 1)
+    assert "NUMBA_DISABLE_JIT=1" in refused.err
 
 
 def test_only_algorithms_that_there_are(cepbench):

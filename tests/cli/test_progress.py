@@ -16,7 +16,7 @@ from cepbench.cli.progress import compilation_shown
 @pytest.mark.full
 def test_compilation_is_reported_once_and_only_if_something_is_compiled(tmp_path, query_file, event_file):
     command = (sys.executable, "-m", "cepbench.cli.main", "query", "-a", "cogra", "-q", query_file, "-e", event_file)
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "NUMBA_DISABLE_JIT": "0"}
     said = "cepbench: compiling kernels; later runs find them on disk\n"
     first, second = (
         subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)

@@ -1,4 +1,9 @@
-"""How kernels are compiled, and kept on disk."""
+"""How kernels are compiled, and kept on disk; or run as plain Python, uncompiled.
+
+Python runs them for a debugger, for coverage, and where compiling takes longer than the answer: with
+`NUMBA_DISABLE_JIT=1`, or after `run_plain`. All that distinguishes the two is in this file: integers of 64 bits wrap
+around without a warning in both, and records have the same attributes (`queries.records`).
+"""
 
 from __future__ import annotations
 
@@ -14,11 +19,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from numba import njit
 from numba.core.caching import FunctionCache
 from numba.core.event import Listener, install_listener
 
 from cepbench.algorithms.engine.kernels.machine_code import on_demand
+from cepbench.events.errors import CepbenchError
 
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
@@ -57,6 +64,28 @@ def _without_blas() -> None:
 _without_blas()
 
 
+class PlainKernels(CepbenchError):
+    """Kernels that run as plain Python were to be compiled or measured."""
+
+
+def is_plain() -> bool:
+    """Whether kernels run as plain Python."""
+    config: Any = numba.config
+    return bool(config.DISABLE_JIT)
+
+
+def run_plain() -> None:
+    """Runs the kernels of all modules that this process imports from now on as plain Python."""
+    config: Any = numba.config
+    config.DISABLE_JIT = True
+
+
+def check_compiled() -> None:
+    """Raises `PlainKernels`: a measurement of kernels that are not compiled would mean nothing."""
+    if is_plain():
+        raise PlainKernels("with NUMBA_DISABLE_JIT=1 kernels run as plain Python, and are not measured; unset it")
+
+
 def sources(module: Path) -> tuple[Path, ...]:
     """The module's file and those that it imports, directly or not, whose contents are compiled into its kernels."""
     found = {module}
@@ -80,14 +109,21 @@ def cache_folder(module: Path) -> Path:
     return module.parent / "__pycache__" / digest.hexdigest()[:16]
 
 
-def common_marker() -> Path:
-    """A file that is there once the common kernels of these sources are on disk (`cepbench compile`)."""
+def compiled_marker(algorithm: str, arithmetic: str) -> Path:
+    """A file that exists once kernels of an algorithm, compiled from these sources, are on disk."""
     digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()}".encode())
     for source in sorted((_ROOT / "algorithms").rglob("kernels/**/*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     config: Any = numba.config
     folder = Path(config.CACHE_DIR) if config.CACHE_DIR else Path(__file__).parent / "__pycache__"
-    return folder / f"common-{digest.hexdigest()[:16]}"
+    return folder / f"{algorithm}-{arithmetic}-{digest.hexdigest()[:16]}"
+
+
+def mark_compiled(algorithm: str, arithmetic: str) -> None:
+    """Creates the `compiled_marker`, unless the kernels are plain Python or nothing can be written."""
+    if not is_plain():
+        with suppress(OSError):
+            compiled_marker(algorithm, arithmetic).touch()
 
 
 @cache
@@ -133,6 +169,8 @@ def kernel(function: _Function) -> _Function:
     Kernels own no arrays, so Numba's reference counting is off: it cost ten times the work of a small kernel, since
     every access to a named tuple of arrays counted its references (measured: 1.4 against 17 million events per second).
     """
+    if is_plain():
+        return np.errstate(all="ignore")(function)  # which also includes the parts that it calls
     compiled = _compiled(function, _OPTIONS)
     _KERNELS.append(compiled)
     return compiled
@@ -163,7 +201,7 @@ def inlined(function: _Function) -> _Function:
 
 def in_python(function: _Function) -> _Function:
     """A part of kernels as Python runs it, on the same arrays."""
-    plain: _Function = function.py_func  # type: ignore[attr-defined]
+    plain: _Function = getattr(function, "py_func", function)
     return plain
 
 
@@ -174,6 +212,8 @@ def written_out(function: _Function) -> _Function:
 
 def _compiled(function: _Function, options: dict[str, Any]) -> _Function:
     """Compiled with these options, and kept on disk where there is a folder for it."""
+    if is_plain():
+        return function
     config: Any = numba.config
     compiled: Any = njit(**options)(function)
     if Path(function.__code__.co_filename).is_file() or config.CACHE_DIR:  # not in an archive

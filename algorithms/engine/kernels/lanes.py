@@ -39,8 +39,12 @@ _States = TypeVar("_States")
 
 
 def lane(states: _States, key: int) -> _States:
-    """A named tuple, nested or not, of the arrays of one key: views without the first axis. For kernels only."""
-    raise NotImplementedError
+    """A named tuple, nested or not, of the arrays of one key: views without the first axis."""
+    parts: Any = states
+    if isinstance(parts, np.ndarray):
+        view: Any = parts[key]
+        return view
+    return type(states)(*(lane(part, key) for part in parts))
 
 
 @overload(lane, inline="always", jit_options=cast(Any, {"_nrt": False, "no_cfunc_wrapper": True}))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import platform
+import time
 from collections.abc import Callable
 from typing import Any, cast
 
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
+
+from cepbench.algorithms.engine.kernels.compilation import is_plain
 
 READABLE = platform.machine().lower() in ("x86_64", "amd64")
 """Elsewhere user programs may not read it."""
@@ -25,5 +28,5 @@ def _ticks(context: Any) -> Any:
     return types.int64(), generate
 
 
-ticks = cast(Callable[[], int], intrinsic(_ticks))
+ticks = time.perf_counter_ns if is_plain() else cast(Callable[[], int], intrinsic(_ticks))
 """Ticks since some moment, in about 20 cycles; 0 where the counter is not `READABLE`. For kernels only."""

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -6,13 +7,22 @@ from pkgutil import walk_packages
 from types import FunctionType
 from typing import Any
 
+import numba
 import pytest
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from cepbench import algorithms
 from cepbench.algorithms.engine.kernels import cells, compilation
-from cepbench.algorithms.engine.kernels.compilation import cache_folder, kernel, sources, watched
+from cepbench.algorithms.engine.kernels.compilation import (
+    PlainKernels,
+    cache_folder,
+    check_compiled,
+    kernel,
+    mark_compiled,
+    sources,
+    watched,
+)
 from cepbench.algorithms.trends import online
 
 KERNELS = Path(compilation.__file__).parent
@@ -141,3 +151,38 @@ def test_no_module_of_python_imports_a_part_that_only_kernels_call() -> None:
     ]
     assert len(modules) > 200
     assert found == []
+
+
+def test_plain_python_wraps_around_and_divides_as_compiled_kernels_do(tmp_path: Path) -> None:
+    (tmp_path / "wrapping.py").write_text(
+        "import numpy as np\n"
+        "from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, inner, kernel, written_out\n"
+        "@inlined\ndef more(x):\n    return x[0] + np.uint64(1)\n"
+        "@inner\ndef less(x):\n    return x[1] - np.uint64(1)\n"
+        "@written_out\ndef applied(part, x):\n    return part(x)\n"
+        "@kernel\ndef both(x, y):\n"
+        "    y[0] = y[0] / y[1]\n    return more(x), less(x), x[0] * x[0], applied(less, x), y[0]\n"
+    )
+    code = (
+        "import numpy as np; from wrapping import both\n"
+        "print(*map(int, both(np.array([2**64 - 1, 0], np.uint64), np.zeros(2))[:4]))"
+    )
+    for plain in "01":
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": plain}
+        python = [sys.executable, "-W", "error", "-c", code]
+        ended = subprocess.run(python, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        assert ended.stdout.split() == ["0", str(2**64 - 1), "1", str(2**64 - 1)]
+
+
+def test_plain_python_is_neither_measured_nor_marked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    monkeypatch.setattr(compilation, "compiled_marker", lambda algorithm, arithmetic: marker)
+    check_compiled()
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    with pytest.raises(PlainKernels, match="plain Python"):
+        check_compiled()
+    mark_compiled("cogra", "modular")
+    assert not marker.exists()
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", False)
+    mark_compiled("cogra", "modular")
+    assert marker.exists()
