@@ -24,7 +24,6 @@ from numba import njit
 from numba.core.caching import FunctionCache
 from numba.core.event import Listener, install_listener
 
-from cepbench.algorithms.engine.kernels.machine_code import on_demand
 from cepbench.events.errors import CepbenchError
 
 _OPTIONS: dict[str, Any] = {
@@ -43,7 +42,8 @@ TABLES = ("cepbench.queries.tables", "cepbench.queries.aggregates")
 _IMPORT = re.compile(r"^from (cepbench\.[\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
 """Parsing the modules took a tenth of a second, at every start."""
 
-on_demand()
+with suppress(ImportError):  # of names that an untried version of Numba may lack
+    import_module("cepbench.algorithms.engine.kernels.machine_code").on_demand()
 
 
 def _without_blas() -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import numba
 import pytest
 from numba import njit
+from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher
+from numba.core.registry import cpu_target
 
 from cepbench import algorithms
 from cepbench.algorithms.engine.kernels import cells, compilation
@@ -23,6 +25,7 @@ from cepbench.algorithms.engine.kernels.compilation import (
     sources,
     watched,
 )
+from cepbench.algorithms.engine.kernels.machine_code import on_demand
 from cepbench.algorithms.trends import online
 
 KERNELS = Path(compilation.__file__).parent
@@ -93,10 +96,24 @@ def test_only_what_python_calls_has_machine_code(tmp_path: Path) -> None:
     )
     for name, result, hits in (("first", 12, 0), ("second", -4, 1), ("second", -4, 0)):
         python = [sys.executable, "-c", code, name]
-        found = subprocess.run(python, cwd=tmp_path, capture_output=True, text=True, check=True)
+        found = subprocess.run(python, cwd=tmp_path, capture_output=True, text=True)
+        if found.returncode:
+            reason = found.stderr.splitlines()[-1]
+            pytest.fail(f"machine_code.py does not work with Numba {numba.__version__}: {reason}", pytrace=False)
         parts = [] if (name, hits) == ("second", 0) else [False]
         kernels = ([True], []) if name == "first" else ([], [True])
         assert found.stdout == " ".join(map(str, (result, parts, parts, *kernels))) + f"\n{hits}\n"
+
+
+def test_machine_code_on_demand_is_used_with_versions_of_numba_that_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    codegen = cpu_target.target_context.codegen()
+    if type(codegen)._library_class is codegen._library_class:
+        again = "if the tests of this file pass with it, add the version to `TRIED` of machine_code.py"
+        pytest.fail(f"kernels are compiled more slowly with Numba {numba.__version__}: {again}", pytrace=False)
+    monkeypatch.setattr(codegen, "_library_class", JITCodeLibrary)
+    monkeypatch.setattr(numba, "__version__", "9.1.0")
+    on_demand()
+    assert codegen._library_class is JITCodeLibrary
 
 
 def test_a_part_that_is_called_is_not_read_for_one_that_is_copied(tmp_path: Path) -> None:
