@@ -10,3 +10,8 @@ SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CON
 
 NONE = -1
 """The number of no object: of no event, node or edge."""
+
+NEVER = -1
+"""A time before all others."""
+LATEST = 2**63 - 1
+"""A time after all others."""
