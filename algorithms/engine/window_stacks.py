@@ -41,7 +41,7 @@ class StackExecutor(Executor):
     def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int) -> None:
         self.query, self.tables, self.window, self.pointers = query, part.tables, window, pointers
         self.negations = negations_of(part.negations, window, query.columns)
-        self.stacks = _new_stacks(query, part, pointers)
+        self.stacks = new_stacks(query, len(part.tables.start), part if pointers == COMPLETE else None)
         self.peak = Peak()
         self.low = 0
 
@@ -73,7 +73,7 @@ class StackExecutor(Executor):
 
     def grow(self) -> None:
         """Makes room for more events or pointers."""
-        self.stacks = _grown(self.stacks, self.tables)
+        self.stacks = grown(self.stacks, self.tables)
 
     def state(self) -> StateSize:
         """What is `held`, and events kept for negated sub-patterns; the largest since the last call."""
@@ -115,11 +115,9 @@ class StackExecutor(Executor):
         return parts
 
 
-def _new_stacks(query: CompiledQuery, part: Part, pointers: int) -> Stacks:
-    positions = len(part.tables.start)
-    alike_ptr, alike = (
-        _alike(part) if pointers == COMPLETE else (np.zeros(positions + 1, np.int64), np.zeros(0, np.int64))
-    )
+def new_stacks(query: CompiledQuery, positions: int, part: Part | None = None) -> Stacks:
+    """Empty stacks of so many positions; for complete matches, of a part of the query."""
+    alike_ptr, alike = (np.zeros(positions + 1, np.int64), np.zeros(0, np.int64)) if part is None else _alike(part)
 
     def column() -> NDArray[np.int64]:
         return np.zeros(FIRST_EVENTS, np.int64)
@@ -151,7 +149,7 @@ def _alike(part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return csr(stand_ins(part.automaton))
 
 
-def _grown(stacks: Stacks, tables: Tables) -> Stacks:
+def grown(stacks: Stacks, tables: Tables) -> Stacks:
     """The same stacks with twice the room for events, if the next one may not fit, else for pointers."""
     bindings = int(np.diff(tables.binding_ptr).max(initial=0))
     if stacks.counts["events"][0] + bindings >= len(stacks.time):

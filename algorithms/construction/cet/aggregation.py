@@ -13,7 +13,7 @@ from cepbench.algorithms.construction.cet.executor import LimitedExecutor
 from cepbench.algorithms.construction.cet.graph import window_graph
 from cepbench.algorithms.construction.cet.kernels.breadth_first import StoredTrends, TrendTree, construct
 from cepbench.algorithms.construction.cet.kernels.depth_first import WorkRecord, search
-from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph, number_live
+from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.kernels.stitching import stitch
 from cepbench.algorithms.construction.cet.stored import Arranged, new_segments
 from cepbench.algorithms.engine.batches import aggregate_rows
@@ -22,6 +22,7 @@ from cepbench.algorithms.engine.kernels.cells import Cells, cell_bytes, empty_ce
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.kernels.constants import ANY, NONE
 from cepbench.algorithms.engine.kernels.sinks import Aggregated
+from cepbench.algorithms.engine.kernels.stacks import number_live
 from cepbench.algorithms.rows import QueryRows
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse

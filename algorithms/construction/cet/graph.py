@@ -13,12 +13,11 @@ from cepbench.algorithms.construction.cet.kernels.graph import (
     WindowGraph,
     lay_out,
     mark_cuts,
-    number_live,
     restrict_edges,
     reverse_edges,
 )
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
-from cepbench.algorithms.engine.kernels.stacks import Stacks
+from cepbench.algorithms.engine.kernels.stacks import Stacks, number_live
 from cepbench.queries.tables import Tables
 
 EDGE_BYTES = 8

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from cepbench.algorithms.answers.matches import digested
 from cepbench.algorithms.base import Algorithm, Executor, Operator, Plan, StateSize
 from cepbench.algorithms.compose import MakeExecutor, per_key
-from cepbench.algorithms.construction.sase.detection import SpanExecutor
-from cepbench.algorithms.construction.sase.kernels.construction import ProgressRecord, Search, construct, mark_roles
+from cepbench.algorithms.construction.sase.detection import SpanExecutor, new_search
+from cepbench.algorithms.construction.sase.kernels.construction import construct, mark_roles
 from cepbench.algorithms.engine.batches import aggregate_rows
 from cepbench.algorithms.engine.complete_matches import unsupported_complete
 from cepbench.algorithms.engine.flattened import flattened, kleene_options, unsupported_flattened
@@ -27,8 +27,8 @@ from cepbench.algorithms.engine.kernels import cells
 from cepbench.algorithms.engine.kernels.cells import cell_bytes, empty_cells
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.kernels.constants import SEMANTICS
-from cepbench.algorithms.engine.kernels.sinks import Aggregated
-from cepbench.algorithms.engine.kernels.stacks import COMPLETE
+from cepbench.algorithms.engine.kernels.sinks import Aggregated, Sink
+from cepbench.algorithms.engine.kernels.stacks import COMPLETE, number_live
 from cepbench.algorithms.engine.longest_trend import LongestTrend
 from cepbench.algorithms.engine.sinks import collected, match_sink
 from cepbench.algorithms.engine.window_stacks import StackExecutor
@@ -40,7 +40,6 @@ from cepbench.metrics.details import merged
 from cepbench.queries.analysis import analyse
 from cepbench.queries.compile import CompiledQuery, Part, Workload
 from cepbench.queries.model import Aggregates, CompleteMatches, Query
-from cepbench.queries.records import records_of
 
 
 class Sase(Algorithm):
@@ -125,21 +124,24 @@ class SaseExecutor(StackExecutor):
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         start, ends_from, stacks = self.window.start(k), self.valid_ends(latest), self.stacks
         events = int(stacks.counts["events"][0])
-        role = np.zeros(events if self.paths else 0, np.int64)
+        lowest = int(np.searchsorted(stacks.time[:events], start))
+        search = new_search(events, roles=self.paths)
         if self.paths:
-            mark_roles(start, self.tables, stacks, role)
-        search = _new_search(events)
+            number = np.empty(events, np.int64)
+            number_live(start, self.tables, stacks, number)
+            mark_roles(number, stacks, search.role)
+
+        def traverse(sink: Sink) -> bool:
+            return construct(start, lowest, ends_from, self.tables, stacks, search, sink)
+
         parts: list[QueryRows] = []
         if self.matches:
             sink = match_sink(stacks.place[:events], summarised=self.query.summarised and not self.compares)
-            parts += collected(
-                k, sink, lambda sink: construct(start, ends_from, role, self.tables, stacks, search, sink)
-            )
+            parts += collected(k, sink, traverse)
         else:
             in_python(cells.clear)(self.total, 0)
             none = empty_cells(0, self.query.layout, self.query.arithmetic)
-            total = Aggregated(self.tables, stacks.position, stacks.ints, stacks.reals, none, self.total)
-            construct(start, ends_from, role, self.tables, stacks, search, total)
+            traverse(Aggregated(self.tables, stacks.position, stacks.ints, stacks.reals, none, self.total))
             if not in_python(cells.is_empty)(self.total, 0):
                 parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
         self.longest = max(self.longest, int(search.progress["longest"][0]))
@@ -221,8 +223,3 @@ def _flattened(
     if max_length is not None and is_kleene(part.automaton):
         guard = LongestTrend(query, part, window, SEMANTICS[query.query.semantics], max_length)
     return FlattenedExecutor([SaseExecutor(query, sequence, window) for sequence in plan.parts[query.index]], guard)
-
-
-def _new_search(room: int) -> Search:
-    path, pointer, candidate = (np.zeros(room, np.int64) for _ in range(3))
-    return Search(path, pointer, candidate, np.zeros(1, records_of(ProgressRecord)))

@@ -7,49 +7,49 @@ from functools import cache
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cepbench.algorithms.answers.detected_count import match_counter
 from cepbench.algorithms.answers.distinct_matches import DistinctMatches, load_distinct
 from cepbench.algorithms.base import Executor, StateSize
-from cepbench.algorithms.construction.sase.kernels.runs import (
-    NEVER,
-    WAITING_BYTES,
-    CountersRecord,
-    InstanceRecord,
-    NegatedRecord,
-    Runs,
+from cepbench.algorithms.construction.sase.kernels.construction import OperandSearch, ProgressRecord, Search
+from cepbench.algorithms.construction.sase.kernels.detection import (
+    DigestedSpans,
+    SpanDigestRecord,
     SpanRecord,
-    SpanTables,
-    WaitingRecord,
-    drop_expired,
+    SpanSink,
+    WrittenSpans,
+    detect,
 )
-from cepbench.algorithms.construction.sase.kernels.spans import UNBOUND, UNTRIED, SpanMatches, SpanSearch, detect
 from cepbench.algorithms.engine.batches import kernel_events
-from cepbench.algorithms.engine.kernels.arrays import Ints, readonly
-from cepbench.algorithms.engine.kernels.constants import NONE
+from cepbench.algorithms.engine.kernels.arrays import Flags, Ints, readonly
+from cepbench.algorithms.engine.kernels.constants import ANY, LATEST, NEVER
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.growth import widened, wider
+from cepbench.algorithms.engine.kernels.sinks import Digested, OutputRecord, Written
+from cepbench.algorithms.engine.kernels.stacks import UNORDERED
+from cepbench.algorithms.engine.window_stacks import FIRST_EVENTS, grown, new_stacks
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, rows_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END
 from cepbench.metrics.details import merged
 from cepbench.queries.compile import ClausePart, CompiledQuery, Part
-from cepbench.queries.records import Records, records_of
-from cepbench.queries.tables import Predicates, csr
+from cepbench.queries.records import records_of
+from cepbench.queries.tables import Predicates, Tables, Weights, csr
 
-FIRST_INSTANCES = 256
+WRITTEN_SPANS = 4096
+"""Number of matches that are written per call of the kernel."""
 
-FOUND_SPANS = 4096
-"""Number of matches that the kernel writes per call."""
+WRITTEN_EVENTS = 32_768
+"""Number of their events, without those of the longest match."""
 
-FOUND_PLACES = 32_768
-"""Number of their events: more than the longest match has while there are `FIRST_INSTANCES`."""
+DIGESTED_SPANS = 1024
 
-DIGESTS = 1024
+POINTER_BYTES = 16
+PATH_BYTES = 24
+"""Bytes of an event of the longest match so far."""
 
-FIRST_WAITING = 64
-"""Number of matches that can wait for the end of their spans before the arrays grow."""
+WAITING_BYTES = 40
+"""Bytes of a match that waits for the end of its span, without 8 bytes per event."""
 
 
 class SpanExecutor(Executor):
@@ -59,10 +59,12 @@ class SpanExecutor(Executor):
         self.query = query
         self.distinct = DistinctMatches(query)
         self.count = match_counter(query)
-        unordered = [tables_of_and(part) for part in query.clauses if not part.clause.ordered]
+        digests = self.distinct.digests
         # Parts with a trailing NOT come last: matches that others find, too, are reported by those, which decide first.
-        self.parts = [SpanRuns(query, tables, False, self.distinct.digests) for tables in unordered]
-        self.parts += [SpanRuns(query, tables_of_automaton(part), True, self.distinct.digests) for part in query.parts]
+        unordered = [part for part in query.clauses if not part.clause.ordered]
+        self.parts = [Spans(query, tables_of_and(part), Negated([]), digests, kleene_of(part)) for part in unordered]
+        ordered: Flags = np.zeros(0, np.bool_)
+        self.parts += [Spans(query, part.tables, Negated(part.negations), digests, ordered) for part in query.parts]
         self.now = 0
 
     def process(self, events: EventBatch) -> Rows:
@@ -87,8 +89,6 @@ class SpanExecutor(Executor):
 
     def load(self) -> None:
         """Calls the kernels that a few events may not reach."""
-        for part in self.parts:
-            part.load()
         load_distinct()
 
     def state(self) -> StateSize:
@@ -104,245 +104,262 @@ class SpanExecutor(Executor):
         return {"updates": float(sum(part.updates for part in self.parts)), **phases}
 
 
-class SpanRuns:
-    """Feeds batches to the kernel. Runs follow paths if `ordered`; otherwise they bind all operands of an AND.
+class Spans:
+    """The stacks of one part of a query, and the search of the matches in the spans of its events.
 
     With `digests`, matches are counted and digested. No later event lies before the point `now`.
     """
 
-    def __init__(self, query: CompiledQuery, tables: SpanTables, ordered: bool, digests: bool) -> None:
-        self.tables, self.reach, self.now = tables, query.reach, 0
+    def __init__(self, query: CompiledQuery, tables: Tables, negated: Negated, digests: bool, kleene: Flags) -> None:
+        self.negated, self.reach, self.now, self.digests = negated, query.reach, 0, digests
+        self.tables = tables._replace(leading=tables.leading + len(negated.times))  # the columns of points
         self.counts = query.window is not None and query.window.counts_events
-        self.late = np.array(tables.after.any(axis=0), np.bool_)
-        self.waits, self.digests = bool(self.late.any()), digests
-        positions = len(tables.kleene)
-        self.pointers = 1 + int(np.diff(tables.enter_ptr).max(initial=0)) if ordered else positions
-        self.instance_bytes = 8 * (6 + self.pointers + len(query.ints) + len(query.reals))
-        setting = (self.reach, self.counts, ordered, self.waits, digests, self.instance_bytes)
-        self.span: Records = np.array([setting], records_of(SpanRecord))
-        self.runs = _new_runs(tables, self.pointers, len(query.ints), len(query.reals))
-        self.search = _new_search(FIRST_INSTANCES, positions)
-        self.output = _new_output(FIRST_WAITING, 4 * FIRST_INSTANCES, 0) if self.waits else _shared_output(digests)
-        self.seconds = 0.0
+        self.late: Flags = np.diff(tables.trailing_ptr) > 0
+        self.span = np.zeros(1, records_of(SpanRecord))
+        self.span["reach"], self.span["counts"], self.span["pointers"] = self.reach, self.counts, ANY
+        self.span["event_bytes"] = 8 * (7 + len(query.ints) + len(query.reals) + digests)
+        self.stacks = new_stacks(query, len(tables.start))
+        self.point = np.zeros(FIRST_EVENTS, np.int64)
+        self.term = np.zeros(FIRST_EVENTS if digests else 0, np.uint64)
+        self.search: Search | OperandSearch = new_search(FIRST_EVENTS)
+        if len(kleene):
+            self.search, self.span["pointers"] = _operand_search(FIRST_EVENTS, kleene), UNORDERED
+        self.waiting, self.ends = _no_matches(), np.zeros(0, np.int64)
+        self.most_waiting = StateSize()
+        self.constructed, self.seconds = 0, 0.0
 
     @property
     def updates(self) -> int:
         """Number of events in all constructed matches so far."""
-        return int(self.runs.counters[0]["updates"])
+        return int(self.search.progress["updates"][0])
 
     def phases(self) -> dict[str, float]:
         """Seconds for pushing events and for searching matches; empty where no tick counter is available."""
-        count = self.runs.counters[0]
-        if not count["all_ticks"]:
+        span, matches = self.span[0], self.constructed
+        if not span["all_ticks"]:
             return {}
-        searching = self.seconds * int(count["search_ticks"]) / int(count["all_ticks"])
+        searching = self.seconds * int(span["search_ticks"]) / int(span["all_ticks"])
         details = {"update_seconds": self.seconds - searching, "enumeration_seconds": searching}
-        matches = int(count["constructed"])
         return details | ({"delay_mean": searching / matches, "delay_count": float(matches)} if matches else {})
 
-    def process(
-        self, events: KernelEvents, position: Ints, watermark: int | None
-    ) -> list[MatchRows] | list[MatchDigests]:
+    def process(self, events: KernelEvents, position: Ints, watermark: int | None) -> list[QueryRows]:
         """The matches that these events decide, and those that the watermark decides."""
-        places = readonly(position)
-        count = self.runs.counters[0]
-        matches: list[MatchRows] = []
-        rows: list[MatchDigests] = []
+        places, number = readonly(position), len(events.time)
+        points = int(self.span["seen"][0]) + np.arange(number) if self.counts else events.time
+        events = self.negated.follow(events, points)
+        rows: list[QueryRows] = []
         done = 0
         while True:
+            sink = self._sink()
             started = perf_counter()
-            done = detect(done, events, places, self.span, self.tables, self.runs, self.search, self.output)
+            done = detect(done, events, places, self.span, self.tables, self.stacks, self.point, self.search, sink)
             self.seconds += perf_counter() - started
-            full = bool(count["held"])
-            ended = done == len(events.time) and not full
-            self._advance(int(events.time[done - 1]) if done else 0, watermark if ended else None)
-            if self.digests:
-                rows += self._take_digests()
-            else:
-                matches += self._take_matches(self.now)
-            if ended:
-                return rows if self.digests else matches
-            self._make_room(full)
+            taken = self._rows(sink)
+            rows += taken
+            if self.search.progress["root"][0] < self.stacks.counts["events"][0]:
+                continue
+            if done == number:
+                break
+            if not taken:
+                self._grow()
+        self.span["seen"] += number
+        latest = int(events.time[-1]) if number else 0
+        self.now = int(self.span["seen"][0]) if self.counts else max(self.now, latest, watermark or 0)
+        if watermark is not None:
+            points = self.point[: self.stacks.counts["events"][0]]
+            self.span["lowest"] = np.searchsorted(points, self.now - self.reach)
+        return rows + self._decided(self.now) if self.negated.times else rows
 
-    def finish(self) -> list[MatchRows]:
+    def finish(self) -> list[QueryRows]:
         """The matches that waited for the end of their spans."""
-        return [] if self.digests else self._take_matches(END)
-
-    def load(self) -> None:
-        """Calls the kernel that a few events may not reach."""
-        drop_expired(self.runs)
+        return self._decided(END)
 
     def state(self) -> StateSize:
-        """Live instances and pointers, waiting matches, and the longest match; the peak since the last call."""
-        count = self.runs.counters[0]
-        events, matches = int(count["size"] - count["base"]), int(count["matches"])
-        size = events * self.instance_bytes + WAITING_BYTES * matches + 8 * int(count["written"])
-        if count["peak_bytes"] > size:
-            size, events, matches = int(count["peak_bytes"]), int(count["peak_events"]), int(count["peak_matches"])
-        for name in ("peak_bytes", "peak_events", "peak_matches", "peak_written"):
-            count[name] = 0
-        longest = int(count["longest"])
-        kinds = {"events": events, "edges": events * self.pointers, "trends": matches + (1 if longest else 0)}
-        return StateSize(size + 32 * longest, kinds)
-
-    def _advance(self, time: int, watermark: int | None) -> None:
-        """Advances to the point of the next event, or of the watermark at the end of a batch.
-
-        Instances that no later event can reach are no longer live.
+        """Events in the stacks and pointers between them, waiting matches, and the longest match; the largest of each
+        since the last call.
         """
-        count = self.runs.counters[0]
-        self.now = int(count["seen"]) if self.counts else max(self.now, time, watermark or 0)
-        if watermark is not None:
-            live = self.runs.instance["point"][count["base"] : count["size"]]
-            count["base"] += np.searchsorted(live, self.now - self.reach)
+        span, counts = self.span[0], self.stacks.counts[0]
+        lowest, stop = int(span["lowest"]), int(counts["events"])
+        events, pointers = stop - lowest, int(self.stacks.pointer_ptr[stop] - self.stacks.pointer_ptr[lowest])
+        size = events * int(span["event_bytes"]) + POINTER_BYTES * pointers
+        if span["most_bytes"] > size:
+            size, events, pointers = (int(span[name]) for name in ("most_bytes", "most_events", "most_pointers"))
+        span["most_bytes"] = 0
+        longest = int(self.search.progress["longest"][0])
+        kinds = {"events": events, "edges": pointers, "trends": 1 if longest else 0}
+        waiting, self.most_waiting = max(self.most_waiting, self._waiting(), key=lambda state: state.bytes), StateSize()
+        return StateSize(size + PATH_BYTES * longest, kinds) + waiting
 
-    def _take_digests(self) -> list[MatchDigests]:
-        size = int(self.runs.counters[0]["digest_rows"])
-        self.runs.counters[0]["digest_rows"] = 0
-        output = self.output
-        if not size:
+    def _waiting(self) -> StateSize:
+        matches = len(self.waiting)
+        return StateSize(WAITING_BYTES * matches + 8 * len(self.waiting.positions), {"trends": matches})
+
+    def _sink(self) -> SpanSink:
+        sink = _shared_sink(self.digests, len(self.search.path))
+        if isinstance(sink, DigestedSpans):
+            return sink._replace(digested=sink.digested._replace(term=self.term))
+        return sink._replace(rows=sink.rows._replace(place=self.stacks.place))
+
+    def _rows(self, sink: SpanSink) -> list[QueryRows]:
+        """The matches that are decided by their last events; others begin to wait."""
+        if isinstance(sink, DigestedSpans):
+            spans = sink.spans[: sink.size[0]].copy()
+            sink.size[0] = 0
+            self.constructed += int(spans["matches"].sum())
+            columns = (spans[name].copy() for name in ("begin", "matches", "digest"))
+            return [MatchDigests(*columns)] if len(spans) else []
+        number = int(sink.rows.output["matches"][0])
+        if not number:
             return []
-        return [MatchDigests(output.window[:size].copy(), output.matches[:size].copy(), output.digest[:size].copy())]
+        self.constructed += number
+        sink.rows.output[:] = 0
+        first, last = sink.ends[:number].T
+        offsets = sink.rows.offsets[: number + 1].copy()
+        times = self.stacks.time[sink.ends[:number]]
+        ends = self.stacks.position[last]
+        late = self.late[ends]
+        begin = np.where(late, self.point[first], self.point[last] - self.reach)
+        rows = MatchRows(begin, offsets, sink.rows.positions[: offsets[-1]].copy(), times)
+        if not late.any():
+            return [rows]
+        self.waiting = MatchRows.concatenate([self.waiting, rows.take(np.flatnonzero(late))])
+        self.ends = np.concatenate([self.ends, ends[late]])
+        self.most_waiting = max(self.most_waiting, self._waiting(), key=lambda state: state.bytes)
+        return [rows.take(np.flatnonzero(~late))]
 
-    def _take_matches(self, now: int) -> list[MatchRows]:
-        """The matches that no event at or after `now` can invalidate; invalidated ones are dropped.
+    def _decided(self, now: int) -> list[QueryRows]:
+        """The waiting matches that no event at or after `now` can invalidate; invalidated ones are dropped."""
+        rows: list[QueryRows] = []
+        if len(self.waiting):
+            valid = ~self.negated.invalidate(self.waiting, self.ends, self.tables, self.reach)
+            waits = self.waiting.window + self.reach >= now
+            rows = [self.waiting.take(np.flatnonzero(valid & ~waits))]
+            self.waiting, self.ends = self.waiting.take(np.flatnonzero(valid & waits)), self.ends[valid & waits]
+        self.negated.forget(now - self.reach)
+        return rows
 
-        Matches that waited come last: one that is also found without waiting is reported by the earlier decision.
+    def _grow(self) -> None:
+        """Makes room for more events or pointers."""
+        room = len(self.point)
+        self.stacks = grown(self.stacks, self.tables)
+        more = len(self.stacks.time) - room
+        if more:
+            self.point = wider(self.point, more)
+            self.term = wider(self.term, more if self.digests else 0)
+            self.search = widened(self.search, ("path", "pointer", "candidate"), more)
+            if isinstance(self.search, OperandSearch):
+                self.search = widened(self.search, ("saved",), more)
+
+
+class Negated:
+    """The events of negated types of a part, as far back as the spans reach: `times` and `points` of each type."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.tables = [part.tables for part in parts]
+        self.times: list[Ints] = [np.zeros(0, np.int64) for _ in parts]
+        self.points: list[Ints] = [np.zeros(0, np.int64) for _ in parts]
+
+    def follow(self, events: KernelEvents, points: Ints) -> KernelEvents:
+        """The events of a batch at these points, with columns `negated`: for each type, the time of the latest event
+        that is strictly older; then the points of the same.
         """
-        count = self.runs.counters[0]
-        size = int(count["matches"])
-        if not size or (self.waits and not count["settled"] and count["due"] >= now):
-            return []
-        matches = self.output.match[:size]
-        late = self.late[matches["end"]]
-        decided = ~late | (matches["decided"] < now)
-        decided[: count["settled"]] = True
-        lengths = np.diff(matches["stop"], prepend=0)
-        positions = self.output.positions[: count["written"]]
-        parts = [decided & matches["alive"] & waited for waited in (~late, late)]
-        rows = [self._rows(matches[chosen], lengths[chosen], positions[np.repeat(chosen, lengths)]) for chosen in parts]
-        left, places = matches[~decided], positions[np.repeat(~decided, lengths)]
-        left["stop"] = np.cumsum(lengths[~decided])
-        self.output.match[: len(left)] = left
-        self.output.positions[: len(places)] = places
-        count["matches"], count["written"], count["settled"] = len(left), len(places), 0
-        count["due"] = left["decided"].min(initial=END)
-        return [part for part in rows if len(part)]
+        types, size = len(self.tables), len(points)
+        if not types:
+            return events
+        changes = np.append(True, np.diff(events.time) > 0)[:size]  # begin a time stamp
+        first = np.maximum.accumulate(np.where(changes, np.arange(size), 0))
+        negated = np.full((len(points) + 1, 2 * types), NEVER, np.int64)
+        for j, tables in enumerate(self.tables):
+            matches = np.diff(tables.binding_ptr)[events.kind] > 0
+            if tables.local[0] >= 0:
+                matches &= events.flags[tables.local[0]]
+            kept, before = len(self.times[j]), np.append(0, np.cumsum(matches))[first]
+            older = np.where(first > 0, kept, np.searchsorted(self.times[j], events.time[:1])) + before
+            self.times[j] = np.concatenate([self.times[j], events.time[matches]])
+            self.points[j] = np.concatenate([self.points[j], points[matches]])
+            for column, values in ((j, self.times[j]), (types + j, self.points[j])):
+                negated[:-1, column] = np.append(NEVER, values)[older]
+        return events._replace(negated=readonly(negated))
 
-    def _rows(self, matches: Records, lengths: Ints, positions: Ints) -> MatchRows:
-        times = np.stack([matches["first"], matches["last"]], axis=1)
-        return MatchRows(matches["decided"] - self.reach, np.append(0, np.cumsum(lengths)), positions, times)
+    def invalidate(self, matches: MatchRows, ends: Ints, tables: Tables, reach: int) -> Flags:
+        """Which matches, whose last events have positions `ends`, a later event of a trailing NOT invalidates."""
+        assert matches.times is not None
+        invalid = np.zeros(len(matches), np.bool_)
+        for p in np.unique(ends):
+            for j in tables.trailing[tables.trailing_ptr[p] : tables.trailing_ptr[p + 1]]:
+                later = np.searchsorted(self.times[j], matches.times[:, 1], side="right")
+                point = np.append(self.points[j], LATEST)[later]
+                invalid |= (ends == p) & (point <= matches.window + reach)
+        return invalid
 
-    def _make_room(self, full: bool) -> None:
-        """Grows the arrays: of matches if many wait, otherwise of instances."""
-        count, room = self.runs.counters[0], len(self.runs.instance)
-        if full:
-            if 2 * count["matches"] > len(self.output.match):
-                self.output = widened(self.output, ("match",), len(self.output.match))
-            if 2 * count["written"] > len(self.output.positions) - room:
-                self.output = widened(self.output, ("positions",), len(self.output.positions))
-            return
-        if 2 * count["base"] >= room:
-            drop_expired(self.runs)
-            return
-        self.runs = widened(self.runs, ("instance", "ints", "reals"), room)
-        self.runs = self.runs._replace(pointer=wider(self.runs.pointer, room, axis=0))
-        self.search = widened(self.search, ("path", "choice", "candidate", "term", "saved"), room)
-        self.output = widened(self.output, ("positions",), room)
+    def forget(self, before: int) -> None:
+        """Drops the events before a point."""
+        for j, points in enumerate(self.points):
+            first = int(np.searchsorted(points, before))
+            self.times[j], self.points[j] = self.times[j][first:], points[first:]
 
 
-def tables_of_automaton(part: Part) -> SpanTables:
-    """Tables of the automaton's positions and transitions; a negated sub-pattern is a single type."""
-    positions, transitions = part.automaton.positions, part.automaton.transitions
-    p, tables, negated = len(positions), part.tables, [negation.tables for negation in part.negations]
-    steps = [[t for t in transitions if t.target == n and t.source != n] for n in range(p)]
-    enter_ptr, source = csr([t.source for t in into] for into in steps)
-    before, after = np.zeros((2, len(negated), p), np.bool_)
-    for n, position in enumerate(positions):
-        before[sorted((position.start or frozenset()).union(*(t.negations for t in steps[n]))), n] = True
-        after[sorted(position.end or ()), n] = True
-    starts = tables.binding_ptr
-    binding_ptr, binding = csr(
-        [
-            *tables.binding[starts[code] : starts[code + 1]],
-            *(p + j for j, absent in enumerate(negated) if absent.binding_ptr[code] < absent.binding_ptr[code + 1]),
-        ]
-        for code in range(len(starts) - 1)
-    )
-    return SpanTables(
-        binding_ptr,
-        binding,
-        np.concatenate([tables.local, *(negation.local for negation in negated)]),
-        enter_ptr,
-        source,
-        np.array([bool(t.negations) for into in steps for t in into], np.bool_),
-        np.array([any(t.source == t.target == n for t in transitions) for n in range(p)], np.bool_),
-        tables.start,
-        tables.end,
-        before,
-        after,
-        tables.pairwise,
-        tables.pair_left,
-        tables.pair_right,
-    )
-
-
-def tables_of_and(part: ClausePart) -> SpanTables:
-    """Tables of the operands (single types); each can precede every other one."""
+def tables_of_and(part: ClausePart) -> Tables:
+    """Tables of the operands (single types): each event can follow one of every operand."""
     tables, m = part.tables, len(part.clause.operands)
-    whole, nothing = np.ones(m, np.bool_), np.zeros((0, m), np.bool_)
+    whole, none, no_lists = np.ones(m, np.bool_), np.zeros(0, np.int64), np.zeros(m + 1, np.int64)
     pairs = np.repeat(np.arange(m * m), np.diff(tables.pairs.ptr))
-    return SpanTables(
-        tables.binding_ptr,
-        tables.binding,
-        tables.local,
-        *csr([range(m)] * m),
-        np.zeros(m * m, np.bool_),
-        np.array([operand.kleene for operand in part.clause.operands], np.bool_),
-        whole,
-        whole,
-        nothing,
-        nothing,
-        Predicates(np.arange(len(pairs) + 1), tables.pairs.one),
-        np.arange(m) == pairs[:, None] // m,
-        np.arange(m) == pairs[:, None] % m,
+    nothing = Weights(np.zeros((0, m), np.bool_), none)
+    enter_ptr, source = csr([range(m)] * m)
+    return Tables(
+        binding_ptr=tables.binding_ptr,
+        binding=tables.binding,
+        enter_ptr=enter_ptr,
+        source=source,
+        between_ptr=np.zeros(m * m + 1, np.int64),
+        between=none,
+        start=whole,
+        end=whole,
+        leading_ptr=no_lists,
+        leading=none,
+        trailing_ptr=no_lists,
+        trailing=none,
+        local=tables.local,
+        adjacent=Predicates(np.zeros(m * m + 1, np.int64), tables.pairs.one[:0]),
+        pairwise=Predicates(np.arange(len(pairs) + 1), tables.pairs.one),
+        pair_left=np.arange(m) == pairs[:, None] // m,
+        pair_right=np.arange(m) == pairs[:, None] % m,
+        ring=nothing,
+        real=nothing,
+        least=nothing,
     )
 
 
-def _new_runs(tables: SpanTables, pointers: int, ints: int, reals: int) -> Runs:
-    negated = np.zeros(len(tables.before), records_of(NegatedRecord))
-    for name in ("time", "point", "older_time", "older_point"):
-        negated[name] = NEVER
-    count = np.zeros(1, records_of(CountersRecord))
-    count["due"] = END
-    return Runs(
-        np.zeros(FIRST_INSTANCES, records_of(InstanceRecord)),
-        np.zeros((ints, FIRST_INSTANCES), np.int64),
-        np.zeros((reals, FIRST_INSTANCES), np.float64),
-        np.zeros((FIRST_INSTANCES, pointers), np.int64),
-        np.full(len(tables.kleene), NONE, np.int64),
-        negated,
-        count,
-    )
+def kleene_of(part: ClausePart) -> Flags:
+    """bool[m]: whether each operand of an AND may bind several events."""
+    return np.array([operand.kleene for operand in part.clause.operands], np.bool_)
 
 
-def _new_search(room: int, operands: int) -> SpanSearch:
-    path, choice, candidate, saved = (np.zeros(room, np.int64) for _ in range(4))
-    candidate[:] = UNTRIED
-    return SpanSearch(path, choice, candidate, np.zeros(room, np.uint64), saved, np.full(operands, UNBOUND, np.int64))
+def _no_matches() -> MatchRows:
+    nothing = np.zeros(0, np.int64)
+    return MatchRows(nothing, np.zeros(1, np.int64), nothing, np.zeros((0, 2), np.int64))
+
+
+def new_search(room: int, *, roles: bool = False) -> Search:
+    """A search of trends of up to `room` events, with roles of so many if they are used."""
+    path, pointer, candidate, role = (np.zeros(size, np.int64) for size in (room, room, room, room if roles else 0))
+    return Search(path, pointer, candidate, role, np.zeros(1, records_of(ProgressRecord)))
+
+
+def _operand_search(room: int, kleene: Flags) -> OperandSearch:
+    path, pointer, candidate, saved = (np.zeros(room, np.int64) for _ in range(4))
+    progress = np.zeros(1, records_of(ProgressRecord))
+    progress["missing"] = len(kleene)
+    return OperandSearch(path, pointer, candidate, saved, np.full(len(kleene), LATEST, np.int64), kleene, progress)
 
 
 @cache
-def _shared_output(digests: bool) -> SpanMatches:
-    """Output arrays of the kernel. They are empty between two batches, so that all `SpanRuns` share them."""
+def _shared_sink(digests: bool, longest: int) -> SpanSink:
+    """A sink of matches of up to `longest` events. It is empty between two batches, so that all parts share it."""
+    nothing, output = np.zeros(0, np.uint64), np.zeros(1, records_of(OutputRecord))
     if digests:
-        return _new_output(0, 0, DIGESTS)
-    return _new_output(FOUND_SPANS, FOUND_PLACES, 0)
-
-
-def _new_output(matches: int, places: int, digests: int) -> SpanMatches:
-    def hashes() -> NDArray[np.uint64]:
-        return np.zeros(digests, np.uint64)
-
-    match = np.zeros(matches, records_of(WaitingRecord))
-    return SpanMatches(match, np.zeros(places, np.int64), np.zeros(digests, np.int64), hashes(), hashes())
+        spans = np.zeros(DIGESTED_SPANS, records_of(SpanDigestRecord))
+        return DigestedSpans(Digested(nothing, nothing, output), spans, np.zeros(1, np.int64))
+    offsets, positions = np.zeros(WRITTEN_SPANS + 1, np.int64), np.zeros(WRITTEN_EVENTS + longest, np.int64)
+    rows = Written(np.zeros(0, np.int64), offsets, positions, output)
+    return WrittenSpans(rows, np.zeros((WRITTEN_SPANS, 2), np.int64))

@@ -22,8 +22,11 @@ from cepbench.queries.tables import Tables
 
 ALONE = -2
 """In place of the `floor` of a pointer that leads to one event only."""
-COMPLETE = 3
-"""Besides the semantics, the kind of pointers for complete matches."""
+COMPLETE, UNORDERED = 3, 4
+"""Besides the semantics, kinds of pointers: for complete matches; and to all earlier events, of the same time too."""
+
+FROM_START, TO_END = 1, 2
+"""Marks of events: a path leads from a START event to it, and from it to an END event."""
 
 
 class StackCountsRecord:
@@ -87,7 +90,7 @@ def push_events(
         most = max(most, tables.enter_ptr[p + 1] - tables.enter_ptr[p])
     one_each = semantics == ANY and len(tables.adjacent.one) == 0
     for i in range(first, last):
-        if events.time[i] != count.now:
+        if events.time[i] != count.now or semantics == UNORDERED:
             _show(semantics, stacks)
             count.now = events.time[i]
         bindings = tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]
@@ -101,7 +104,7 @@ def push_events(
     return last
 
 
-@inner
+@inlined
 def _push(
     i: int, p: int, place: int, events: KernelEvents, tables: Tables, semantics: int, oldest: int, stacks: Stacks
 ) -> None:
@@ -114,7 +117,7 @@ def _push(
         floor = oldest
         for k in range(tables.between_ptr[e], tables.between_ptr[e + 1]):
             floor = max(floor, events.negated[i, tables.between[k]])
-        if semantics == ANY:
+        if semantics in (ANY, UNORDERED):
             _point_down(i, e, floor, events, tables, stacks)
         elif semantics != COMPLETE:
             _point_to_waiting(i, e, floor, events, tables, stacks)
@@ -142,7 +145,7 @@ def _point(target: int, floor: int, stacks: Stacks) -> None:
     stacks.counts[0].pointers = at + 1
 
 
-@inner
+@inlined
 def _point_down(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
     """Pointers over transition e under skip-till-any-match."""
     u = stacks.shown[tables.source[e]]
@@ -192,8 +195,8 @@ def _follows(v: int, i: int, p: int, events: KernelEvents, tables: Tables, stack
 
 
 @inner
-def is_continued(v: int, marks: Ints, stacks: Stacks) -> bool:
-    """Whether event v, at its position or at one that stands in for it, has a predecessor with bit 1 in `marks[V]`.
+def _is_continued(v: int, marks: Ints, stacks: Stacks) -> bool:
+    """Whether event v, at its position or at one that stands in for it, has a predecessor FROM_START, by `marks[V]`.
 
     Then a complete match does not start with v at its position. The places of an event are neighbors in the stacks.
     """
@@ -204,10 +207,64 @@ def is_continued(v: int, marks: Ints, stacks: Stacks) -> bool:
         for k in range(stacks.alike_ptr[p], stacks.alike_ptr[p + 1]):
             if stacks.alike[k] == stacks.position[w]:
                 for at in range(stacks.pointer_ptr[w], stacks.pointer_ptr[w + 1]):
-                    if stacks.target[at] != NONE and marks[stacks.target[at]] & 1:
+                    if stacks.target[at] != NONE and marks[stacks.target[at]] & FROM_START:
                         return True
         w += 1
     return False
+
+
+@inlined
+def reaches(at: int, u: int, stacks: Stacks) -> bool:
+    """Whether pointer `at` leads to event u of its stack. Events before the window have been dropped."""
+    return u != NONE and stacks.time[u] >= stacks.floor[at]
+
+
+@inlined
+def next_below(u: int, at: int, stacks: Stacks) -> int:
+    """The event to which pointer `at` leads after event u, or NONE."""
+    return NONE if stacks.floor[at] == ALONE else stacks.below[u]
+
+
+@kernel
+def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> tuple[int, int]:
+    """Numbers the live events of the window that starts at `earliest`: those that a match from a START to an END event
+    binds. Sets `number[V]`, NONE for others; returns their number, and that of the pairs that follow one another.
+
+    O(V + E) for V events and E pairs.
+    """
+    size = stacks.counts[0].events
+    for v in range(size):
+        number[v] = 0
+        if stacks.time[v] < earliest:
+            continue
+        number[v] = FROM_START if tables.start[stacks.position[v]] and not _is_continued(v, number, stacks) else 0
+        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+            u = stacks.target[at]
+            while reaches(at, u, stacks):
+                number[v] |= number[u]
+                u = next_below(u, at, stacks)
+    for v in range(size - 1, -1, -1):
+        if tables.end[stacks.position[v]] and number[v] & FROM_START:
+            number[v] |= TO_END
+        if number[v] & TO_END:
+            for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+                u = stacks.target[at]
+                while reaches(at, u, stacks):
+                    number[u] |= number[u] << 1 & TO_END
+                    u = next_below(u, at, stacks)
+    vertices, edges = 0, 0
+    for v in range(size):
+        if not number[v] & TO_END:
+            number[v] = NONE
+            continue
+        number[v] = vertices
+        vertices += 1
+        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
+            u = stacks.target[at]
+            while reaches(at, u, stacks):
+                edges += number[u] != NONE
+                u = next_below(u, at, stacks)
+    return vertices, edges
 
 
 @inner
@@ -222,7 +279,7 @@ def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: 
             stacks.taken[u] = True
 
 
-@inner
+@inlined
 def _show(semantics: int, stacks: Stacks) -> None:
     """Ends a time stamp: its events may now precede others."""
     count = stacks.counts[0]
@@ -242,11 +299,17 @@ def _show(semantics: int, stacks: Stacks) -> None:
 @kernel
 def drop_before(oldest: int, stacks: Stacks) -> int:
     """Forgets events before time `oldest` and renumbers the rest; returns how many were dropped."""
+    gone = int(np.searchsorted(stacks.time[: stacks.counts[0].events], oldest))
+    if gone > 0:
+        drop_first(gone, stacks)
+    return gone
+
+
+@kernel
+def drop_first(gone: int, stacks: Stacks) -> None:
+    """Forgets the first events and renumbers the rest. O(V + E)."""
     count = stacks.counts[0]
     size = count.events
-    gone = int(np.searchsorted(stacks.time[:size], oldest))
-    if gone == 0:
-        return 0
     removed = stacks.pointer_ptr[gone]
     for v in range(gone, size):
         w = v - gone
@@ -272,4 +335,3 @@ def drop_before(oldest: int, stacks: Stacks) -> int:
             kept += 1
             shown += w < count.shown
     count.events, count.pointers, count.waiting, count.shown = size - gone, count.pointers - removed, kept, shown
-    return gone

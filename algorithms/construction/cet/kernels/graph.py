@@ -7,10 +7,8 @@ from typing import NamedTuple
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.constants import NONE
-from cepbench.algorithms.engine.kernels.stacks import ALONE, Stacks, is_continued
+from cepbench.algorithms.engine.kernels.stacks import Stacks, next_below, reaches
 from cepbench.queries.tables import Tables
-
-FROM_START, TO_END = 1, 2
 
 
 class WindowGraph(NamedTuple):
@@ -71,58 +69,6 @@ def begins(v: int, low: int, graph: WindowGraph) -> bool:
     return graph.start[v] or (at < graph.in_ptr[v + 1] and graph.into[at] < low)
 
 
-@inlined
-def _reaches(at: int, u: int, stacks: Stacks) -> bool:
-    """Whether pointer `at` leads to event u of its stack. Events before the window have been dropped."""
-    return u != NONE and stacks.time[u] >= stacks.floor[at]
-
-
-@inlined
-def _next_below(u: int, at: int, stacks: Stacks) -> int:
-    return NONE if stacks.floor[at] == ALONE else stacks.below[u]
-
-
-@kernel
-def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> tuple[int, int]:
-    """Sets `number[v]` to the event's vertex, or NONE for a dead one; returns the number of vertices and edges.
-
-    O(V + E).
-    """
-    size = stacks.counts[0].events
-    for v in range(size):
-        number[v] = 0
-        if stacks.time[v] < earliest:
-            continue
-        number[v] = FROM_START if tables.start[stacks.position[v]] and not is_continued(v, number, stacks) else 0
-        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
-            u = stacks.target[at]
-            while _reaches(at, u, stacks):
-                number[v] |= number[u]
-                u = _next_below(u, at, stacks)
-    for v in range(size - 1, -1, -1):
-        if tables.end[stacks.position[v]] and number[v] & FROM_START:
-            number[v] |= TO_END
-        if number[v] & TO_END:
-            for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
-                u = stacks.target[at]
-                while _reaches(at, u, stacks):
-                    number[u] |= number[u] << 1 & TO_END
-                    u = _next_below(u, at, stacks)
-    vertices, edges = 0, 0
-    for v in range(size):
-        if not number[v] & TO_END:
-            number[v] = NONE
-            continue
-        number[v] = vertices
-        vertices += 1
-        for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
-            u = stacks.target[at]
-            while _reaches(at, u, stacks):
-                edges += number[u] != NONE
-                u = _next_below(u, at, stacks)
-    return vertices, edges
-
-
 @kernel
 def lay_out(tables: Tables, stacks: Stacks, number: Ints, graph: WindowGraph) -> None:
     """Writes the live vertices and their in-edges, in any order; O(V + E)."""
@@ -136,11 +82,11 @@ def lay_out(tables: Tables, stacks: Stacks, number: Ints, graph: WindowGraph) ->
         graph.start[w], graph.end[w] = tables.start[stacks.position[v]], tables.end[stacks.position[v]]
         for at in range(stacks.pointer_ptr[v], stacks.pointer_ptr[v + 1]):
             u = stacks.target[at]
-            while _reaches(at, u, stacks):
+            while reaches(at, u, stacks):
                 if number[u] != NONE:
                     graph.into[edges] = number[u]
                     edges += 1
-                u = _next_below(u, at, stacks)
+                u = next_below(u, at, stacks)
         graph.in_ptr[w + 1] = edges
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.construction.sase.algorithm import Sase
-from cepbench.algorithms.construction.sase.detection import FIRST_INSTANCES, FOUND_SPANS
+from cepbench.algorithms.construction.sase.detection import WRITTEN_SPANS
 from cepbench.algorithms.engine.kernels.ticks import READABLE
+from cepbench.algorithms.engine.window_stacks import FIRST_EVENTS
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.rows import MatchRows, Rows
 from cepbench.events.batch import EventBatch
@@ -130,7 +131,7 @@ def test_more_matches_than_the_output_has_room_for() -> None:
     for text in ("A+", "SEQ(A+, NOT B)"):
         query = parse_query(f"PATTERN {text} WITHIN 20 s PER MATCH")
         frame = run(Sase(), query, split(events, (9,)))
-        assert len(frame) == len({tuple(match) for match in frame["match"]}) == 2**17 - 1 > FOUND_SPANS
+        assert len(frame) == len({tuple(match) for match in frame["match"]}) == 2**17 - 1 > WRITTEN_SPANS
         plain, summarised = (answer_of(Sase(), query, [events], summarised=flag) for flag in (False, True))
         assert plain.digest() == summarised.digest()
         assert summarised.matches == 2**17 - 1
@@ -148,8 +149,8 @@ def test_digests_of_more_points_than_there_is_room_for() -> None:
 
 
 @pytest.mark.parametrize("joined", [", ", " AND "])
-def test_more_instances_than_the_stacks_have_room_for(joined: str) -> None:
-    size = 3 * FIRST_INSTANCES
+def test_more_events_than_the_stacks_have_room_for(joined: str) -> None:
+    size = 3 * FIRST_EVENTS
     events = batch([{"time": time, "type": "ABC"[time % 3], "x": time % 7} for time in range(size)])
     text = f"PATTERN {joined.join('ABC')} WHERE A.x < C.x"
     wide = parse_query(f"{text} WITHIN {size} s PER MATCH")
@@ -171,7 +172,7 @@ def test_more_instances_than_the_stacks_have_room_for(joined: str) -> None:
             assert answers.matches == expected
     if joined == " AND ":
         assert answer_of(Sase(), wide, [events], summarised=True).matches == sum(
-            FIRST_INSTANCES for a in by_type[0] for c in by_type[2] if a % 7 < c % 7
+            FIRST_EVENTS for a in by_type[0] for c in by_type[2] if a % 7 < c % 7
         )
 
 
@@ -192,10 +193,10 @@ def test_a_long_stream_agrees_with_the_oracle() -> None:
 
 
 @pytest.mark.parametrize("unordered", [False, True])
-def test_pointers_follow_when_expired_instances_are_dropped(unordered: bool) -> None:
+def test_pointers_follow_when_expired_events_are_dropped(unordered: bool) -> None:
     """Events come faster after some were dropped, so that live ones are overwritten where they were before."""
-    size, reach = 6 * FIRST_INSTANCES, FIRST_INSTANCES // 3
-    steps = [1 if n // FIRST_INSTANCES % 2 == 0 else n % 8 == 0 for n in range(size)]
+    size, reach = 6 * FIRST_EVENTS, FIRST_EVENTS // 3
+    steps = [1 if n // FIRST_EVENTS % 2 == 0 else n % 8 == 0 for n in range(size)]
     time = np.cumsum(steps)
     plain = [{"time": int(time[n]), "type": "ABC"[n * n // 7 % 3], "x": n * 11 // 5 % 9} for n in range(size)]
     joined = "A AND B AND C" if unordered else "A, B, C"
@@ -215,14 +216,14 @@ def test_pointers_follow_when_expired_instances_are_dropped(unordered: bool) -> 
         assert answer_of(Sase(), query, split(events, cuts), summarised=True).matches == expected
 
 
-def test_instances_out_of_reach_are_dropped() -> None:
-    events = batch([{"time": time, "type": "A"} for time in range(20 * FIRST_INSTANCES)])
+def test_events_out_of_reach_are_dropped() -> None:
+    events = batch([{"time": time, "type": "A"} for time in range(20 * FIRST_EVENTS)])
     made = executor("SEQ(A, B) WITHIN 4 s", events)
     made.process(events.slice(0, 10))
     before = made.state()
-    made.process(events.slice(10, 20 * FIRST_INSTANCES))
+    made.process(events.slice(10, 20 * FIRST_EVENTS))
     assert made.state() == before
-    assert before.kinds == {"events": 5, "edges": 10, "trends": 0}
+    assert before.kinds == {"events": 5, "edges": 0, "trends": 0}
 
 
 def test_the_state_holds_what_waits_for_the_end_of_its_span() -> None:
@@ -230,12 +231,12 @@ def test_the_state_holds_what_waits_for_the_end_of_its_span() -> None:
     made = executor("SEQ(A, B, NOT N) WITHIN 4 s", events)
     made.process(events.slice(0, 3))
     waiting = made.state()
-    assert waiting.kinds == {"events": 3, "edges": 6, "trends": 3}
+    assert waiting.kinds == {"events": 3, "edges": 1, "trends": 3}
     assert matches(made.process(events.slice(3, 4))) == [[0, 2], [1, 2]]
     assert made.state().bytes <= waiting.bytes + StateSize(8 * 8).bytes
     made.process(events.slice(4, 6))
     made.state()
-    assert made.state().kinds == {"events": 1, "edges": 2, "trends": 1}
+    assert made.state().kinds == {"events": 1, "edges": 0, "trends": 1}
 
 
 @pytest.mark.parametrize("summarised", [True, False])
