@@ -65,6 +65,9 @@ one = click.option(
 @click.option(
     "--format", "form", type=click.Choice(FORMS), help="Format of the answer; by default that of the file, or table."
 )
+@click.option(
+    "--explain", is_flag=True, help="Show how the queries are evaluated, such as the SQL of duckdb; run nothing."
+)
 @counted
 @where
 @reading
@@ -88,6 +91,7 @@ def query(
     algorithm: str,
     output: Path | None,
     form: str | None,
+    explain: bool,
     arithmetic: str,
     reading: Reading,
     timeout: float | None,
@@ -100,6 +104,13 @@ def query(
     Without --master the query runs in this process and needs no Java.
     """
     text = query_text(workload)
+    if explain:
+        if cluster.master is not None or form is not None:
+            raise click.UsageError("--explain shows a plan and runs nothing; leave --master and --format out")
+        from cepbench.pipeline.in_process import explanation_of
+
+        _put(f"{explanation_of(text, events, algorithm, arithmetic, reading, _notice)}\n".encode(), output)
+        return
     form = form or _form_of(output)
     if form == PARQUET and output is None:
         raise click.UsageError("the format parquet needs a file; give one by --output")
@@ -137,7 +148,11 @@ def _write(answer: "AnswerBuilder", arithmetic: str, form: str, output: Path | N
     named = rows.column_names if form == PARQUET else rows.columns
     if arithmetic == "modular" and "overflow" in named and rows["overflow"].to_numpy().any():
         _notice("some values are beyond 64 bits and left out; --arithmetic float gives their magnitude")
-    content = parquet_bytes(rows) if form == PARQUET else answer_text(rows, form).encode()
+    _put(parquet_bytes(rows) if form == PARQUET else answer_text(rows, form).encode(), output)
+
+
+def _put(content: bytes, output: Path | None) -> None:
+    """Prints a content, or writes it to a file."""
     if output is None:
         click.echo(content.decode(), nl=False)
     else:
