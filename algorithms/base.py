@@ -454,6 +454,10 @@ class Algorithm(ABC):
         """Runs the optimizer; by default there is nothing to decide."""
         return Plan(workload)
 
+    def explain(self, plan: Plan) -> str | None:
+        """The plan as text that shows how the queries are evaluated, such as SQL; None if there is no such text."""
+        return None
+
     def operator(self, plan: Plan) -> Operator:
         """A fresh operator for the keys of one partition of the stream; by default `PerKey` with `executor`."""
         return PerKey(partial(self.executor, plan), plan.workload)

@@ -138,6 +138,22 @@ FLINK = Paper(
     kind="article",
 )
 
+DUCKDB = Paper(
+    "raasveldt2019duckdb",
+    'Mark Raasveldt and Hannes M{\\"u}hleisen',
+    "{DuckDB}: an embeddable analytical database",
+    "SIGMOD",
+    2019,
+    "1981--1984",
+)
+JOINS = Paper(
+    "ziehn2024bridging",
+    "Ariane Ziehn and Philipp M. Grulich and Steffen Zeuch and Volker Markl",
+    "Bridging the gap: Complex event processing on stream processing systems",
+    "EDBT",
+    2024,
+)
+
 PAPERS: dict[str, tuple[Paper, ...]] = {
     "sase": (SASE, SASE_COMPLEXITY),
     "greta": (GRETA, DISSERTATION),
@@ -152,6 +168,7 @@ PAPERS: dict[str, tuple[Paper, ...]] = {
     "core": (CORE,),
     "core-engine": (CORE,),
     "flink": (FLINK, DISSERTATION),
+    "duckdb": (DUCKDB, JOINS),
 }
 """By the name of the algorithm, the one that introduced it first."""
 

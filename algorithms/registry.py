@@ -25,6 +25,7 @@ CLASSES = {
     "mcep": "detection.mcep.algorithm.Mcep",
     "core": "detection.core.algorithm.Core",
     "flink": "external.flink.algorithm.Flink",
+    "duckdb": "external.duckdb.algorithm.DuckDB",
     "core-engine": "external.core_engine.algorithm.CoreEngine",
 }
 """The classes by name. They are imported on first use: with their kernels, all take as long as a short query."""

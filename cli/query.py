@@ -66,6 +66,9 @@ one = click.option(
 @click.option(
     "--format", "form", type=click.Choice(FORMS), help="Format of the answer; by default that of the file, or table."
 )
+@click.option(
+    "--explain", is_flag=True, help="Show how the queries are evaluated, such as the SQL of duckdb; run nothing."
+)
 @counted
 @where
 @reading
@@ -89,6 +92,7 @@ def query(
     algorithm: str,
     output: Path | None,
     form: str | None,
+    explain: bool,
     arithmetic: str,
     reading: Reading,
     timeout: float | None,
@@ -101,6 +105,13 @@ def query(
     Without --master the query runs in this process and needs no Java.
     """
     text = query_text(workload)
+    if explain:
+        if cluster.master is not None or form is not None:
+            raise click.UsageError("--explain shows a plan and runs nothing; leave --master and --format out")
+        from cepbench.pipeline.in_process import explanation_of
+
+        _put(f"{explanation_of(text, events, algorithm, arithmetic, reading, _notice)}\n".encode(), output)
+        return
     form = form or _form_of(output)
     if form == PARQUET and output is None:
         raise click.UsageError("the format parquet needs a file; give one by --output")
@@ -163,7 +174,7 @@ def _rendered(answer: "AnswerBuilder", arithmetic: str, form: str, notify: Calla
 
 
 def _put(content: bytes, output: Path | None) -> None:
-    """Prints an answer, or writes it to a file."""
+    """Prints a content, or writes it to a file."""
     if output is None:
         click.echo(content.decode(), nl=False)
     else:

@@ -10,7 +10,7 @@ import pandas as pd
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.engine.kernels.compilation import mark_compiled
 from cepbench.events.batch import EventBatch
-from cepbench.events.errors import InputError
+from cepbench.events.errors import CepbenchError, InputError
 from cepbench.events.files import InputEvents, check_needed, read_events, spelled_twice
 from cepbench.events.reading import Reading, reading_of
 from cepbench.events.schema import Schema
@@ -136,6 +136,27 @@ def answer_of(
             source.check_read(read)
     mark_compiled(system.name, arithmetic)
     return answer
+
+
+def explanation_of(
+    workload_text: str,
+    events: str | Path,
+    algorithm: str,
+    arithmetic: str = "modular",
+    reading: Reading | str = "s",
+    notify: Callable[[str], None] = warnings.warn,
+) -> str:
+    """How an algorithm evaluates queries on a stream, which is not run. Raises `CepbenchError` if it has no such text.
+
+    Parameters are those of `evaluate`.
+    """
+    queries, system = parse_supported(workload_text, algorithm)
+    source, statistics, _ = open_events(events, queries, reading, notify)
+    prepared = prepare(queries, system, source.schema, arithmetic, statistics)
+    texts = [text for job in prepared.jobs if (text := system.explain(job.plan)) is not None]
+    if not texts:
+        raise CepbenchError(f"{algorithm} has no plan to show as text; duckdb shows its SQL")
+    return "\n\n".join(texts)
 
 
 def _explained(error: QueryError, source: InputEvents | Stream, attributes: frozenset[str]) -> QueryError:

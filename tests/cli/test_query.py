@@ -210,3 +210,23 @@ def test_where_is_not_for_a_store(cepbench, query_file, moments, tmp_path):
     assert (
         "leave such rows out by --where 'x IS NOT NULL OR type != \"A\"' (of a store when it is imported)" in ended.err
     )
+
+
+def test_a_plan_is_shown_without_running_it(cepbench, query_file, event_file, tmp_path):
+    pytest.importorskip("duckdb")
+    shown = cepbench("query", "-q", query_file, "-e", event_file, "-a", "duckdb", "--explain")
+    assert shown.status == 0
+    assert shown.out.startswith("-- q1:\n-- RETURN COUNT(*)\n")
+    assert shown.out.endswith("\nGROUP BY key, k;\n")
+    target = tmp_path / "plan.sql"
+    assert cepbench("query", "-q", query_file, "-e", event_file, "-a", "duckdb", "--explain", "-o", target).out == ""
+    assert target.read_text() == shown.out
+
+
+def test_a_plan_that_cannot_be_shown(cepbench, query_file, event_file):
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "cogra", "--explain")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == "cepbench: cogra has no plan to show as text; duckdb shows its SQL\n"
+    ended = cepbench("query", "-q", query_file, "-e", event_file, "-a", "duckdb", "--explain", "--format", "csv")
+    assert ended.status == 2
+    assert "leave --master and --format out" in ended.err

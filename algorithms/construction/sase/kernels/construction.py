@@ -8,7 +8,7 @@ event: the sources of its transitions or, in an AND, any operand that is not bou
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
@@ -88,9 +88,9 @@ def construct(
 
 @inlined
 def extend(
-    earliest: int, lowest: int, tables: Tables, stacks: Stacks, search: Search | OperandSearch, sink: Sink
+    earliest: int, lowest: int, tables: Tables, stacks: Stacks, search: Search | OperandSearch, sink: Any
 ) -> bool:
-    """Constructs the trends that end with the root; False when the sink is full.
+    """Constructs the trends that end with the root for a `Sink`, or one of spans; False when the sink is full.
 
     An event that a leading negation precedes since `earliest` begins no trend.
     """

@@ -1,0 +1,1 @@
+"""DuckDB: a query as one SQL statement (docs/algorithms/duckdb.md)."""

@@ -1,0 +1,97 @@
+"""The connection to DuckDB: one per process, in memory, with one thread; and whether DuckDB is installed."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.events.errors import CepbenchError
+
+if TYPE_CHECKING:
+    import duckdb
+
+EXTRA = "pip install -e '.[duckdb]'"
+OLDEST = (2, 0)
+"""The oldest version that was tried."""
+
+INTERRUPTED = "Query interrupted"
+"""What DuckDB raises in place of the exception of a signal."""
+
+
+class DuckDBFailed(CepbenchError):
+    """DuckDB is missing, or did not execute a statement; the message has its reason."""
+
+
+@cache
+def missing() -> str | None:
+    """Why DuckDB cannot run on this machine, in one line; None if it can."""
+    try:
+        version = metadata.version("duckdb")
+    except metadata.PackageNotFoundError:
+        return f"DuckDB is not available: it is not installed ({EXTRA})"
+    number = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if number < OLDEST:
+        return f"DuckDB is not available: version {version} is too old, it needs {'.'.join(map(str, OLDEST))} ({EXTRA})"
+    return None
+
+
+def rows_of_statement(sql: str, events: Mapping[str, NDArray[Any]]) -> pa.Table:
+    """The rows that a statement returns for the table `events`, which DuckDB reads in place.
+
+    Raises `DuckDBFailed` and `NotEnoughMemory`.
+    """
+    import duckdb
+
+    connection = current()
+    try:
+        connection.register("events", pa.table(dict(events)))
+        with warnings.catch_warnings():
+            # It advises `connection.sql(...)`, which copies no rows, but plans each statement twice.
+            warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
+            return connection.execute(sql).to_arrow_table()
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
+        raise NotEnoughMemory(f"DuckDB: {_first_line(error)}") from None
+    except RuntimeError as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from error
+        raise
+    except duckdb.Error as error:
+        raise DuckDBFailed(f"DuckDB did not execute a statement: {_first_line(error)}") from None
+    finally:
+        connection.unregister("events")
+
+
+def current() -> duckdb.DuckDBPyConnection:
+    """The connection of this process, which a fork does not inherit. Raises `DuckDBFailed`."""
+    pid = os.getpid()
+    if pid not in _connections:
+        reason = missing()
+        if reason is not None:
+            raise DuckDBFailed(reason)
+        import duckdb
+
+        _connections[pid] = duckdb.connect(":memory:", config={"threads": 1, "temp_directory": ""})
+    return _connections[pid]
+
+
+def numbers(column: pa.ChunkedArray, nothing: int | float = 0) -> NDArray[Any]:
+    """A column as an array; `nothing` replaces null."""
+    values: NDArray[Any] = column.fill_null(nothing).to_numpy()
+    return np.ascontiguousarray(values)
+
+
+_connections: dict[int, duckdb.DuckDBPyConnection] = {}
+"""By process: a fork keeps that of its parent, unused."""
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
