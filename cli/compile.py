@@ -26,9 +26,9 @@ def compile_command(algorithms: tuple[str, ...], arithmetic: str) -> None:
     Compiles for all algorithms, plug-ins included, or for the ALGORITHMs. Kernels are compiled once and kept; without
     this command the first query of an algorithm waits for them.
     """
-    from cepbench.algorithms.engine.kernels.compilation import check_compiled
     from cepbench.algorithms.registry import algorithms as all_algorithms
     from cepbench.algorithms.registry import make
+    from cepbench.pipeline.plain import check_compiled
     from cepbench.pipeline.warmup import warm_up_common
 
     check_compiled()

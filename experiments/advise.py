@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from cepbench.algorithms.base import Algorithm
-from cepbench.algorithms.engine.kernels.compilation import check_compiled
 from cepbench.algorithms.registry import chosen
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import InputError
@@ -30,6 +29,7 @@ from cepbench.pipeline.in_process import whole_stream
 from cepbench.pipeline.keys import key_codes
 from cepbench.pipeline.measured_task import burst_window
 from cepbench.pipeline.occupancy import occupancy
+from cepbench.pipeline.plain import check_compiled
 from cepbench.pipeline.trial import NOT_TRIED, Prefix, Trial, counted, tried
 from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
 from cepbench.queries.model import Query

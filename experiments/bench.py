@@ -13,7 +13,6 @@ import pandas as pd
 import yaml
 
 from cepbench.algorithms.base import Algorithm, UnsupportedQuery
-from cepbench.algorithms.engine.kernels.compilation import check_compiled
 from cepbench.algorithms.plugins import is_plugin
 from cepbench.algorithms.registry import chosen, make
 from cepbench.events.errors import InputError
@@ -34,6 +33,7 @@ from cepbench.pipeline.jobs import check_supported
 from cepbench.pipeline.measured import Session, measure_cell, measuring_session
 from cepbench.pipeline.measured_task import MeasuredRun
 from cepbench.pipeline.outcome import Outcome
+from cepbench.pipeline.plain import check_compiled
 from cepbench.pipeline.store import Stream, is_store, read_stream, stream_batches
 from cepbench.queries.model import Query
 from cepbench.queries.workloads import parse_workload

@@ -14,7 +14,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-from cepbench.algorithms.engine.kernels.compilation import check_compiled
 from cepbench.algorithms.registry import make
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments.cell_files import CellFiles, locked
@@ -46,6 +45,7 @@ from cepbench.pipeline.measured import (
 from cepbench.pipeline.measured_task import MeasuredRun
 from cepbench.pipeline.outcome import Outcome
 from cepbench.pipeline.parts import DamagedStore
+from cepbench.pipeline.plain import check_compiled
 from cepbench.pipeline.probe import check_workers, described
 from cepbench.pipeline.session import slot_count, wait_for_slots
 

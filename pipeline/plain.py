@@ -25,6 +25,10 @@ SECONDS = 10.0
 _Answer = TypeVar("_Answer")
 
 
+class PlainKernels(CepbenchError):
+    """Kernels that run as plain Python were to be compiled or measured."""
+
+
 def is_faster(algorithm: str, arithmetic: str, events: Path) -> bool:
     """Whether plain Python has the answer first: of an algorithm (its specification) of which no kernel is compiled,
     on a few events. `NUMBA_DISABLE_JIT` decides otherwise.
@@ -61,6 +65,14 @@ def in_plain_python(work: Callable[[], _Answer]) -> _Answer | None:
             return answer
         except (ForkTooLong, ForkDied, ForkLost):
             return None
+
+
+def check_compiled() -> None:
+    """Raises `PlainKernels`: a measurement of kernels that are not compiled would mean nothing."""
+    from cepbench.algorithms.engine.kernels.compilation import is_plain
+
+    if is_plain():
+        raise PlainKernels("with NUMBA_DISABLE_JIT=1 kernels run as plain Python, and are not measured; unset it")
 
 
 def _are_few(events: Path) -> bool:

@@ -6,11 +6,12 @@ import sys
 import time
 from pathlib import Path
 
+import numba
 import pandas as pd
 import pytest
 
 from cepbench.pipeline import plain
-from cepbench.pipeline.plain import MOST_EVENTS, in_plain_python, is_faster
+from cepbench.pipeline.plain import MOST_EVENTS, PlainKernels, check_compiled, in_plain_python, is_faster
 
 HEADING = "time,type,x\n"
 QUERY = "RETURN COUNT(*), SUM(A.x) PATTERN SEQ(A+, B) WITHIN 10 s"
@@ -103,3 +104,10 @@ def test_a_query_says_so_and_has_the_same_answer(tmp_path: Path) -> None:
     assert asked.stderr == ""
     assert chosen.stdout == asked.stdout
     assert chosen.stdout.splitlines()[1:] == ["q1,0,10,3,24,False", "q1,10,20,1,1,False"]
+
+
+def test_plain_python_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_compiled()
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    with pytest.raises(PlainKernels, match="plain Python"):
+        check_compiled()

@@ -24,8 +24,6 @@ from numba import njit
 from numba.core.caching import FunctionCache
 from numba.core.event import Listener, install_listener
 
-from cepbench.events.errors import CepbenchError
-
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "_nrt": False,
@@ -64,10 +62,6 @@ def _without_blas() -> None:
 _without_blas()
 
 
-class PlainKernels(CepbenchError):
-    """Kernels that run as plain Python were to be compiled or measured."""
-
-
 def is_plain() -> bool:
     """Whether kernels run as plain Python."""
     config: Any = numba.config
@@ -78,12 +72,6 @@ def run_plain() -> None:
     """Runs the kernels of all modules that this process imports from now on as plain Python."""
     config: Any = numba.config
     config.DISABLE_JIT = True
-
-
-def check_compiled() -> None:
-    """Raises `PlainKernels`: a measurement of kernels that are not compiled would mean nothing."""
-    if is_plain():
-        raise PlainKernels("with NUMBA_DISABLE_JIT=1 kernels run as plain Python, and are not measured; unset it")
 
 
 def sources(module: Path) -> tuple[Path, ...]:

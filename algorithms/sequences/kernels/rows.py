@@ -21,7 +21,7 @@ from cepbench.queries.records import Records
 
 @inlined
 def copy_word(values: Values, to: int, at: int) -> None:
-    """Copies a word, whatever its kind, and its flag."""
+    """Copies a word, of any kind, and its flag."""
     values.ints[to] = values.ints[at]
     values.over[to] = values.over[at]
 

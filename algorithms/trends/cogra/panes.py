@@ -13,8 +13,9 @@ from cepbench.algorithms.engine.kernels.growth import widened, wider
 from cepbench.algorithms.engine.lanes import CellLanes, mapped
 from cepbench.algorithms.engine.negation import negations_of
 from cepbench.algorithms.engine.peak import Sizes
+from cepbench.algorithms.trends.cogra.kernels import panes as kernels
 from cepbench.algorithms.trends.cogra.kernels.pane_tables import PaneCells, Panes, new_pane_cells, pane_tables_of
-from cepbench.algorithms.trends.cogra.kernels.panes import aggregate_panes_keys, end_pane, live_cells
+from cepbench.algorithms.trends.cogra.kernels.panes import aggregate_panes_keys, end_pane
 from cepbench.algorithms.trends.online.kernels.type_tables import is_common, words_by_shape
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
@@ -61,7 +62,7 @@ class PaneGrained(CellLanes):
         event so far, none.
         """
         progress, clocks = self.lanes.progress[:, 0], self.clocks
-        live = in_python(live_cells)(self.maps, progress["back"], progress["front"], clocks["touched"])
+        live = in_python(kernels.live_cells)(self.maps, progress["back"], progress["front"], clocks["touched"])
         return np.where(clocks["now"] >= 0, live, 0)
 
     def ended(self) -> PaneCells:
