@@ -200,7 +200,8 @@ def no_events(ints: int, reals: int, gaps: int) -> Arrived:
         np.zeros((ints, FIRST_EVENTS), np.int64),
         np.zeros((reals, FIRST_EVENTS), np.float64),
         np.zeros((gaps, FIRST_EVENTS), np.int64),
-        np.full((2, gaps), -1, np.int64),
+        np.full(gaps, -1, np.int64),
+        np.full(gaps, -1, np.int64),
         counters,
     )
 

@@ -61,7 +61,7 @@ class Arrived(NamedTuple):
     - `time[V]`, `window[V]` (the last that contains the event), `ints[I, V]`, `reals[F, V]`.
     - `barrier[G, V]`: the latest event negated in gap g before the event's time, or -1: an earlier event can come
       directly before this one across the gap if its time is not before the barrier.
-    - `negated[2, G]`: the latest negated event before the current time, and up to it.
+    - `negated_before[G]`, `negated[G]`: the latest negated event before the current time, and up to it.
     - `counters[1]`: `CountersRecord`.
     """
 
@@ -70,6 +70,7 @@ class Arrived(NamedTuple):
     ints: Ints
     reals: Reals
     barrier: Ints
+    negated_before: Ints
     negated: Ints
     counters: Records
 
@@ -105,8 +106,8 @@ def arrive(
             continue
         if batch.time[i] != count.now:
             count.now = batch.time[i]
-            for g in range(arrived.negated.shape[1]):
-                arrived.negated[0, g] = arrived.negated[1, g]
+            for g in range(len(arrived.negated)):
+                arrived.negated_before[g] = arrived.negated[g]
         at = count.stored
         kept = False
         for k in range(symbols.symbol_ptr[batch.kind[i]], symbols.symbol_ptr[batch.kind[i] + 1]):
@@ -114,7 +115,7 @@ def arrive(
             if not fits(symbols.local[s], i, batch):
                 continue
             for n in range(symbols.negates_ptr[s], symbols.negates_ptr[s + 1]):
-                arrived.negated[1, symbols.negates[n]] = batch.time[i]
+                arrived.negated[symbols.negates[n]] = batch.time[i]
             if symbols.stored[s]:
                 kept = True
                 row = stores.begin[s] + stores.size[s]
@@ -128,8 +129,8 @@ def arrive(
                 arrived.ints[c, at] = batch.ints[c, i]
             for c in range(batch.reals.shape[0]):
                 arrived.reals[c, at] = batch.reals[c, i]
-            for g in range(arrived.negated.shape[1]):
-                arrived.barrier[g, at] = arrived.negated[0, g]
+            for g in range(len(arrived.negated)):
+                arrived.barrier[g, at] = arrived.negated_before[g]
             count.stored = at + 1
 
 
