@@ -1,4 +1,6 @@
-"""Arenas: tables that kernels fill. Kernels own no arrays, so they name a full table, which their caller doubles."""
+"""Arenas: tables that kernels fill. A kernel owns no array: it returns the number of a full table, and `Arena.run`
+doubles that table.
+"""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Lanes(KeyedOperator):
         The state of a key before its first event, a named tuple of arrays; `lanes` holds copies of it, with a first
         axis of keys.
     arena
-        Named tuple of arrays that all keys share, which `grow` makes larger.
+        Named tuple of the arrays that all keys share, which `grow` enlarges; not an `engine.arena.Arena`.
     window
         The time window.
     columns

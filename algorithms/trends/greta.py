@@ -21,7 +21,7 @@ class Greta(IndependentAlgorithm):
     which each lies in k windows. One graph (`online.kernels.store`) serves all overlapping windows; vertices lie in
     time panes by type and, for range predicates, in the order of an attribute (Section 11.4). Graphs of negative
     sub-patterns are summarized by the latest START of their finished trends, which invalidates the same events (Section
-    11.2, `kernels.negation`).
+    11.2, `engine.kernels.negation`).
 
     Departures: a sorted block of at most 256 vertices replaces the tree index; simultaneous events are one
     stream transaction, in which none precedes another; for a trailing NOT of one event, finished trends are one sum,

@@ -31,7 +31,8 @@ from cepbench.algorithms.detection.core.kernels.enumeration import (
 )
 from cepbench.algorithms.detection.core.kernels.update import update
 from cepbench.algorithms.engine.arena import Arena, Table
-from cepbench.algorithms.engine.kernels.arrays import NONE, readonly
+from cepbench.algorithms.engine.kernels.arrays import readonly
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.rows import MatchDigests, MatchRows
 from cepbench.queries.compile import Part

@@ -7,8 +7,6 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from cepbench.algorithms.engine.kernels.constants import NONE as NONE
-
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Reals = NDArray[np.float64]

@@ -81,15 +81,15 @@ def words_of(layout: Layout) -> Words:
 
 @inlined
 def with_words(cells: Cells, words: Words) -> Cells:
-    """The same cells, of whose words a kernel knows when it is compiled."""
+    """The same cells with other `words`, such as words that a kernel knows when it is compiled."""
     return Cells(cells.counts, cells.reals, cells.ints, cells.over, words)
 
 
 class Weighing(NamedTuple):
     """Which positions count for which channels, as in `queries.tables.Tables`.
 
-    Where expressions are shared, there is one behind the positions for which every channel counts: so do the
-    coefficients of an expression, wherever its events come from.
+    Where queries share expressions, one extra position comes last, for which every channel counts. The coefficients of
+    expressions use it.
     """
 
     ring: Weights
@@ -173,7 +173,7 @@ def product_exceeds(a: np.uint64, b: np.uint64) -> bool:
 
 @inlined
 def times(x: Any, x_over: bool, y: Any, y_over: bool, nothing: Any, modular: bool) -> tuple[Any, bool]:
-    """A product, and whether it overflowed; `nothing` is the 0 of its type, which infinity times 0 is, too."""
+    """A product, and whether it overflowed. Infinity times 0 is `nothing`, the 0 of the type of counts."""
     if (x == 0 and not x_over) or (y == 0 and not y_over):
         return nothing, False
     over = x_over or y_over or (modular and product_exceeds(np.uint64(x), np.uint64(y)))
@@ -182,9 +182,9 @@ def times(x: Any, x_over: bool, y: Any, y_over: bool, nothing: Any, modular: boo
 
 @inlined
 def add_product(to: Cells, i: Place, cells: Cells, s: Place, v: Place, weights: Weighing | None, p: int) -> None:
-    """Adds to cell i the trends that a trend of cell v, followed by a part of one of cell s, is: all pairs of both.
+    """Adds to cell i all pairs of a trend of cell v and a part of cell s, each as one trend, in either order.
 
-    Of the part, only the channels matter for which events at position p count; without `weights` all do.
+    With `weights`, cell s contributes only the channels for which events at position p count.
     """
     if is_empty(cells, s) or is_empty(cells, v):
         return
@@ -246,8 +246,8 @@ def counts_only(cells: Cells) -> bool:
 
 
 @inlined
-def is_modular(cells: Cells) -> bool:
-    """Whether counts wrap at 2**64, known from their dtype."""
+def is_modular(cells: Any) -> bool:
+    """Whether `cells.counts` wrap at 2**64, known from their dtype."""
     modular: bool = cells.counts.dtype.type(0.5) == cells.counts.dtype.type(0)
     return modular
 

@@ -1,8 +1,8 @@
 """The windows that are open at a time: window k covers [k * slide, k * slide + within).
 
-A clock also holds the largest state, which rises and falls inside a call. It only grows between two boundaries of
-windows or time stamps, so a kernel notes it there, before it drops anything. Another array among the arguments of small
-kernels slowed them down by a fifth.
+A clock also holds the largest state. The state rises and falls inside a call, but only grows between two boundaries of
+windows or time stamps. So a kernel notes the state at a boundary, before it drops anything. A separate array among the
+arguments of small kernels slowed them down by a fifth.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from cepbench.queries.records import Records, records_of
 class ClockRecord:
     """The clock of a key.
 
-    - `now`: the current time. `low`, `high`: the lowest and the highest window opened so far. None of them goes back.
-    - What events of the current time add may wait until it ends: `touched` slots have such trends. `occupied`: an event
-      came at the current time, up to which otherwise only windows were closed.
+    - `now`: the current time. The open windows are `low..high`; none is open if `low > high`. None of these decreases.
+    - `touched`: slots whose new trends wait until the current time ends. `occupied`: an event of the current time came
+      that the cells do not show yet.
     - `window_cells`: cells of an open window. `most_cells`: the most cells of open windows and of others, as those of
       trends that wait, since the last report.
     """

@@ -13,7 +13,9 @@ SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CON
 NONE = -1
 """The number of no object: of no block, list, vertex or condition."""
 END = np.uint64(2**64 - 1)
-"""Ends a list of unsigned numbers. A loop to it is not vectorized, which would cost more than short lists take."""
+"""Ends a list of unsigned numbers (`events.windows.END` is a time). The compiler does not vectorize a loop to END; for
+short lists, vectorizing costs more than it saves.
+"""
 
 NEVER = -1
 """A time before all others."""

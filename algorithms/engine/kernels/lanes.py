@@ -30,7 +30,7 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents
 DONE, ROWS, ROOM = 0, 1, 2
 """Why a kernel stopped: it is done; the rows must be taken first; its lane or arena must grow first."""
 
-_NONE: Any = np.int64(0)
+_NO_ROWS: Any = np.int64(0)
 """No rows yet. For the literal 0 Numba would compile each `advance` a second time."""
 
 _States = TypeVar("_States")
@@ -87,7 +87,7 @@ def over_keys(
     """Processes keys `at..`, the first of them from event `done` on; returns (next key, next event, rows written, why
     it stopped). O(1) per key in addition to its events.
     """
-    written = _NONE
+    written = _NO_ROWS
     keys, offsets, events, until, ends = calls.keys, calls.offsets, calls.events, calls.until, calls.ends
     for j in range(at, len(keys)):
         key, begin, stop, before = keys[j], offsets[j], offsets[j + 1], written

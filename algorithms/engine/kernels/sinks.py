@@ -1,7 +1,7 @@
-"""Sinks: what becomes of a constructed match. It is written, digested, or aggregated.
+"""Sinks: a sink takes constructed matches, and writes, digests or aggregates them.
 
-A traversal hands its matches to a sink, a named tuple. Which code that runs depends on the type of the tuple: it is
-chosen when the traversal is compiled (`by_type`), so no traversal exists once per result.
+A traversal hands its matches to a sink, a named tuple. The type of the tuple selects the code (`by_type`) when Numba
+compiles the traversal. So each traversal is written once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A-Seq: a counter per prefix of an event sequence and per START event (dissertation 22.2).
 
-The counters are those of `sequences.counter`; `growth` adds the sequences of longer Kleene matches.
+The counters are those of `sequences.counter`; `sequences.kernels.places` adds that of prefix j - 1 to that of prefix j,
+and `growth` the sequences of longer Kleene matches.
 """
 
 from __future__ import annotations

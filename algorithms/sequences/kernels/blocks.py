@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, product_exceeds, sum_exceeds
+from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, is_modular, product_exceeds, sum_exceeds
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.sequences.kernels.counters import BLOCK, BLOCK_BITS, PlaceRecord, Values, is_modular
+from cepbench.algorithms.sequences.kernels.counters import BLOCK, BLOCK_BITS, PlaceRecord, Values
 from cepbench.algorithms.sequences.kernels.program import BY_WINDOW, SegmentRecord
 from cepbench.queries.aggregates import NO_VALUE
 

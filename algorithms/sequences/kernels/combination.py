@@ -1,7 +1,7 @@
 """The counts of sequences in a window: the count combination of Sharon's shared method (dissertation 22.3).
 
-Two parts of a sequence combine as x.y: counts multiply, a sum is sx * cy + cx * sy, a minimum is the lesser of both.
-The result is the first cell of `Values`.
+Part x of a sequence precedes part y. `_combined` combines both as x.y: counts multiply (cx * cy), a sum is
+sx * cy + cx * sy, a minimum is the lesser of both. The first cell of `Values` holds the result.
 """
 
 from __future__ import annotations
@@ -148,7 +148,9 @@ def _combined(
     slots: LiveSlots,
     values: Values,
 ) -> None:
-    """Combines the counters of the whole segment with the snapshots of the counts before it, slot by slot."""
+    """Sets the first cell to x.y, summed over slots: x are the snapshots of the counts before the segment, y the
+    counters of the whole segment.
+    """
     segment, place, clock = chains.segment[link.segment], slots.place[link.segment], slots.clock[0]
     span, low, high = slots.opened.shape[1], slots.opened[link.segment, row], place.tail
     clock.combinations += high - low
@@ -156,20 +158,20 @@ def _combined(
         clear_cell(values, CELL, chains.channel[query.channel : query.channel + query.width])
         return
     step, stride = between_channels(segment, place, span), segment.rows * place.capacity
-    first, last = snapshot + row * between_windows(segment), place.at + stride - place.capacity
-    before, count = SlotRow(first, query.width * step), SlotRow(last, BLOCK)
+    x_at, y_at = snapshot + row * between_windows(segment), place.at + stride - place.capacity
+    x_count, y_count = SlotRow(x_at, query.width * step), SlotRow(y_at, BLOCK)
     for c in range(query.width):
         source, kind = chains.source[link.source + c], chains.channel[query.channel + c].kind
-        kept, ending = SlotRow(first + c * step, before.apart), SlotRow(last + source * stride, BLOCK)
+        x_channel, y_channel = SlotRow(x_at + c * step, x_count.apart), SlotRow(y_at + source * stride, BLOCK)
         if kind == RING:
-            values.counts[CELL + c], values.over[CELL + c] = dot(values, kept, count, low, high)
+            values.counts[CELL + c], values.over[CELL + c] = dot(values, x_channel, y_count, low, high)
             if source > 0:
-                product, over = dot(values, before, ending, low, high)
+                product, over = dot(values, x_count, y_channel, low, high)
                 add_to(values, CELL + c, product, over)
         elif kind == REAL:
-            values.reals[CELL + c] = dot_real(values, kept, count, low, high)
+            values.reals[CELL + c] = dot_real(values, x_channel, y_count, low, high)
             if source > 0:
-                values.reals[CELL + c] += dot_real(values, ending, before, low, high)
+                values.reals[CELL + c] += dot_real(values, y_channel, x_count, low, high)
         else:
-            least = ending if source > 0 else kept
-            values.ints[CELL + c] = least_of_both(values, kept, least, before, count, low, high)
+            least = y_channel if source > 0 else x_channel
+            values.ints[CELL + c] = least_of_both(values, x_channel, least, x_count, y_count, low, high)

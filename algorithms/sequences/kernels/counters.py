@@ -158,13 +158,6 @@ def state_of(values: Values, lane: KeyCounters) -> CounterState:
     return CounterState(lane.slots, own, lane.plain, lane.change, lane.gathered)
 
 
-@inlined
-def is_modular(counters: Counters | Values) -> bool:
-    """Whether counts wrap at 2^64, known from their dtype."""
-    modular: bool = counters.counts.dtype.type(0.5) == counters.counts.dtype.type(0)
-    return modular
-
-
 class SequenceRows(NamedTuple):
     """Rows of closed windows: window, query index, and words with flags, as many as the widest query has channels."""
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Ints
-from cepbench.algorithms.engine.kernels.cells import HALF, LOWER, ONE, ZERO
+from cepbench.algorithms.engine.kernels.cells import HALF, LOWER, ONE, ZERO, is_modular
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
-from cepbench.algorithms.sequences.kernels.counters import CELL, Arrivals, ClockRecord, PlaceRecord, Values, is_modular
+from cepbench.algorithms.sequences.kernels.counters import CELL, Arrivals, ClockRecord, PlaceRecord, Values
 from cepbench.algorithms.sequences.kernels.program import (
     BY_COUNT,
     BY_START,

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
-from cepbench.algorithms.engine.kernels.cells import HALF, LOWER, ONE, ZERO, product_exceeds, sum_exceeds
+from cepbench.algorithms.engine.kernels.cells import HALF, LOWER, ONE, ZERO, is_modular, product_exceeds, sum_exceeds
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
-from cepbench.algorithms.sequences.kernels.counters import Counters, Values, is_modular
+from cepbench.algorithms.sequences.kernels.counters import Counters, Values
 from cepbench.algorithms.sequences.kernels.program import REAL, RING
 from cepbench.queries.aggregates import NO_VALUE
 from cepbench.queries.records import Records

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.cells import ONE, product_exceeds
+from cepbench.algorithms.engine.kernels.cells import ONE, is_modular, product_exceeds
 from cepbench.algorithms.engine.kernels.clock import has_ended, next_boundary
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, Sliding, fits
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.sequences.kernels.closing import advance
@@ -28,14 +29,11 @@ from cepbench.algorithms.sequences.kernels.counters import (
     LiveSlots,
     SequenceRows,
     Values,
-    is_modular,
     state_of,
 )
 from cepbench.algorithms.sequences.kernels.places import clear_place, update_place
 from cepbench.algorithms.sequences.kernels.program import BY_START, REAL, RING, Chains, Program, SegmentRecord
 from cepbench.algorithms.sequences.kernels.rows import add_to, clear_spread, copy_spread
-
-NONE = -1
 
 
 class Sequencing(NamedTuple):

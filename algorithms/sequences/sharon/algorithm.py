@@ -1,6 +1,7 @@
 """Sharon: shared online event sequence aggregation (dissertation Part III).
 
-`optimizer` plans the sharing, in the SHARON graph of `graph`; `sequences.executor` counts.
+`optimizer` plans the sharing, in the SHARON graph of `graph`; `sequences.executor` counts, and
+`sequences.kernels.combination` combines counts as x.y.
 """
 
 from __future__ import annotations

@@ -29,8 +29,10 @@ from cepbench.queries.records import Records
 
 
 class Segments(NamedTuple):
-    """The trend under construction, its last segment first: `node[k]`, and `edge[k]`, the cut edge to try next; none
-    until the node has been visited. `place[1]`: `PlaceRecord`.
+    """The trend under construction, its last segment first.
+
+    `node[k]`: the stored sub-trend of segment k. `edge[k]`: the cut edge to try next, NONE before the first visit.
+    `place[1]`: `PlaceRecord`, where the search continues.
     """
 
     node: Ints
@@ -50,7 +52,7 @@ def stitch(stored: StoredTrends, path: Segments, sink: Sink, work: Records) -> b
     node, edge, in_ptr, into = path.node, path.edge, graph.in_ptr, graph.into
     place, done = path.place[0], work[0]
     cursor, depth, traversals, updates = place.cursor, place.depth, 0, 0
-    alone = len(graphlets.base) == 1
+    one_graphlet = len(graphlets.base) == 1
     ended = True
     while True:
         if depth == 0:
@@ -70,7 +72,7 @@ def stitch(stored: StoredTrends, path: Segments, sink: Sink, work: Records) -> b
         at = in_ptr[first] if fresh else edge[d]
         continues = at < in_ptr[first + 1] and into[at] < home
         if fresh and graph.start[first]:
-            end = stop if alone else here + 1
+            end = stop if one_graphlet else here + 1
             while end < stop and not continues and _is_whole(end, home, stored):
                 end += 1
             emitted = emit_stored(sink, here, end, depth, cursor - 1, stored, path)
@@ -97,7 +99,7 @@ def stitch(stored: StoredTrends, path: Segments, sink: Sink, work: Records) -> b
         else:
             depth -= 1
     place.cursor, place.depth = cursor, depth
-    if not alone:
+    if not one_graphlet:
         done.traversals += traversals
         done.updates += updates
     return ended

@@ -20,8 +20,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cepbench.algorithms.detection.core.kernels.automaton import Cea
-from cepbench.algorithms.engine.kernels.arrays import NONE, Ints
+from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.queries.records import Records
 
 

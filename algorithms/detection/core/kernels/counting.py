@@ -37,9 +37,10 @@ from cepbench.algorithms.detection.core.kernels.automaton import (
     letter_of,
     undecided,
 )
-from cepbench.algorithms.engine.kernels.arrays import NONE, Flags, Ints
+from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
 from cepbench.algorithms.engine.kernels.cells import product_exceeds, sum_exceeds
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.queries.records import Records
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from cepbench.algorithms.detection.core.kernels.automaton import Lack
 from cepbench.algorithms.detection.core.kernels.compact_set import CompactSet, is_live
-from cepbench.algorithms.engine.kernels.arrays import NONE, Ints
+from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.ticks import ticks
 from cepbench.algorithms.engine.kernels.trend_hash import BASE, Hashes, finished, mixed
 from cepbench.queries.records import Records

@@ -31,8 +31,9 @@ from cepbench.algorithms.detection.mcep.kernels.state import (
 from cepbench.algorithms.detection.mcep.kernels.stores import LEAST_LIMIT
 from cepbench.algorithms.engine.arena import Arena, Table
 from cepbench.algorithms.engine.batches import kernel_events
-from cepbench.algorithms.engine.kernels.arrays import NONE, readonly
+from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.compilation import in_python
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, concatenate
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window

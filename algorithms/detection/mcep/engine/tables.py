@@ -34,7 +34,8 @@ from cepbench.algorithms.detection.mcep.kernels.state import (
 from cepbench.algorithms.detection.mcep.planning.patterns import nameless
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.detection.mcep.planning.selectivities import TypePair
-from cepbench.algorithms.engine.kernels.arrays import NONE, Ints
+from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Comparison

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cepbench.algorithms.detection.mcep.kernels.state import EngineState, Full, PlanTables
-from cepbench.algorithms.engine.kernels.arrays import NONE, Ints
+from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.engine.kernels.predicates import hold
 

@@ -11,8 +11,9 @@ from cepbench.algorithms.detection.mcep.kernels.joins import absent_row, event_r
 from cepbench.algorithms.detection.mcep.kernels.matches import forget_digests, report_digests
 from cepbench.algorithms.detection.mcep.kernels.state import EngineState, Kind, PlanTables
 from cepbench.algorithms.detection.mcep.kernels.stores import advance, compact
-from cepbench.algorithms.engine.kernels.arrays import NONE, Ints
+from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
 
 

@@ -21,8 +21,9 @@ from cepbench.algorithms.detection.mcep.kernels.rows import (
 )
 from cepbench.algorithms.detection.mcep.kernels.state import Check, EngineState, PlanTables
 from cepbench.algorithms.detection.mcep.kernels.stores import advance, first_from, has_room, keep, opened
-from cepbench.algorithms.engine.kernels.arrays import NONE, Ints
+from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 
 

@@ -10,8 +10,8 @@ from cepbench.algorithms.detection.mcep.kernels.bindings import index_of
 from cepbench.algorithms.detection.mcep.kernels.rows import Word, binding_in, end_time, first_point, last_point, row_at
 from cepbench.algorithms.detection.mcep.kernels.state import EngineState, Full, PlanTables
 from cepbench.algorithms.detection.mcep.kernels.stores import first_from, is_free
-from cepbench.algorithms.engine.kernels.arrays import NONE
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.trend_hash import BASE, finished, mixed
 
 

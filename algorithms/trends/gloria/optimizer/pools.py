@@ -77,26 +77,26 @@ def pools_of(template: GloriaTemplate) -> Pools:
     but none of them alone, order transitions in a cycle, members do not share one of these transitions.
     """
     states = {state: n for n, state in enumerate(dict.fromkeys(s for t in template.transitions for s in t))}
-    cells = _cells(template, states)
+    drafts = _drafts(template, states)
     while True:
-        pools = _linked(template, states, cells)
+        pools = _linked(template, states, drafts)
         order = _ordered(pools)
         if len(order) == len(pools):
             break
         several = [pool for pool in _circular(set(pools) - set(order)) if pool.members & (pool.members - 1)]
         cut = min(several, key=lambda pool: (pool.kleene, pool.members.bit_count(), pool.number))
-        transitions, members, kleene = cells.pop(cut.number)
-        cells += [(transitions, 1 << m, kleene) for m in members_in(members)]
+        transitions, members, kleene = drafts.pop(cut.number)
+        drafts += [(transitions, 1 << m, kleene) for m in members_in(members)]
     for number, pool in enumerate(order):
         pool.number = number
     return Pools(tuple(states), tuple(order))
 
 
-Cell = tuple[tuple[Edge, ...], Mask, bool]
-"""Transitions, members, and whether the members go round them."""
+PoolDraft = tuple[tuple[Edge, ...], Mask, bool]
+"""A pool before it has a number: transitions, members, and whether the members repeat the transitions."""
 
 
-def _cells(template: GloriaTemplate, states: Mapping[TypeState, int]) -> list[Cell]:
+def _drafts(template: GloriaTemplate, states: Mapping[TypeState, int]) -> list[PoolDraft]:
     edges = {(states[t.source], states[t.target]): t for t in template.transitions}
     of_member: list[list[Edge]] = [[] for _ in template.states]
     for edge, t in edges.items():
@@ -108,8 +108,8 @@ def _cells(template: GloriaTemplate, states: Mapping[TypeState, int]) -> list[Ce
         for chosen, kleene in _parts(transitions):
             key = (chosen, kleene, m if alone.intersection(chosen) else -1)
             members_of[key] = members_of.get(key, 0) | 1 << m
-    cells = [(chosen, members, kleene) for (chosen, kleene, _), members in members_of.items()]
-    return sorted(cells, key=lambda cell: cell[2])
+    drafts = [(chosen, members, kleene) for (chosen, kleene, _), members in members_of.items()]
+    return sorted(drafts, key=lambda draft: draft[2])
 
 
 def _parts(transitions: Sequence[Edge]) -> list[tuple[tuple[Edge, ...], bool]]:
@@ -131,12 +131,12 @@ def _parts(transitions: Sequence[Edge]) -> list[tuple[tuple[Edge, ...], bool]]:
     return [(tuple(sorted(edges)), kleene) for (_, kleene), edges in parts.items()]
 
 
-def _linked(template: GloriaTemplate, states: Mapping[TypeState, int], cells: Iterable[Cell]) -> list[Pool]:
+def _linked(template: GloriaTemplate, states: Mapping[TypeState, int], drafts: Iterable[PoolDraft]) -> list[Pool]:
     bounds = template.start, template.end
     start, end = ({states[s]: _mask(ms) for s, ms in having.items() if s in states} for having in bounds)
     pools = []
     leaving: dict[int, list[Pool]] = {}
-    for number, (transitions, members, kleene) in enumerate(cells):
+    for number, (transitions, members, kleene) in enumerate(drafts):
         starts = {s: start[s] & members for s in dict.fromkeys(e[0] for e in transitions) if start.get(s, 0) & members}
         ends = tuple((edge, end[edge[1]] & members) for edge in transitions if end.get(edge[1], 0) & members)
         pool = Pool(number, transitions, members, kleene, starts, ends)

@@ -155,16 +155,15 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
 
     Level 1 of the search space shares all. Classes that introduce no snapshot stay (Theorem 4.1). The others are tried
     once each, by the snapshots that they introduce, most first: a class leaves if the plan of Level 2 without it
-    costs less (Theorem 4.2). The best plan is chosen if its benefit is positive: the cost of
-    sharing nothing minus its own. m + 2 plans for m classes that introduce
-    snapshots; queries with the same predicates are one class.
+    costs less (Theorem 4.2). The best plan is chosen if its benefit is positive: the cost of sharing nothing minus its
+    own. m + 2 plans for m classes that introduce snapshots; queries with the same predicates are one class.
     """
     for c in range(len(classes)):
         classes[c].chosen = False
     non_shared = _cost(classes, burst, costs, paper)
     for c in range(len(classes)):
         classes[c].chosen = True
-    plan = _cost(classes, burst, costs, paper)
+    best_cost = _cost(classes, burst, costs, paper)
     while True:
         worst, most_introduced = -1, np.int64(0)
         for c in range(len(classes)):
@@ -175,15 +174,15 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
             break
         classes[worst].settled = True
         classes[worst].chosen = False
-        without = _cost(classes, burst, costs, paper)
-        if without < plan:
-            plan = without
+        cost_without = _cost(classes, burst, costs, paper)
+        if cost_without < best_cost:
+            best_cost = cost_without
         else:
             classes[worst].chosen = True
-    if non_shared <= plan:
+    if non_shared <= best_cost:  # the benefit (Equation 8), their difference, is not positive
         for c in range(len(classes)):
             classes[c].chosen = False
-    return plan, non_shared
+    return best_cost, non_shared
 
 
 @kernel

@@ -106,8 +106,8 @@ def _insert(
 ) -> None:
     """Event i at position p: collects the cells of its predecessors and becomes a vertex, if it matches.
 
-    Below, as in the paper, e is event i and p a vertex before it; in the code, p is a position and e a transition.
-    In each window:
+    The table has the letters of the dissertation: e is event i, p a vertex before it. In the code, p is a position and
+    t a transition. In each window:
 
         collect_sums  e.count = 1 if e starts trends, + E'.count of slots (none in GRETA)   Algorithm 8, Lines 6-8
         visit         for each p before e: e.count += p.count                               Algorithm 6, Line 7
@@ -122,25 +122,25 @@ def _insert(
         return
     collect_sums(i, p, 0, at_once, events, template, totals)
     if program.keeps:
-        for e in range(position.enter, position.enter_end):
-            if template.transition[e].visited:
-                visit(i, e, 0, events, template, program.predicates, totals, graph)
+        for t in range(position.enter, position.enter_end):
+            if template.transition[t].visited:
+                visit(i, t, 0, events, template, program.predicates, totals, graph)
     append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
     deliver(i, p, 0, at_once, events, template, totals, graph)
 
 
 @inlined
 def visit(
-    i: int, e: int, at: int, events: KernelEvents, template: Template, predicates: Predicates, totals: Totals,
+    i: int, t: int, at: int, events: KernelEvents, template: Template, predicates: Predicates, totals: Totals,
     graph: Graph,
 ) -> None:  # fmt: skip
-    """Adds the trends that event i extends over transition e to cell `at + k - low`, for each window k (Line 7).
+    """Adds the trends that event i extends over transition t to cell `at + k - low`, for each window k.
 
-    O(n) for n live events of the position.
+    Line 7 of Algorithm 6: O(n) for n live events of the position.
     """
-    edge = template.transition[e]
+    edge = template.transition[t]
     q, which, semantics = edge.source, edge.predicates, template.whole[0].semantics
-    low, floor = totals.open[template.position[q].window].low, floor_of(i, e, events, template, totals)
+    low, floor = totals.open[template.position[q].window].low, floor_of(i, t, events, template, totals)
     show_before(q, events.time[i], graph)
     if semantics == NEXT:
         graph.position[q].extended = True
@@ -170,11 +170,11 @@ def visit(
 
 
 @inlined
-def floor_of(i: int, e: int, events: KernelEvents, template: Template, totals: Totals) -> int:
-    """The time before which no event may precede event i over transition e: earlier events have left all windows, or a
+def floor_of(i: int, t: int, events: KernelEvents, template: Template, totals: Totals) -> int:
+    """The time before which no event may precede event i over transition t: earlier events have left all windows, or a
     negated match forbids them.
     """
-    edge, w = template.transition[e], template.position[template.transition[e].source].window
+    edge, w = template.transition[t], template.position[template.transition[t].source].window
     latest = latest_start(events.negated[i], template.lists, edge.between, edge.between_end)
     return max(totals.open[w].low * template.window[w].slide, latest)
 

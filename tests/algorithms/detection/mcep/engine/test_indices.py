@@ -15,7 +15,7 @@ from cepbench.algorithms.detection.mcep.planning.costs import CostModel
 from cepbench.algorithms.detection.mcep.planning.patterns import SubPatternTable, patterns_of
 from cepbench.algorithms.detection.mcep.planning.plans import MultiPlan
 from cepbench.algorithms.detection.mcep.planning.selectivities import Selectivities, TypePair
-from cepbench.algorithms.engine.kernels.arrays import NONE
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
 from cepbench.events.statistics import Statistics
