@@ -37,7 +37,8 @@ class Cells(NamedTuple):
     """N cells of W words, and `over[N]`: bit c is set if ring channel c has overflowed.
 
     Ring channels are read as `counts`, real channels as `reals`, least channels as `ints`, as `words` says: views[N, W]
-    of the same memory.
+    of the same memory. Three arrays in its place were as fast (0.97 for COGRA and panes). Overflow bits are apart:
+    between counts they double the inner loop of GRETA.
     """
 
     counts: NDArray[Any]
