@@ -59,11 +59,12 @@ def aggregate_rows(
     window: NDArray[np.int64], cells: Cells, size: int, key: NDArray[np.int64] | None = None
 ) -> AggregateRows:
     """The first `size` cells as the rows of windows and keys."""
+    real, least = int(cells.words.real), int(cells.words.least)
     return AggregateRows(
         window,
-        cells.ring[:size].copy(),
+        cells.counts[:size, :real].copy(),
         cells.over[:size].copy(),
-        cells.real[:size].copy(),
-        cells.least[:size].copy(),
+        cells.reals[:size, real:least].copy(),
+        cells.ints[:size, least:].copy(),
         key=key,
     )

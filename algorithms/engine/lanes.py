@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from cepbench.algorithms.base import Executor, KeyedBatch, KeyedOperator, StateSize
 from cepbench.algorithms.engine.batches import aggregate_rows, new_rows, no_events
 from cepbench.algorithms.engine.kernels.arrays import Ints
-from cepbench.algorithms.engine.kernels.clock import HIGH, LOW, TOUCHED
+from cepbench.algorithms.engine.kernels.cells import Cells
+from cepbench.algorithms.engine.kernels.constants import NEVER
 from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells
-from cepbench.algorithms.engine.kernels.lanes import NO_END, ROOM, Calls
+from cepbench.algorithms.engine.kernels.lanes import ROOM, Calls
 from cepbench.algorithms.engine.negation import Negations
 from cepbench.algorithms.engine.peak import KeySizes, Sizes
 from cepbench.algorithms.rows import Rows, joined
@@ -24,6 +25,7 @@ from cepbench.events.windows import END, Window
 from cepbench.metrics.details import merged
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import CompiledQuery
+from cepbench.queries.records import Records
 
 ROOM_FOR_ROWS = 1 << 15
 """Rows of closed windows per call of a kernel, if windows overlap less than that."""
@@ -59,7 +61,7 @@ class Lanes(KeyedOperator):
         self.fixed, self.fresh, self.arena, self.timed, self.columns = fixed, fresh, arena, window, columns
         self.lanes = copies(fresh)
         self.ends: Ints = np.empty(0, np.int64)
-        """By key: the end of the last window that holds one of its events, or `NO_END` if it is closed."""
+        """By key: the end of the last window that holds one of its events, or `NEVER` if it is closed."""
         self.negations = Negations((), columns) if negations is None else negations
         self._now = 0
         self._closed = 0  # windows that end at or before this time are closed
@@ -70,7 +72,7 @@ class Lanes(KeyedOperator):
 
         Their work so far stays in `details`. Call `state` first, since their peaks are lost.
         """
-        live = np.flatnonzero(self.ends != NO_END)
+        live = np.flatnonzero(self.ends != NEVER)
         lanes = self._lanes_of(live)
         worked, kept = self.details(), self.work(lanes)
         return {
@@ -84,10 +86,10 @@ class Lanes(KeyedOperator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         size, live, ends = state["ends"]
         self.__dict__.update(state)
-        self.ends = np.full(size, NO_END, np.int64)
+        self.ends = np.full(size, NEVER, np.int64)
         self.ends[live] = ends
         self.lanes = copies(self.fresh, size=size)
-        mapped(lambda array, kept: array.__setitem__(live, kept), self.lanes, state["lanes"])
+        _set(live, self.lanes, state["lanes"])
         self.arena = self.unpacked(live, state["arena"])
 
     @property
@@ -109,7 +111,7 @@ class Lanes(KeyedOperator):
 
     def clear(self, keys: Ints) -> None:
         """Makes the lanes of keys whose windows are closed those of keys without an event so far."""
-        mapped(lambda array, empty: array.__setitem__(keys, empty), self.lanes, self.fresh)
+        _set(keys, self.lanes, self.fresh)
 
     def grow(self, key: int) -> None:
         """More room, for which the kernel stopped at a key."""
@@ -177,7 +179,7 @@ class Lanes(KeyedOperator):
     @property
     def _live_keys(self) -> Ints:
         """The keys that have an open window with an event."""
-        return np.flatnonzero(self.ends != NO_END)
+        return np.flatnonzero(self.ends != NEVER)
 
     def _advance(self, keys: Ints, until: int) -> list[Rows]:
         events = no_events(*map(len, (self.columns.ints, self.columns.reals, self.columns.flags)))
@@ -204,7 +206,7 @@ class Lanes(KeyedOperator):
             size = max(known, had * 3 // 2)
             self.lanes = copies(self.fresh, self.lanes, size)
             self.allocate(had)
-            ends = np.full(size, NO_END, np.int64)
+            ends = np.full(size, NEVER, np.int64)
             ends[:had] = self.ends
             self.ends = ends
 
@@ -233,15 +235,17 @@ class CellLanes(Lanes):
         return {self.query.index: aggregate_rows(rows.window[:size].copy(), rows.cells, size, owner)}
 
     @property
-    def clocks(self) -> Ints:
+    def clocks(self) -> Records:
         """The clock of each key."""
-        clocks: Ints = self.lanes.clock
+        clocks: Records = self.lanes.clock[:, 0]
         return clocks
 
     @property
     def kept(self) -> Ints:
         """How many cells each key keeps beside those of windows: by default those that wait, one in each window."""
-        return self.clocks[:, TOUCHED] * (self.clocks[:, HIGH] - self.clocks[:, LOW] + 1)
+        clocks = self.clocks
+        waiting: Ints = clocks["touched"] * (clocks["high"] - clocks["low"] + 1)
+        return waiting
 
     def live(self) -> KeySizes:
         return self.sizes.largest(self.kept, self.clocks)
@@ -268,10 +272,30 @@ class OneLane(Executor):
 
 def mapped(function: Callable[..., Any], *states: Any) -> Any:
     """The named tuple of what a function makes of the arrays that lie at the same place in named tuples."""
-    if not isinstance(states[0], tuple):
+    first = states[0]
+    if isinstance(first, Cells):
+        return first.on(*(function(*arrays) for arrays in zip(*(state.planes for state in states), strict=True)))
+    if not isinstance(first, tuple):
         return function(*states)
-    made: Any = type(states[0])
+    made: Any = type(first)
     return made(*(mapped(function, *parts) for parts in zip(*states, strict=True)))
+
+
+def arrays_of(states: Any) -> Iterator[NDArray[Any]]:
+    """The arrays of a named tuple."""
+    if isinstance(states, Cells):
+        yield from states.planes
+    elif isinstance(states, tuple):
+        for part in states:
+            yield from arrays_of(part)
+    else:
+        yield states
+
+
+def _set(keys: Ints, states: Any, values: Any) -> None:
+    """Sets some keys of the arrays of a named tuple."""
+    for array, value in zip(arrays_of(states), arrays_of(values), strict=True):
+        array[keys] = value
 
 
 def copies(fresh: Any, states: Any = None, size: int = 0) -> Any:
@@ -290,9 +314,7 @@ def _more(fresh: NDArray[Any], known: NDArray[Any], size: int) -> NDArray[Any]:
 
 def room_of(states: Any) -> int:
     """Bytes of a named tuple of arrays."""
-    if isinstance(states, tuple):
-        return sum(map(room_of, states))
-    return int(states.nbytes)
+    return sum(array.nbytes for array in arrays_of(states))
 
 
 @lru_cache(maxsize=4)

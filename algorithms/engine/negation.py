@@ -9,13 +9,23 @@ import numpy as np
 from cepbench.algorithms.base import KeyedBatch, StateSize
 from cepbench.algorithms.engine.batches import kernel_events
 from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.constants import NEVER
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.growth import wider
-from cepbench.algorithms.engine.kernels.negation import NEVER, KeptEvents, starts_by_event, starts_by_type
+from cepbench.algorithms.engine.kernels.negation import (
+    KeptEvents,
+    KeyRecord,
+    NegatedVertexRecord,
+    NegationRecord,
+    StartRecord,
+    starts_by_event,
+    starts_by_type,
+)
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import Part
+from cepbench.queries.records import records_of
 
 EVENT_BYTES = 24
 """A vertex: time, position and greatest start."""
@@ -52,8 +62,9 @@ class Negations:
         """int64[m, J], read-only: the greatest START among the matches of each negation so far, by key, or `NEVER`."""
         latest = np.full((len(keys), len(self.patterns)), NEVER, np.int64)
         for j, pattern in enumerate(self.patterns):
-            known = keys < len(pattern.clock)
-            latest[known, j] = pattern.clock[keys[known], 1:].max(axis=1)
+            known = keys < len(pattern.progress)
+            progress = pattern.progress[keys[known]]
+            latest[known, j] = np.maximum(progress["ended"], progress["ending"])
         latest.flags.writeable = False  # as `KernelEvents.negated` is: one kernel serves both
         return latest
 
@@ -93,12 +104,11 @@ class _Pattern:
         self.horizon = NEVER if window.within >= FOREVER else window.within
         self.nested = negations_of(part.negations, window, columns)
         self.by_type = not len(self.nested) and len(self.tables.adjacent.one) == 0
-        self.best = np.empty((0, 2, len(self.tables.start)), np.int64)  # by key: committed, and of the current time
-        self.clock = np.empty((0, 3), np.int64)  # by key: current time, latest start before it, and at it
+        self.best = np.empty((0, len(self.tables.start)), records_of(StartRecord))
+        self.progress = np.empty(0, records_of(NegationRecord))
         self.kept = KeptEvents(
-            np.zeros((0, 2), np.int64),
-            np.zeros((2, 0), np.int64),
-            np.empty((3, 0), np.int64),
+            np.empty(0, records_of(KeyRecord)),
+            np.empty(0, records_of(NegatedVertexRecord)),
             np.empty((len(columns.ints), 0), np.int64),
             np.empty((len(columns.reals), 0), np.float64),
         )
@@ -112,55 +122,55 @@ class _Pattern:
         self._make_lanes(known)
         starts = np.empty(len(events.time) + len(keys), np.int64)
         if self.by_type:
-            starts_by_type(events, keys, offsets, self.tables, self.best, self.clock, starts)
+            starts_by_type(events, keys, offsets, self.tables, self.best, self.progress, starts)
             return starts
         events = self.nested._follow(events, keys, offsets, known)
         self._reserve(keys, np.diff(offsets) * self.bindings)
-        starts_by_event(events, keys, offsets, self.horizon, self.tables, self.kept, self.clock, starts)
+        starts_by_event(events, keys, offsets, self.horizon, self.tables, self.kept, self.progress, starts)
         return starts
 
     def clear(self, keys: Ints) -> None:
         """Forgets all events of some keys, which keep their space."""
-        keys = keys[keys < len(self.clock)]
-        self.best[keys], self.clock[keys] = NEVER, NEVER
-        self.kept.live[0, keys] = 0
+        keys = keys[keys < len(self.progress)]
+        self.best[keys], self.progress[keys] = NEVER, NEVER
+        self.kept.key["live"][keys] = 0
         self.nested.clear(keys)
 
     def take_most(self) -> int:
         """Peak number of kept events of all keys since the last call, including nested sub-patterns."""
-        live, most = self.kept.live
-        events = int(np.maximum(live, most).sum())
-        most[:] = live
+        key = self.kept.key
+        events = int(np.maximum(key["live"], key["most"]).sum())
+        key["most"] = key["live"]
         return events + sum(pattern.take_most() for pattern in self.nested.patterns)
 
     def _make_lanes(self, known: int) -> None:
-        more = max(known, len(self.clock) * 3 // 2) - len(self.clock) if known > len(self.clock) else 0
-        if more:
-            self.best = np.append(self.best, np.full((more, *self.best.shape[1:]), NEVER, np.int64), axis=0)
-            self.clock = np.append(self.clock, np.full((more, 3), NEVER, np.int64), axis=0)
-            space = np.append(self.kept.space, np.zeros((more, 2), np.int64), axis=0)
-            self.kept = self.kept._replace(space=space, live=wider(self.kept.live, more))
+        before = len(self.progress)
+        if known > before:
+            more = max(known, before * 3 // 2) - before
+            self.best, self.progress = wider(self.best, more, axis=0), wider(self.progress, more)
+            self.best[before:], self.progress[before:] = NEVER, NEVER
+            self.kept = self.kept._replace(key=wider(self.kept.key, more))
 
     def _reserve(self, keys: Ints, fresh: Ints) -> None:
         """Space for the kept events of some keys and `fresh` more of each; keys that lack it move to the end."""
         kept = self.kept
-        needed = kept.live[0, keys] + fresh
-        lacks = needed > kept.space[keys, 1]
+        needed = kept.key["live"][keys] + fresh
+        lacks = needed > kept.key["room"][keys]
         if not lacks.any():
             return
         keys, sizes = keys[lacks], 2 * needed[lacks]
         begins = self.used + np.cumsum(sizes) - sizes
         self.used += int(sizes.sum())
-        if self.used > kept.vertex.shape[1]:
-            more = max(self.used, 2 * kept.vertex.shape[1]) - kept.vertex.shape[1]
+        if self.used > len(kept.vertex):
+            more = max(self.used, 2 * len(kept.vertex)) - len(kept.vertex)
             columns = {name: wider(getattr(kept, name), more) for name in ("vertex", "ints", "reals")}
             kept = self.kept = kept._replace(**columns)
-        live = kept.live[0, keys]
+        live = kept.key["live"][keys]
         within = np.arange(int(live.sum())) - np.repeat(np.cumsum(live) - live, live)
-        old, new = (np.repeat(begin, live) + within for begin in (kept.space[keys, 0], begins))
+        old, new = (np.repeat(begin, live) + within for begin in (kept.key["begin"][keys], begins))
         for array in (kept.vertex, kept.ints, kept.reals):
-            array[:, new] = array[:, old]
-        kept.space[keys, 0], kept.space[keys, 1] = begins, sizes
+            array[..., new] = array[..., old]
+        kept.key["begin"][keys], kept.key["room"][keys] = begins, sizes
 
 
 def negations_of(parts: Iterable[Part], window: Window, columns: ColumnSet) -> Negations:

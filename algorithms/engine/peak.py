@@ -9,7 +9,8 @@ import numpy as np
 
 from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.engine.kernels.arrays import Ints
-from cepbench.algorithms.engine.kernels.clock import HIGH, LOW, MOST, PER_WINDOW, new_clock
+from cepbench.algorithms.engine.kernels.clock import new_clock
+from cepbench.queries.records import Records
 
 
 class Peak:
@@ -29,9 +30,8 @@ class Peak:
 
     def report(self, now: StateSize) -> StateSize:
         """The largest state, including the current one; clears the noted one."""
-        self.note(now)
-        found, self._largest = self._largest, StateSize()
-        return found if found.bytes > now.bytes else now
+        largest, self._largest = self._largest, StateSize()
+        return largest if largest.bytes > now.bytes else now
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +60,15 @@ class Sizes:
     cell_bytes: int
     window_cells: int
 
-    def clock(self) -> Ints:
+    def clock(self) -> Records:
         """A clock before the first event (`kernels.clock`)."""
         return new_clock(self.window_cells)
 
-    def largest(self, others: Ints, clocks: Ints) -> KeySizes:
-        """The largest state of each of S keys since the last call, with so many other cells now; clears noted states.
-
-        `others` int64[S], `clocks` int64[S, 7].
+    def largest(self, others: Ints, clocks: Records) -> KeySizes:
+        """The largest state of each of S keys since the last call, with `others` int64[S] other cells now; clears noted
+        states.
         """
-        now = (clocks[:, HIGH] - clocks[:, LOW] + 1) * clocks[:, PER_WINDOW] + others
-        cells = np.maximum(now, clocks[:, MOST])
-        clocks[:, MOST] = 0
+        now = (clocks["high"] - clocks["low"] + 1) * clocks["window_cells"] + others
+        cells = np.maximum(now, clocks["most_cells"])
+        clocks["most_cells"] = 0
         return KeySizes(cells * self.cell_bytes, {"aggregates": cells})

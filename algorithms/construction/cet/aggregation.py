@@ -103,7 +103,7 @@ class TwoStepExecutor(LimitedExecutor):
             self._store(graph)
         if in_python(cells.is_empty)(self.total, 0):
             return []
-        self.trends += float(self.total.ring[0, 0])
+        self.trends += float(self.total.counts[0, 0])
         return [aggregate_rows(np.array([k], np.int64), self.total, 1)]
 
     def graphlets(self, graph: TrendGraph) -> NDArray[np.int64]:

@@ -1,13 +1,8 @@
 """The windows that are open at a time: window k covers [k * slide, k * slide + within).
 
-A clock holds the current time and the lowest and the highest window opened so far; it never goes back. Kernels that let
-what events of one time stamp add wait keep there, too, how many slots are TOUCHED, and whether an event OCCUPIED the
-current time, or windows were only closed up to it.
-
-Behind them is the largest state, which rises and falls inside a call: the cells of open windows and others, as those of
-trends that wait. It only grows between two boundaries of windows or time stamps, so a kernel notes it there,
-before it drops anything. It lies in the clock, since another array among the arguments of small kernels slowed them
-down by a fifth.
+A clock also holds the largest state, which rises and falls inside a call. It only grows between two boundaries of
+windows or time stamps, so a kernel notes it there, before it drops anything. Another array among the arguments of small
+kernels slowed them down by a fifth.
 """
 
 from __future__ import annotations
@@ -16,15 +11,35 @@ import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Ints, Place
 from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.constants import NEVER
 from cepbench.algorithms.engine.kernels.events import Sliding
-
-NOW, LOW, HIGH, TOUCHED, OCCUPIED = range(5)
-PER_WINDOW, MOST = 5, 6
+from cepbench.queries.records import Records, records_of
 
 
-def new_clock(window_cells: int) -> Ints:
-    """int64[7]: a clock before the first event; the cells of an open window, and the most cells noted."""
-    return np.array([-1, 0, -1, 0, 0, window_cells, 0], np.int64)
+class ClockRecord:
+    """The clock of a key.
+
+    - `now`: the current time. `low`, `high`: the lowest and the highest window opened so far. None of them goes back.
+    - What events of the current time add may wait until it ends: `touched` slots have such trends. `occupied`: an event
+      came at the current time, up to which otherwise only windows were closed.
+    - `window_cells`: cells of an open window. `most_cells`: the most cells of open windows and of others, as those of
+      trends that wait, since the last report.
+    """
+
+    now: int
+    low: int
+    high: int
+    touched: int
+    occupied: bool
+    window_cells: int
+    most_cells: int
+
+
+def new_clock(window_cells: int) -> Records:
+    """`ClockRecord[1]`: a clock before the first event."""
+    clock = np.zeros(1, records_of(ClockRecord))
+    clock["now"], clock["high"], clock["window_cells"] = NEVER, -1, window_cells
+    return clock
 
 
 @inlined
@@ -50,23 +65,23 @@ def opened(low: int, high: int, now: int, window: Sliding) -> tuple[int, int]:
 @inlined
 def row_of(k: int, low: int, row: int, span: int) -> int:
     """The row k % span of a window k in low..low + span - 1, without a division; `row` is low % span."""
-    found = row + k - low
-    return found if found < span else found - span
+    place = row + k - low
+    return place if place < span else place - span
 
 
 @inlined
-def touch(p: Place, waiting: Ints, clock: Ints) -> None:
-    """Lists p once among the first `clock[TOUCHED]` of `waiting`."""
-    for k in range(clock[TOUCHED]):
+def touch(p: Place, waiting: Ints, clock: ClockRecord) -> None:
+    """Lists p once among the first `clock.touched` of `waiting`."""
+    for k in range(clock.touched):
         if waiting[k] == p:
             return
-    waiting[clock[TOUCHED]] = p
-    clock[TOUCHED] += 1
+    waiting[clock.touched] = p
+    clock.touched += 1
 
 
 @inlined
-def note(others: int, clock: Ints) -> None:
+def note(others: int, clock: ClockRecord) -> None:
     """Notes the state of the windows that are open and of so many other cells."""
-    cells = (clock[HIGH] - clock[LOW] + 1) * clock[PER_WINDOW] + others
-    if cells > clock[MOST]:
-        clock[MOST] = cells
+    cells = (clock.high - clock.low + 1) * clock.window_cells + others
+    if cells > clock.most_cells:
+        clock.most_cells = cells

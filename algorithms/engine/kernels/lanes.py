@@ -24,13 +24,11 @@ from numba.extending import overload
 
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.compilation import written_out
+from cepbench.algorithms.engine.kernels.constants import NEVER
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 
 DONE, ROWS, ROOM = 0, 1, 2
 """Why a kernel stopped: it is done; the rows must be taken first; its lane or arena must grow first."""
-
-NO_END = -1
-"""Of a key whose windows with events are closed."""
 
 _NONE: Any = np.int64(0)
 """No rows yet. For the literal 0 Numba would compile each `advance` a second time."""
@@ -51,6 +49,8 @@ def _lane(states: Any, key: Any) -> Any:
     def views(kind: Any, path: str) -> str:
         if isinstance(kind, types.Array):
             return f"{path}[key]"
+        if isinstance(kind, types.Number):
+            return path
         made = f"made_{len(scope)}"
         scope[made] = kind.instance_class
         parts = (views(one, f"{path}.{field}") for field, one in zip(kind.fields, kind.types, strict=True))
@@ -64,8 +64,8 @@ class Calls(NamedTuple):
     """What the lanes of m keys do: they process events, and then close the windows that end by `until`.
 
     - `keys[m]`, `offsets[m + 1]`: events `offsets[j]..offsets[j + 1] - 1` are those of `keys[j]`.
-    - Written: `ends[K]`, by key the end of the last window that holds an event of it, or `NO_END`; `owner[N]`, the keys
-      of the rows.
+    - Written: `ends[K]`, by key the end of the last window that holds an event of it, or `NEVER` if it is closed;
+      `owner[N]`, the keys of the rows.
     """
 
     keys: Ints
@@ -98,5 +98,5 @@ def over_keys(
             window = fixed.window
             ends[key] = events.time[stop - 1] // window.slide * window.slide + window.within
         if ends[key] <= until:
-            ends[key] = NO_END
+            ends[key] = NEVER
     return len(keys), done, written, DONE

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.constants import NEVER
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits, keep_columns
 from cepbench.algorithms.engine.kernels.predicates import hold
+from cepbench.queries.records import Records
 from cepbench.queries.tables import Tables
-
-NEVER = -1
 
 
 @inlined
@@ -41,126 +41,159 @@ def first_free(low: int, high: int, slide: int, latest: int) -> int:
     return low
 
 
+class NegationRecord:
+    """The latest START of the matches that ended before the current time (`ended`), and of those at it (`ending`);
+    `now`: that time.
+    """
+
+    now: int
+    ended: int
+    ending: int
+
+
+class StartRecord:
+    """The latest START that reaches a position before the current time (`ended`), and at it (`ending`)."""
+
+    ended: int
+    ending: int
+
+
+class KeyRecord:
+    """The kept events of a key: `live` vertices from `begin` on, in a range of `room`; `most`: their peak."""
+
+    begin: int
+    room: int
+    live: int
+    most: int
+
+
+class NegatedVertexRecord:
+    """A kept event: its time, its position and the latest `start` that reaches it."""
+
+    time: int
+    position: int
+    start: int
+
+
 class KeptEvents(NamedTuple):
     """The kept events of K keys, each key's in a contiguous range of V vertices, in time order.
 
-    - `space[K, 2]`: where the range of a key begins, and its length. `live[2, K]`: kept events, and the most of them.
-    - `vertex[3, V]`: time, position and greatest start. `ints[I, V]`, `reals[F, V]`: the columns.
+    `key[K]` (`KeyRecord`); `vertex[V]` (`NegatedVertexRecord`) with the columns `ints[I, V]`, `reals[F, V]`.
     """
 
-    space: Ints
-    live: Ints
-    vertex: Ints
+    key: Records
+    vertex: Records
     ints: Ints
     reals: Reals
 
 
 @kernel
 def starts_by_type(
-    events: KernelEvents, keys: Ints, offsets: Ints, tables: Tables, best: Ints, clock: Ints, starts: Ints
+    events: KernelEvents, keys: Ints, offsets: Ints, tables: Tables, best: Records, progress: Records, starts: Ints
 ) -> None:
-    """One greatest start per key and position; `best[key, 1]` waits for the current time stamp to end.
+    """One latest start per key and position: `best[K, P]` (`StartRecord`), `progress[K]` (`NegationRecord`).
 
     `starts[n + m]`: events of the j-th key begin at `offsets[j] + j`, and the latest start follows them.
     """
     for j in range(len(keys)):
-        of_key, time = best[keys[j]], clock[keys[j]]
+        of_key, latest = best[keys[j]], progress[keys[j]]
         for i in range(offsets[j], offsets[j + 1]):
-            if events.time[i] != time[0]:
-                _commit(of_key, time, events.time[i])
-            starts[i + j] = time[1]
+            if events.time[i] != latest.now:
+                _commit(of_key, latest, events.time[i])
+            starts[i + j] = latest.ended
             for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
                 p = tables.binding[b]
                 if not fits(tables.local[p], i, events):
                     continue
                 start = events.time[i] if tables.start[p] else NEVER
                 for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
-                    start = max(start, of_key[0, tables.source[e]])
-                of_key[1, p] = max(of_key[1, p], start)
+                    start = max(start, of_key[tables.source[e]].ended)
+                of_key[p].ending = max(of_key[p].ending, start)
                 if tables.end[p]:
-                    time[2] = max(time[2], start)
-        starts[offsets[j + 1] + j] = max(time[1], time[2])
+                    latest.ending = max(latest.ending, start)
+        starts[offsets[j + 1] + j] = max(latest.ended, latest.ending)
 
 
 @inner
-def _commit(best: Ints, clock: Ints, now: int) -> None:
-    for p in range(best.shape[1]):
-        best[0, p] = max(best[0, p], best[1, p])
-    clock[1] = max(clock[1], clock[2])
-    clock[0] = now
+def _commit(best: Records, latest: NegationRecord, now: int) -> None:
+    for p in range(len(best)):
+        best[p].ended = max(best[p].ended, best[p].ending)
+    latest.ended = max(latest.ended, latest.ending)
+    latest.now = now
 
 
 @kernel
 def starts_by_event(
-    events: KernelEvents, keys: Ints, offsets: Ints, horizon: int, tables: Tables, kept: KeptEvents, clock: Ints,
+    events: KernelEvents, keys: Ints, offsets: Ints, horizon: int, tables: Tables, kept: KeptEvents, progress: Records,
     starts: Ints,
 ) -> None:  # fmt: skip
-    """One greatest start per vertex, with space for the events of all keys; vertices of the current time are skipped.
+    """One latest start per vertex, with space for the events of all keys; vertices of the current time are skipped.
 
     Vertices older than the `horizon` are dropped when they are more than half of a key's; `NEVER` drops none.
     """
     for j in range(len(keys)):
-        first, time = kept.space[keys[j], 0], clock[keys[j]]
-        live = first + kept.live[0, keys[j]]
+        key, latest = kept.key[keys[j]], progress[keys[j]]
+        first, end = key.begin, key.begin + key.live
         for i in range(offsets[j], offsets[j + 1]):
             now = events.time[i]
-            if now != time[0]:
-                time[1] = max(time[1], time[2])
-                time[0] = now
-            starts[i + j] = time[1]
-            live = _keep(i, i + j, first, live, events, tables, kept, time)
-        starts[offsets[j + 1] + j] = max(time[1], time[2])
-        kept.live[1, keys[j]] = max(kept.live[1, keys[j]], live - first)
+            if now != latest.now:
+                latest.ended = max(latest.ended, latest.ending)
+                latest.now = now
+            starts[i + j] = latest.ended
+            end = _keep(i, i + j, first, end, events, tables, kept, latest)
+        starts[offsets[j + 1] + j] = max(latest.ended, latest.ending)
+        key.most = max(key.most, end - first)
         if horizon != NEVER and offsets[j] < offsets[j + 1]:
-            live = _forget(first, live, events.time[offsets[j + 1] - 1] - horizon, kept)
-        kept.live[0, keys[j]] = live - first
+            end = _forget(first, end, events.time[offsets[j + 1] - 1] - horizon, kept)
+        key.live = end - first
 
 
 @inner
 def _keep(
-    i: int, row: int, first: int, live: int, events: KernelEvents, tables: Tables, kept: KeptEvents, clock: Ints
-) -> int:
+    i: int, row: int, first: int, end: int, events: KernelEvents, tables: Tables, kept: KeptEvents,
+    latest: NegationRecord,
+) -> int:  # fmt: skip
     """Appends the vertices of event i, whose nested negations are in a `row`; returns the end of the vertices."""
-    now, vertex, known = events.time[i], kept.vertex, live
+    now, before = events.time[i], end
     for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
         p = tables.binding[b]
         if not fits(tables.local[p], i, events):
             continue
         start = now if tables.start[p] else NEVER
         for e in range(tables.enter_ptr[p], tables.enter_ptr[p + 1]):
-            between, end = tables.between_ptr[e], tables.between_ptr[e + 1]
-            floor = latest_start(events.negated[row], tables.between, between, end)
-            for v in range(known - 1, first - 1, -1):
-                if vertex[0, v] < floor:
+            floor = latest_start(events.negated[row], tables.between, tables.between_ptr[e], tables.between_ptr[e + 1])
+            for v in range(before - 1, first - 1, -1):
+                vertex = kept.vertex[v]
+                if vertex.time < floor:
                     break
                 if (
-                    vertex[1, v] == tables.source[e]
-                    and vertex[0, v] < now
-                    and vertex[2, v] > start
+                    vertex.position == tables.source[e]
+                    and vertex.time < now
+                    and vertex.start > start
                     and hold(tables.adjacent, e, kept.ints, kept.reals, v, events.ints, events.reals, i)
                 ):
-                    start = vertex[2, v]
+                    start = vertex.start
         if start == NEVER:
             continue
-        vertex[0, live], vertex[1, live], vertex[2, live] = now, p, start
-        keep_columns(i, events, kept.ints, kept.reals, live)
-        live += 1
+        added = kept.vertex[end]
+        added.time, added.position, added.start = now, p, start
+        keep_columns(i, events, kept.ints, kept.reals, end)
+        end += 1
         if tables.end[p]:
-            clock[2] = max(clock[2], start)
-    return live
+            latest.ending = max(latest.ending, start)
+    return end
 
 
 @inner
-def _forget(first: int, live: int, before: int, kept: KeptEvents) -> int:
+def _forget(first: int, end: int, before: int, kept: KeptEvents) -> int:
     """Drops vertices older than `before` if they are more than half; returns the end of the vertices."""
     oldest = first
-    while oldest < live and kept.vertex[0, oldest] < before:
+    while oldest < end and kept.vertex[oldest].time < before:
         oldest += 1
     dropped = oldest - first
-    if dropped <= (live - first) // 2:
-        return live
-    for v in range(oldest, live):
-        for field in range(len(kept.vertex)):
-            kept.vertex[field, v - dropped] = kept.vertex[field, v]
+    if dropped <= (end - first) // 2:
+        return end
+    for v in range(oldest, end):
+        kept.vertex[v - dropped] = kept.vertex[v]
         keep_columns(v, kept, kept.ints, kept.reals, v - dropped)
-    return live - dropped
+    return end - dropped

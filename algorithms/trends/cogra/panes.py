@@ -5,19 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.engine.batches import sliding
-from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.arrays import Ints, static
 from cepbench.algorithms.engine.kernels.cells import cell_bytes
-from cepbench.algorithms.engine.kernels.clock import NOW, OCCUPIED
 from cepbench.algorithms.engine.kernels.compilation import in_python
-from cepbench.algorithms.engine.kernels.growth import widened
+from cepbench.algorithms.engine.kernels.constants import ANY
+from cepbench.algorithms.engine.kernels.growth import widened, wider
 from cepbench.algorithms.engine.lanes import CellLanes, mapped
 from cepbench.algorithms.engine.negation import negations_of
 from cepbench.algorithms.engine.peak import Sizes
-from cepbench.algorithms.trends.cogra.kernels import panes as loop
-from cepbench.algorithms.trends.cogra.kernels.pane_tables import BACK, PaneCells, Panes, new_pane_cells, pane_tables_of
-from cepbench.algorithms.trends.cogra.kernels.panes import aggregate_panes_keys, end_pane
-from cepbench.algorithms.trends.online.kernels.template import ANY
-from cepbench.algorithms.trends.online.kernels.type_tables import shape_of
+from cepbench.algorithms.trends.cogra.kernels.pane_tables import PaneCells, Panes, new_pane_cells, pane_tables_of
+from cepbench.algorithms.trends.cogra.kernels.panes import aggregate_panes_keys, end_pane, live_cells
+from cepbench.algorithms.trends.online.kernels.type_tables import is_common, words_by_shape
 from cepbench.events.windows import Window
 from cepbench.queries.compile import CompiledQuery, Part
 
@@ -39,11 +37,11 @@ class PaneGrained(CellLanes):
     lanes: PaneCells
 
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
-        tables = pane_tables_of(part.tables)
-        shape = shape_of(ANY, query.layout, part.tables, query.arithmetic)
+        common = is_common(ANY, query.layout, part.tables, query.arithmetic)
+        tables, words = pane_tables_of(part.tables, common), words_by_shape(query.layout, common)
         self.maps, sizes = tables.maps, Sizes(cell_bytes(part.tables), 0)
         negations = negations_of(part.negations, window, query.columns)
-        fixed = Panes(tables, shape, (True,) * (len(negations) > 0), window.overlap, sliding(window))
+        fixed = Panes(tables, words, static(len(negations) > 0), window.overlap, sliding(window))
         fresh = new_pane_cells(tables.maps, FIRST_PANES, query.layout, query.arithmetic, sizes.clock(), len(negations))
         super().__init__(query, window, fixed, fresh, sizes, negations=negations)
 
@@ -53,7 +51,8 @@ class PaneGrained(CellLanes):
         rows = len(self.maps.stopped) + self.maps.starts
         for axis, name in enumerate(("fresh", "lanes")):
             states: PaneCells = getattr(self, name)
-            cells = widened(states.cells, states.cells._fields, added * rows * len(self.maps.after), axis)
+            more = added * rows * len(self.maps.after)
+            cells = states.cells.on(*(wider(plane, more, axis) for plane in states.cells.planes))
             setattr(self, name, widened(states, ("back", "front"), added, axis)._replace(cells=cells))
 
     @property
@@ -61,16 +60,16 @@ class PaneGrained(CellLanes):
         """Number of cells of the current pane, of panes of open windows, and of waiting cells; of a key without an
         event so far, none.
         """
-        keys = (mapped(lambda array, key=key: array[key], self.lanes) for key in range(len(self.ends)))
-        live = in_python(loop.live)
-        return np.array([live(self.maps, key) if key.clock[NOW] >= 0 else 0 for key in keys], np.int64)
+        progress, clocks = self.lanes.progress[:, 0], self.clocks
+        live = in_python(live_cells)(self.maps, progress["back"], progress["front"], clocks["touched"])
+        return np.where(clocks["now"] >= 0, live, 0)
 
     def ended(self) -> PaneCells:
         """Ends the current pane of the only key; returns a copy of its state, in which no peak is noted."""
         self.make_room(1)
-        if self.lanes.counters[0, BACK] == self.lanes.back.shape[1]:
+        if self.lanes.progress["back"][0, 0] == self.lanes.back.shape[1]:
             self.grow(0)
         end_pane(self.negations.latest_of_one_key, self.maps, self.lanes)
         copy: PaneCells = mapped(np.copy, self.lanes)
-        copy.clock[:, OCCUPIED + 1 :] = self.fresh.clock[OCCUPIED + 1 :]
+        copy.clock["most_cells"] = 0
         return copy

@@ -13,7 +13,7 @@ from cepbench.algorithms.engine.lanes import copies, mapped
 from cepbench.algorithms.rows import QueryRows, Rows, rows_of
 from cepbench.algorithms.rows import joined as joined_rows
 from cepbench.algorithms.slices import SliceExecutor, Slicing
-from cepbench.algorithms.trends.cogra.kernels.pane_tables import BACK, PaneCells
+from cepbench.algorithms.trends.cogra.kernels.pane_tables import PaneCells
 from cepbench.algorithms.trends.cogra.kernels.panes import join_panes_keys
 from cepbench.algorithms.trends.cogra.panes import PaneGrained
 from cepbench.events.batch import EventBatch
@@ -138,7 +138,7 @@ class SliceGrained:
     def state(self) -> StateSize:
         """That of the panes, and the copy of those at the beginning."""
         maps = self.panes.maps
-        panes = 0 if self.head is None else int(self.head.counters[0, BACK])
+        panes = 0 if self.head is None else int(self.head.progress["back"][0, 0])
         cells = panes * len(maps.stopped) * len(maps.after)
         return self.panes.state() + StateSize(cells * self.panes.sizes.cell_bytes, {"aggregates": cells})
 

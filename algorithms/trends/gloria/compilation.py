@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cepbench.algorithms.engine.kernels.cells import cell_bytes
-from cepbench.algorithms.trends.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
+from cepbench.algorithms.engine.kernels.constants import ANY, NONE
+from cepbench.algorithms.trends.gloria.kernels.program import GloriaProgram, GloriaTables
 from cepbench.algorithms.trends.gloria.plan import PlannedSet, QSet, part_of
 from cepbench.algorithms.trends.gloria.template import TypeState, TypeTransition, states_of
 from cepbench.algorithms.trends.online.granularity import EVENT
-from cepbench.algorithms.trends.online.kernels.template import ANY
 from cepbench.algorithms.trends.online.template import Row, offsets
 from cepbench.algorithms.trends.snapshots.channels import MemberChannels
 from cepbench.algorithms.trends.snapshots.compilation import CompiledMembers, SetCompiler

@@ -99,7 +99,7 @@ class PlanState(SetState):
         for g, (rows, room) in enumerate(zip(q_set_rows.tolist(), rooms.tolist(), strict=True)):
             q_set = shared.q_set[g]
             live, first, old = q_set["count"] - q_set["oldest"], q_set["oldest"] - q_set["shift"], q_set["room"]
-            for before, after in zip(shared.cells, cells, strict=True):
+            for before, after in zip(shared.cells.planes, cells.planes, strict=True):
                 kept = before[q_set["base"] : q_set["base"] + rows * old].reshape(rows, old, *before.shape[1:])
                 moved = after[bases[g] : bases[g + 1]].reshape(rows, room, *after.shape[1:])
                 moved[:, :live] = kept[:, first : first + live]
@@ -109,7 +109,7 @@ class PlanState(SetState):
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
-        note_state(self.compiled.program.tables, self.totals, self.shared.q_set, self.graph.counters)
+        note_state(self.compiled.program.tables, self.totals, self.shared.q_set, self.graph.size)
 
 
 class GloriaExecutor(SetExecutor):

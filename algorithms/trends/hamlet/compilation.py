@@ -8,13 +8,12 @@ from itertools import pairwise
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.cells import Weighing, cell_bytes
+from cepbench.algorithms.engine.kernels.constants import ANY, END, NONE
 from cepbench.algorithms.trends.hamlet.kernels.alone import WORK_CELLS
-from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
-from cepbench.algorithms.trends.hamlet.kernels.state import VALUES
+from cepbench.algorithms.trends.hamlet.kernels.program import HamletProgram, TemplateTables
+from cepbench.algorithms.trends.hamlet.kernels.state import ROW
 from cepbench.algorithms.trends.hamlet.workload import KleeneSubPattern, SharableSet
 from cepbench.algorithms.trends.online.granularity import EVENT
-from cepbench.algorithms.trends.online.kernels.template import ANY
-from cepbench.algorithms.trends.online.kernels.type_tables import END
 from cepbench.algorithms.trends.online.template import Row, offsets
 from cepbench.algorithms.trends.snapshots.channels import MemberChannels
 from cepbench.algorithms.trends.snapshots.compilation import CompiledMembers, SetCompiler
@@ -61,7 +60,7 @@ class _Merger(SetCompiler):
         distinct = list(dict.fromkeys(of_unit))
         reference = max(distinct, key=of_unit.count)
         units: list[Row] = []
-        value = VALUES
+        value = ROW.values
         for p, predicates in zip(numbers, of_unit, strict=True):
             positions[p]["unit"] = len(self.rows["unit"]) + len(units)
             edges = enumerate(self._into(p), positions[p]["enter"])
@@ -87,7 +86,7 @@ class _Merger(SetCompiler):
         )
         self.rows["group"].append(row)
         self.group_of[self.schema.type_code(patterns[0].type)] = g
-        self.contexts = max(self.contexts, value - VALUES)
+        self.contexts = max(self.contexts, value - ROW.values)
 
     def template(self, weights: Weighing) -> TemplateTables:
         """The records of members, once all are known."""

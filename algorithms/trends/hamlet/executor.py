@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.kernels.arrays import readonly
-from cepbench.algorithms.engine.kernels.cells import Cells
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.growth import wider
 from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.hamlet.compilation import CompiledSet
 from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord, ClassRecord, find_bursts, scan_bursts
 from cepbench.algorithms.trends.hamlet.kernels.state import (
-    VALUES,
+    ROW,
     CountRecord,
     GraphletStore,
     GroupHistoryRecord,
@@ -59,7 +58,7 @@ class HamletSetState(SetState):
         units = np.zeros(len(template.unit), records_of(SharingRecord))
         units["apart"] = -1
         self.graphlets = GraphletStore(
-            cells=self.cells(FIRST_SNAPSHOTS * (VALUES + int(template.whole["contexts"][0]))),
+            cells=self.cells(FIRST_SNAPSHOTS * (ROW.values + int(template.whole["contexts"][0]))),
             snapshot=np.zeros(FIRST_SNAPSHOTS, records_of(SnapshotRecord)),
             group=np.zeros(len(template.group), records_of(GroupHistoryRecord)),
             unit=units,
@@ -77,9 +76,10 @@ class HamletSetState(SetState):
         counts, old, room = self.counts, self.graphlets, len(self.graphlets.snapshot)
         first, stop = int(counts["oldest_snapshot"]), int(counts["snapshots"])
         free = free_room(room, stop - first, int(counts["more_snapshots"]))
-        rows = (array.reshape(len(array) // room, room, *array.shape[1:])[:, first:stop] for array in old.cells)
-        wide = (wider(array, free, axis=1) for array in rows)
-        cells = Cells._make(array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in wide)
+        planes = old.cells.planes
+        rows = (plane.reshape(len(plane) // room, room, *plane.shape[1:])[:, first:stop] for plane in planes)
+        wide = (wider(plane, free, axis=1) for plane in rows)
+        cells = old.cells.on(*(plane.reshape(plane.shape[0] * plane.shape[1], *plane.shape[2:]) for plane in wide))
         snapshot, among = wider(old.snapshot[first:stop], free), wider(old.among[:, first:stop], free)
         self.graphlets = old._replace(cells=cells, snapshot=snapshot, among=among)
         for name in ("first", "graphlet"):
@@ -88,7 +88,7 @@ class HamletSetState(SetState):
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
-        note_state(buffered, self.compiled.program.template, self.totals, self.graph.counters)
+        note_state(buffered, self.compiled.program.template, self.totals, self.graph.size)
 
 
 class HamletExecutor(SetExecutor):

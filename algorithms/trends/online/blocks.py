@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.cells import empty_cells
-from cepbench.algorithms.trends.online.kernels.store import NO_BLOCK, BlockRecord, Blocks, Graph, GraphPositionRecord
+from cepbench.algorithms.engine.kernels.constants import NONE
+from cepbench.algorithms.trends.online.kernels.store import BlockRecord, Blocks, Graph, GraphPositionRecord
 from cepbench.algorithms.trends.online.kernels.template import Template
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.columns import ColumnSet
@@ -79,7 +80,7 @@ class BlockShape:
     def by_block(self, blocks: Blocks | Graph) -> list[NDArray[Any]]:
         """Views of the arrays with blocks, at least one, as their first axis."""
         count = len(blocks.free)
-        cells = [array.reshape(count, len(array) // count, array[0].size) for array in blocks.cells]
+        cells = [array.reshape(count, len(array) // count, array[0].size) for array in blocks.cells.planes]
         columns = (array.reshape(len(array), count, self.width) for array in (blocks.ints, blocks.reals))
         return [blocks.block, blocks.time, blocks.order, *cells, *(array.swapaxes(0, 1) for array in columns)]
 
@@ -95,7 +96,7 @@ def empty_positions(template: Template, predicates: Predicates) -> Records:
     """
     position = np.zeros(len(template.position), records_of(GraphPositionRecord))
     position["cells"] = template.window["span"][template.position["window"]]
-    position["sort_column"] = position["head"] = position["tail"] = NO_BLOCK
+    position["sort_column"] = position["head"] = position["tail"] = NONE
     for edge in template.transition[template.transition["visited"]]:
         q, e = edge["source"], edge["predicates"]
         for predicate in predicates.one[predicates.ptr[e] : predicates.ptr[e + 1]]:

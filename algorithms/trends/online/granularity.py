@@ -5,18 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, NEXT
 from cepbench.queries.automaton import Automaton, Negations, Transition
-from cepbench.queries.model import Semantics
 
 EVENT, COARSEST = "event", "coarsest"
 GRANULARITIES = (COARSEST, EVENT)
 """`event`: each matched event keeps aggregates and is visited by later ones, as in GRETA; `coarsest`: the coarsest
 granularity that is exact, as in COGRA, where events are kept only if a predicate or a negation selects some of them.
 """
-
-SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
-"""The semantics as numbers, for kernels."""
 
 
 def has_adjacent_predicates(automaton: Automaton) -> bool:

@@ -11,24 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.batches import aggregate_rows, new_rows, sliding
-from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.arrays import Ints, static
 from cepbench.algorithms.engine.kernels.cells import Weighing, cell_bytes
+from cepbench.algorithms.engine.kernels.constants import ANY, CONTIGUOUS, SEMANTICS
 from cepbench.algorithms.engine.lanes import ROOM_FOR_ROWS, Lanes
 from cepbench.algorithms.engine.negation import negations_of
 from cepbench.algorithms.engine.peak import KeySizes
 from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.online.blocks import BlockShape, empty_positions, event_bytes
-from cepbench.algorithms.trends.online.granularity import SEMANTICS
 from cepbench.algorithms.trends.online.kernels.records import ProgressRecord
-from cepbench.algorithms.trends.online.kernels.store import CELLS, LIVE, Blocks, KeyGraph
-from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, GraphTables, MemberRows
+from cepbench.algorithms.trends.online.kernels.store import Blocks, GraphSizeRecord, KeyGraph
+from cepbench.algorithms.trends.online.kernels.template import GraphTables, MemberRows
 from cepbench.algorithms.trends.online.kernels.visits import GraphProgram, propagate_keys
 from cepbench.algorithms.trends.online.slots import AutomatonSlots
 from cepbench.algorithms.trends.online.template import TemplateCompiler, empty_totals
 from cepbench.events.windows import Window
 from cepbench.queries.columns import ColumnSet
 from cepbench.queries.compile import CompiledQuery, Part
-from cepbench.queries.records import Records
+from cepbench.queries.records import Records, records_of
 
 FIRST_BLOCKS = 8
 
@@ -51,7 +51,7 @@ class GraphGrained(Lanes):
         self.query, semantics = query, SEMANTICS[query.query.semantics]
         program, position = _program(part, query.columns, window, semantics, kept.tobytes())
         totals = empty_totals(program.template, query.layout, query.arithmetic, ProgressRecord)
-        fresh = KeyGraph(position, np.zeros(2, np.int64), totals)
+        fresh = KeyGraph(position, np.zeros(1, records_of(GraphSizeRecord)), totals)
         counts_events = query.window is not None and query.window.counts_events
         small = bool(query.partition) or counts_events or semantics != ANY
         self.shape = BlockShape(query.columns, window.overlap, query.layout, query.arithmetic, small)
@@ -71,8 +71,8 @@ class GraphGrained(Lanes):
         """As `Lanes.live`: vertices, and cells of them and of the open windows, with those of trends that may wait."""
         whole, counts, opened = self.fixed.template.whole[0], self.lanes.totals.counts[:, 0], self.lanes.totals.open
         windows = ((opened["high"] - opened["low"] + 1) * self.fixed.template.window["bytes"]).sum(axis=1)
-        events = self.lanes.counters[:, LIVE]
-        cells = self.lanes.counters[:, CELLS] + windows // whole["cell_bytes"]
+        graphs = self.lanes.size[:, 0]
+        events, cells = graphs["vertices"], graphs["cells"] + windows // whole["cell_bytes"]
         size = events * whole["event_bytes"] + cells * whole["cell_bytes"]
         smaller = size < counts["peak"]
         kinds = {"aggregates": np.where(smaller, counts["peak_aggregates"], cells)}
@@ -126,8 +126,7 @@ def _program(
     chosen = [p in only_negated and not late for p, late in enumerate(slots.late_kept)]
     position["prunable"] = kept & np.array(chosen, np.bool_)
     weights = Weighing(tables.ring, tables.real, tables.least)
-    keeps = (True,) * bool(kept.any())
-    program = GraphProgram(template, tables.adjacent, weights, keeps, sliding(window))
+    program = GraphProgram(template, tables.adjacent, weights, static(kept.any()), sliding(window))
     return program, position
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.constants import END, NONE
 from cepbench.algorithms.trends.online.granularity import only_single_events
 from cepbench.algorithms.trends.online.kernels.type_tables import NegatedTypes, lists_of, tables_of_copies, terminated
 from cepbench.queries.automaton import Automaton, Negations
@@ -88,7 +89,7 @@ def _with_opened(tables: Tables, number: int) -> Tables:
         enter_ptr=np.pad(tables.enter_ptr, (0, number), mode="edge"),
         start=np.pad(tables.start, (0, number)),
         end=np.pad(tables.end, (0, number)),
-        local=np.pad(tables.local, (0, number), constant_values=-1),
+        local=np.pad(tables.local, (0, number), constant_values=NONE),
         ring=more(tables.ring),
         real=more(tables.real),
         least=more(tables.least),
@@ -104,6 +105,6 @@ def _negated_types(part: Part, emptied: list[Negations], opened: list[int]) -> N
         for kind, bound in enumerate(lists_of(tables.binding_ptr, tables.binding)):
             conditions[kind] += [(p, int(tables.local[b])) for b in bound for p in positions]
     first, position = terminated([tuple(p for p, _ in listed) for listed in conditions])
-    condition: Ints = np.full(len(position), -1, np.int64)
-    condition[position != position.dtype.type(2**64 - 1)] = [c for listed in conditions for _, c in listed]
+    condition: Ints = np.full(len(position), NONE, np.int64)
+    condition[position != END] = [c for listed in conditions for _, c in listed]
     return NegatedTypes(first, position, condition, np.array(opened, np.uint64))

@@ -7,9 +7,10 @@ from typing import Any
 
 from cepbench.algorithms.engine.batches import sliding
 from cepbench.algorithms.engine.kernels.cells import cell_bytes
+from cepbench.algorithms.engine.kernels.constants import ANY, SEMANTICS
 from cepbench.algorithms.engine.lanes import CellLanes, Lanes
 from cepbench.algorithms.engine.peak import Sizes
-from cepbench.algorithms.trends.online.granularity import COARSEST, SEMANTICS, kept_positions
+from cepbench.algorithms.trends.online.granularity import COARSEST, kept_positions
 from cepbench.algorithms.trends.online.graph import GraphGrained
 from cepbench.algorithms.trends.online.kernels.sums import (
     Typed,
@@ -18,8 +19,12 @@ from cepbench.algorithms.trends.online.kernels.sums import (
     aggregate_next_keys,
     new_cells,
 )
-from cepbench.algorithms.trends.online.kernels.template import ANY
-from cepbench.algorithms.trends.online.kernels.type_tables import shape_of, template_of, with_negated
+from cepbench.algorithms.trends.online.kernels.type_tables import (
+    is_common,
+    template_of,
+    with_negated,
+    words_by_shape,
+)
 from cepbench.algorithms.trends.online.negated import can_empty, emptied_positions
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
@@ -40,13 +45,13 @@ class TypeGrained(CellLanes):
     def __init__(self, query: CompiledQuery, part: Part, window: Window) -> None:
         semantics, copies = SEMANTICS[query.query.semantics], emptied_positions(part)
         tables, positions = copies.tables, len(copies.tables.start)
-        template = with_negated(template_of(tables, semantics, positions), copies.negated, positions)
-        shape = shape_of(semantics, query.layout, tables, query.arithmetic)
+        common = is_common(semantics, query.layout, tables, query.arithmetic)
+        template = with_negated(template_of(tables, semantics, positions, common), copies.negated, positions)
+        words = words_by_shape(query.layout, common)
         sizes = Sizes(cell_bytes(part.tables), positions + (semantics != ANY))  # a cell of finished trends
         fresh = new_cells(window.overlap, positions, query.layout, query.arithmetic, sizes.clock())
-        super().__init__(
-            query, window, Typed(template, copies.negated, shape, window.overlap, sliding(window)), fresh, sizes
-        )
+        fixed = Typed(template, copies.negated, words, window.overlap, sliding(window))
+        super().__init__(query, window, fixed, fresh, sizes)
 
     def work(self, lanes: Any) -> Mapping[str, float]:
         """No edges: no event is kept that could be visited."""

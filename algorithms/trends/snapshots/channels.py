@@ -68,10 +68,10 @@ class MemberChannels:
             member_over |= (over >> np.uint64(channel) & np.uint64(1)) << np.uint64(c)
         return AggregateRows(
             window[chosen],
-            cells.ring[chosen][:, ring],
+            cells.counts[chosen][:, ring],
             member_over,
-            cells.real[chosen][:, real],
-            cells.least[chosen][:, least],
+            cells.reals[chosen][:, int(cells.words.real) :][:, real],
+            cells.ints[chosen][:, int(cells.words.least) :][:, least],
         )
 
 

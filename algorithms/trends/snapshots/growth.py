@@ -11,7 +11,7 @@ from cepbench.algorithms.base import StateSize
 from cepbench.algorithms.engine.kernels.cells import Cells, empty_cells
 from cepbench.algorithms.engine.kernels.growth import wider
 from cepbench.algorithms.trends.online.blocks import BlockShape, empty_positions
-from cepbench.algorithms.trends.online.kernels.store import Graph
+from cepbench.algorithms.trends.online.kernels.store import Graph, GraphSizeRecord
 from cepbench.algorithms.trends.online.kernels.template import Template
 from cepbench.algorithms.trends.online.template import empty_totals
 from cepbench.algorithms.trends.snapshots.compilation import CompiledMembers
@@ -43,7 +43,7 @@ class SetState(ABC):
         self.shape = BlockShape(columns, span, compiled.channels.layout, arithmetic, small)
         position = empty_positions(template, compiled.program.predicates)
         blocks = self.shape.empty(int(template.position["kept"].sum()))
-        self.graph = Graph(position=position, counters=np.zeros(2, np.int64), **blocks._asdict())
+        self.graph = Graph(position=position, size=np.zeros(1, records_of(GraphSizeRecord)), **blocks._asdict())
 
     @property
     def counts(self) -> Any:
@@ -84,7 +84,7 @@ class SetState(ABC):
         ints, reals = wider(old.ints[:, first:stop], free), wider(old.reals[:, first:stop], free)
         cell, end = int(counts["oldest_cell"]), int(counts["vertex_cells"])
         free = free_room(len(old.cells.over), end - cell, int(counts["more_vertex_cells"]))
-        cells = Cells._make(wider(array[cell:end], free, axis=0) for array in old.cells)
+        cells = old.cells.on(*(wider(plane[cell:end], free, axis=0) for plane in old.cells.planes))
         event["cell"] -= cell
         for numbers in (event["before"], old.last):
             np.maximum(numbers - first, -1, out=numbers)

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from cepbench.algorithms.construction.cet.kernels.graph import TrendGraph
 from cepbench.algorithms.engine.kernels.arrays import Codes, Ints, Reals
 from cepbench.algorithms.engine.kernels.cells import ONE, Cells, add, add_trend, begin, clear, copy, extend, sum_exceeds
@@ -205,15 +203,15 @@ def _append(depth: int, segments: Segments, path: Stitched) -> None:
 def _concatenate(cells: Cells, i: int, before: int, segments: Cells, after: int) -> None:
     """Sets cell i to the trend of cell `before` followed by the sub-trend of cell `after` (one trend each)."""
     over = cells.over[before] | segments.over[after]
-    cells.ring[i, 0] = cells.ring[before, 0]
-    for c in range(1, cells.ring.shape[1]):
-        value = segments.ring[after, c]
-        whole = cells.ring[before, c] + value
+    cells.counts[i, 0] = cells.counts[before, 0]
+    for c in range(ONE, cells.words.real):
+        value = segments.counts[after, c]
+        whole = cells.counts[before, c] + value
         if sum_exceeds(whole, value):
-            over |= ONE << np.uint64(c)
-        cells.ring[i, c] = whole
+            over |= ONE << c
+        cells.counts[i, c] = whole
     cells.over[i] = over
-    for c in range(cells.real.shape[1]):
-        cells.real[i, c] = cells.real[before, c] + segments.real[after, c]
-    for c in range(cells.least.shape[1]):
-        cells.least[i, c] = min(cells.least[before, c], segments.least[after, c])
+    for c in range(cells.words.real, cells.words.least):
+        cells.reals[i, c] = cells.reals[before, c] + segments.reals[after, c]
+    for c in range(cells.words.least, cells.words.end):
+        cells.ints[i, c] = min(cells.ints[before, c], segments.ints[after, c])

@@ -202,21 +202,21 @@ def _first_from(times: Ints, low: int, high: int, time: int) -> int:
 def _aggregate(channels: CountedChannels, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells, b: int) -> None:
     """The second step: adds the events of one constructed sequence to the other aggregates of bucket b."""
     base = arrived.counters[0].base
-    for c in range(1, buckets.ring.shape[1]):
+    for c in range(ONE, buckets.words.real):
         column = channels.ring.column[c]
         for k in range(channels.ring.ptr[c], channels.ring.ptr[c + 1]):
             weight = ONE
             if column >= 0:
                 v = stores.events[walk.chosen[channels.ring.part[k]] + channels.ring.within[k]] - base
                 weight = np.uint64(arrived.ints[column, v])
-            add_ring(buckets, b, c, buckets.ring.dtype.type(weight))
-    for c in range(buckets.real.shape[1]):
-        column = channels.real.column[c]
-        for k in range(channels.real.ptr[c], channels.real.ptr[c + 1]):
+            add_ring(buckets, b, c, buckets.counts.dtype.type(weight))
+    for n in range(len(channels.real.column)):
+        column, c = channels.real.column[n], buckets.words.real + np.uint64(n)
+        for k in range(channels.real.ptr[n], channels.real.ptr[n + 1]):
             v = stores.events[walk.chosen[channels.real.part[k]] + channels.real.within[k]] - base
-            buckets.real[b, c] += arrived.reals[column, v]
-    for c in range(buckets.least.shape[1]):
-        column = channels.least.column[c]
-        for k in range(channels.least.ptr[c], channels.least.ptr[c + 1]):
+            buckets.reals[b, c] += arrived.reals[column, v]
+    for n in range(len(channels.least.column)):
+        column, c = channels.least.column[n], buckets.words.least + np.uint64(n)
+        for k in range(channels.least.ptr[n], channels.least.ptr[n + 1]):
             v = stores.events[walk.chosen[channels.least.part[k]] + channels.least.within[k]] - base
-            buckets.least[b, c] = min(buckets.least[b, c], arrived.ints[column, v])
+            buckets.ints[b, c] = min(buckets.ints[b, c], arrived.ints[column, v])

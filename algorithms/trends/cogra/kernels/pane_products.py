@@ -24,22 +24,15 @@ from typing import Any
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.cells import ZERO, Cells, add, clear, copy
+from cepbench.algorithms.engine.kernels.cells import ZERO, Cells, add, add_product, clear, clear_run, copy, copy_run
 from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, inner
+from cepbench.algorithms.engine.kernels.constants import END, NEVER
 from cepbench.algorithms.trends.cogra.kernels.pane_tables import (
     ALWAYS,
-    BACK,
     EMPTY,
-    FIRST,
-    FRONT,
-    NEGATED,
-    PRODUCT_NEGATED,
     PaneCells,
     PaneMaps,
 )
-from cepbench.algorithms.trends.online.kernels.type_tables import END
-from cepbench.algorithms.trends.snapshots.kernels.cells import copy_run
-from cepbench.algorithms.trends.snapshots.kernels.products import add_product
 
 PRODUCT, RESULT, SLOTS = np.uint64(2), np.uint64(3), np.uint64(EMPTY + 1)
 """Maps in `PaneCells.cells` after those of the current pane and of the trends that wait; the back begins at SLOTS."""
@@ -63,74 +56,73 @@ def back_place(k: int, maps: PaneMaps) -> np.uint64:
 @inner
 def push_pane(maps: PaneMaps, state: PaneCells) -> None:
     """Ends the current pane, of which nothing waits: pushes it to the back."""
-    counters, cells, size = state.counters, state.cells, map_size(maps)
-    if counters[FIRST] < 0:
+    progress, cells, size = state.progress[0], state.cells, map_size(maps)
+    if progress.first < 0:
         return
-    top = counters[BACK]
+    top = progress.back
     copy_cells(cells, back_place(top, maps), cells, ZERO, size)
-    state.back[top, FIRST], state.back[top, NEGATED] = counters[FIRST], counters[NEGATED]
+    state.back[top].first, state.back[top].negated = progress.first, progress.negated
     product = ZERO
     if top > 0:
         product = RESULT * size
         rows, columns = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
-        before, later = counters[PRODUCT_NEGATED], counters[NEGATED]
+        before, later = progress.product_negated, progress.negated
         _concatenate(cells, product, PRODUCT * size, ZERO, rows, columns, before, later, maps)
-        counters[PRODUCT_NEGATED] |= later
+        progress.product_negated |= later
     else:
-        counters[PRODUCT_NEGATED] = counters[NEGATED]
+        progress.product_negated = progress.negated
     copy_cells(cells, PRODUCT * size, cells, product, size)
-    for at in range(size):
-        clear(cells, at)
-    counters[BACK] += 1
-    counters[FIRST], counters[NEGATED] = -1, ALWAYS
+    clear_run(cells, ZERO, size)
+    progress.back += 1
+    progress.first, progress.negated = NEVER, ALWAYS
 
 
 @inner
 def evict_panes(begin: int, maps: PaneMaps, state: PaneCells) -> None:
     """Drops the panes before `begin`; turns the back over once the front is empty."""
-    counters = state.counters
-    if counters[BACK] > 0 and state.back[counters[BACK] - 1, FIRST] < begin:
-        counters[BACK], counters[FRONT] = 0, 0
-    while counters[FRONT] > 0 and state.front[counters[FRONT] - 1, FIRST] < begin:
-        counters[FRONT] -= 1
-    if counters[FRONT] == 0 and counters[BACK] > 0 and state.back[0, FIRST] < begin:
+    progress = state.progress[0]
+    if progress.back > 0 and state.back[progress.back - 1].first < begin:
+        progress.back, progress.front = 0, 0
+    while progress.front > 0 and state.front[progress.front - 1].first < begin:
+        progress.front -= 1
+    if progress.front == 0 and progress.back > 0 and state.back[0].first < begin:
         _turn(begin, maps, state)
 
 
 @inner
 def _turn(begin: int, maps: PaneMaps, state: PaneCells) -> None:
     """Moves the panes from `begin` on to the front, the latest first; the product of the back is of no more use."""
-    counters, cells, size = state.counters, state.cells, map_size(maps)
+    progress, cells, size = state.progress[0], state.cells, map_size(maps)
     rows, columns = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
     product, following = PRODUCT * size, RESULT * size
     negated = ALWAYS
-    while counters[BACK] > 0 and state.back[counters[BACK] - 1, FIRST] >= begin:
-        counters[BACK] -= 1
-        back, front = counters[BACK], counters[FRONT]
+    while progress.back > 0 and state.back[progress.back - 1].first >= begin:
+        progress.back -= 1
+        back, front = progress.back, progress.front
         at = back_place(back, maps)
         if front == 0:
             copy_cells(cells, product, cells, at, size)
         else:
-            _concatenate(cells, following, at, product, rows, columns, state.back[back, NEGATED], negated, maps)
+            _concatenate(cells, following, at, product, rows, columns, state.back[back].negated, negated, maps)
             product, following = following, product
-        negated |= state.back[back, NEGATED]
+        negated |= state.back[back].negated
         copy_cells(cells, back_place(front, maps) + size, cells, product, np.uint64(maps.starts) * columns)
-        state.front[front, FIRST], state.front[front, NEGATED] = state.back[back, FIRST], negated
-        counters[FRONT] += 1
-    counters[BACK] = 0
+        state.front[front].first, state.front[front].negated = state.back[back].first, negated
+        progress.front += 1
+    progress.back = 0
 
 
 @inner
 def window_result(out: Cells, i: int, maps: PaneMaps, state: PaneCells) -> None:
     """Sets cell i to the matches of all panes that are kept (at least one)."""
-    counters, cells, size = state.counters, state.cells, map_size(maps)
+    progress, cells, size = state.progress[0], state.cells, map_size(maps)
     starts, ends = np.uint64(maps.starts), np.uint64(maps.ends)
     product = PRODUCT * size
-    if counters[FRONT] > 0:
-        top = counters[FRONT] - 1
+    if progress.front > 0:
+        top = progress.front - 1
         product = back_place(top, maps) + size
-        if counters[BACK] > 0:
-            before, later = state.front[top, NEGATED], counters[PRODUCT_NEGATED]
+        if progress.back > 0:
+            before, later = state.front[top].negated, progress.product_negated
             _concatenate(cells, RESULT * size, product, PRODUCT * size, starts, ends, before, later, maps)
             product = RESULT * size
     clear(out, i)

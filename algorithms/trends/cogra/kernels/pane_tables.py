@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.arrays import Index, Ints
-from cepbench.algorithms.engine.kernels.cells import Cells, empty_cells
+from cepbench.algorithms.engine.kernels.arrays import Index, Ints, Static
+from cepbench.algorithms.engine.kernels.cells import Cells, Words, empty_cells
+from cepbench.algorithms.engine.kernels.constants import ANY, END, NEVER
 from cepbench.algorithms.engine.kernels.events import Sliding
-from cepbench.algorithms.trends.online.kernels.template import ANY
 from cepbench.algorithms.trends.online.kernels.type_tables import (
-    END,
-    Shape,
     TypeTables,
     lists_of,
     tables_of_copies,
@@ -20,9 +18,8 @@ from cepbench.algorithms.trends.online.kernels.type_tables import (
     terminated,
 )
 from cepbench.queries.aggregates import Layout
+from cepbench.queries.records import Records, records_of
 from cepbench.queries.tables import Tables
-
-FIRST, NEGATED, BACK, FRONT, PRODUCT_NEGATED = range(5)
 
 MOST_NEGATIONS = 62
 """Sets of negations are bits of an int64."""
@@ -67,15 +64,34 @@ class PaneTables(NamedTuple):
 
 
 class Panes(NamedTuple):
-    """The constants of a lane (`kernels.lanes`); `span` is the most windows that hold one event. `negates` has an item
-    if there are negations, so that this is known when a kernel is compiled.
+    """The constants of a lane (`kernels.lanes`): the `words` of its cells; `negates`, whether there are negations;
+    `span`, the most windows that hold one event.
     """
 
     tables: PaneTables
-    shape: Shape
-    negates: tuple[bool, ...]
+    words: Words
+    negates: Static
     span: int
     window: Sliding
+
+
+class PaneRecord:
+    """A pane: the time of the `first` event, NEVER if it has none, and the set of negations that match in it."""
+
+    first: int
+    negated: int
+
+
+class PaneProgressRecord:
+    """The current pane as a `PaneRecord`; the numbers of panes at the `back` and at the `front`, and the set of
+    negations that match in those at the back (`product_negated`).
+    """
+
+    first: int
+    negated: int
+    back: int
+    front: int
+    product_negated: int
 
 
 class PaneCells(NamedTuple):
@@ -87,26 +103,27 @@ class PaneCells(NamedTuple):
       products that are being computed; one that stays empty, which short lists of predecessors refer to. Then S times a
       map of the back and rows of the front: one array, since each more among the arguments of a small kernel takes as
       long as a few products.
-    - The back: panes since the last turn, in order of time, `counters[BACK]` of them. `back[S, 2]`: FIRST, the time of
-      the first event of each, and NEGATED, the set of negations that match in it.
-    - The front, rows of the first entries: trends of no event before, over a pane and all later ones up to the last
-      turn; the oldest on top, at `counters[FRONT] - 1`; `front[S, 2]` as before.
-    - `waiting[P]`: columns with trends that wait, `clock[TOUCHED]` of them. `counters[FIRST]`, `counters[NEGATED]`: of
-      the current pane, FIRST is -1 if it has no event; `counters[PRODUCT_NEGATED]`: of all panes at the back.
-      `seen[J]`: the latest match known of each negation.
+    - `back[S]` (`PaneRecord`): panes since the last turn, in order of time.
+    - `front[S]` (`PaneRecord`), rows of the first entries: trends of no event before, over a pane and all later ones up
+      to the last turn; the oldest on top, the last of them.
+    - `waiting[P]`: columns with trends that wait, `touched` of the clock. `progress[1]` (`PaneProgressRecord`),
+      `clock[1]` (`ClockRecord`); `seen[J]`: the latest match of each negation so far.
     """
 
     cells: Cells
-    back: Ints
-    front: Ints
+    back: Records
+    front: Records
     waiting: Ints
-    counters: Ints
-    clock: Ints
+    progress: Records
+    clock: Records
     seen: Ints
 
 
-def pane_tables_of(tables: Tables) -> PaneTables:
-    """The tables of an automaton without predicates on adjacent events, with negations of single events."""
+def pane_tables_of(tables: Tables, common: bool = False) -> PaneTables:
+    """The tables of an automaton without predicates on adjacent events, with negations of single events.
+
+    `common`: as for `template_of`.
+    """
     between = lists_of(tables.between_ptr, tables.between)
     leading = lists_of(tables.leading_ptr, tables.leading)
     trailing = lists_of(tables.trailing_ptr, tables.trailing)
@@ -142,6 +159,7 @@ def pane_tables_of(tables: Tables) -> PaneTables:
             tables_of_copies(tables, [p for p, _ in columns], sources, np.arange(len(columns)) < len(ends)),
             ANY,
             EMPTY * follows.size,
+            common,
         ),
         *terminated([tuple(before * len(columns)) for before in rows]),
         np.array([bar for p, before in enumerate(rows) for bar in (*bars[before, p], ALWAYS)], np.int64),
@@ -161,17 +179,19 @@ def _bits(negations: tuple[int, ...]) -> int:
 
 
 def new_pane_cells(
-    maps: PaneMaps, panes: int, layout: Layout, arithmetic: str, clock: Ints, negations: int
+    maps: PaneMaps, panes: int, layout: Layout, arithmetic: str, clock: Records, negations: int
 ) -> PaneCells:
     """The state before the first event, with room for so many panes."""
     columns = len(maps.after)
     size = len(maps.stopped) * columns
+    progress = np.zeros(1, records_of(PaneProgressRecord))
+    progress["first"], progress["negated"] = NEVER, ALWAYS
     return PaneCells(
         empty_cells((EMPTY + 1) * size + panes * (size + maps.starts * columns), layout, arithmetic),
-        np.zeros((panes, 2), np.int64),
-        np.zeros((panes, 2), np.int64),
+        np.zeros(panes, records_of(PaneRecord)),
+        np.zeros(panes, records_of(PaneRecord)),
         np.zeros(columns, np.int64),
-        np.array([-1, ALWAYS, 0, 0, 0], np.int64),
+        progress,
         clock,
-        np.full(negations, -1, np.int64),
+        np.full(negations, NEVER, np.int64),
     )

@@ -18,19 +18,10 @@ from typing import Any
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Ints, Place
-from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, add, clear, is_empty
-from cepbench.algorithms.engine.kernels.clock import (
-    HIGH,
-    LOW,
-    NOW,
-    TOUCHED,
-    has_ended,
-    next_boundary,
-    note,
-    opened,
-    touch,
-)
+from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, add, clear, is_empty, with_words
+from cepbench.algorithms.engine.kernels.clock import has_ended, next_boundary, note, opened, touch
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.constants import END
 from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS, Calls, lane, over_keys
 from cepbench.algorithms.trends.cogra.kernels.pane_products import (
@@ -41,17 +32,8 @@ from cepbench.algorithms.trends.cogra.kernels.pane_products import (
     push_pane,
     window_result,
 )
-from cepbench.algorithms.trends.cogra.kernels.pane_tables import (
-    BACK,
-    FIRST,
-    FRONT,
-    NEGATED,
-    PaneCells,
-    PaneMaps,
-    Panes,
-)
-from cepbench.algorithms.trends.online.kernels.appending import append
-from cepbench.algorithms.trends.online.kernels.type_tables import END
+from cepbench.algorithms.trends.cogra.kernels.pane_tables import PaneCells, PaneMaps, Panes
+from cepbench.algorithms.trends.online.kernels.appending import Target, append
 
 
 @inner
@@ -65,25 +47,25 @@ def aggregate_panes(
     or the back for a pane. O(C l) per event for C entries and l transitions into its columns, O(C P^2) per pane of P
     columns, O(P^2) per window, O(C) per column that a negated event empties.
     """
-    template, maps, window, clock = fixed.tables.template, fixed.tables.maps, fixed.window, state.clock
-    now = clock[NOW]
-    boundary = next_boundary(clock[LOW], clock[HIGH], window)  # divisions are left to the boundaries of panes
-    inside = clock[LOW] <= clock[HIGH]
+    template, maps, window, clock = fixed.tables.template, fixed.tables.maps, fixed.window, state.clock[0]
+    now = clock.now
+    boundary = next_boundary(clock.low, clock.high, window)  # divisions are left to the boundaries of panes
+    inside = clock.low <= clock.high
     number = np.uint64(len(events.time))
-    checked, negates = len(events.flags) > 0, len(fixed.negates) > 0
+    checked, negates = len(events.flags) > 0, bool(fixed.negates)
     for i in range(np.uint64(first), number):
         alone = False
         time = events.time[i]
         if time != now:
             _end_time(now, negates, events.negated[i], inside, maps, state)
             if time >= boundary:
-                clock[NOW] = now
+                clock.now = now
                 why = _lacking(fixed.span, state, out, size)
                 if why != DONE:
                     return int(i), size, why
                 size = _advance(time, maps, window, state, out, size)
-                boundary = next_boundary(clock[LOW], clock[HIGH], window)
-                inside = clock[LOW] <= clock[HIGH]
+                boundary = next_boundary(clock.low, clock.high, window)
+                inside = clock.low <= clock.high
             now = time
             alone = bool(not negates and i + ONE < number and events.time[i + ONE] != now)
         if not inside:  # between windows
@@ -93,14 +75,14 @@ def aggregate_panes(
         alone = alone and (p == END or template.binding[b + ONE] == END)
         while p != END:
             if not checked or fits(template.local[p], i, events):
-                if state.counters[FIRST] < 0:
-                    state.counters[FIRST] = now
+                if state.progress[0].first < 0:
+                    state.progress[0].first = now
                 _bind(i, p, alone, events, fixed, state)
             b += ONE
             p = template.binding[b]
-    clock[NOW] = now
-    note(live(maps, state), clock)
-    if has_ended(clock[LOW], clock[HIGH], until, window):
+    clock.now = now
+    _note(maps, state)
+    if has_ended(clock.low, clock.high, until, window):
         why = _lacking(fixed.span, state, out, size)
         if why != DONE:
             return int(number), size, why
@@ -123,17 +105,17 @@ def join_panes(
     size: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """As `aggregate_panes`, of the panes at the back of the only key in `arena` in place of events."""
-    maps, window, clock = fixed.tables.maps, fixed.window, state.clock
+    maps, window, clock = fixed.tables.maps, fixed.window, state.clock[0]
     panes = lane(arena, 0)
-    number = panes.counters[BACK]
+    number = panes.progress[0].back
     for k in range(first, number):
         why = _lacking(fixed.span, state, out, size)
         if why != DONE:
             return k, size, why
-        size = _advance(panes.back[k, FIRST], maps, window, state, out, size)
+        size = _advance(panes.back[k].first, maps, window, state, out, size)
         copy_cells(state.cells, ZERO, panes.cells, back_place(k, maps), map_size(maps))
-        state.counters[FIRST], state.counters[NEGATED] = panes.back[k, FIRST], panes.back[k, NEGATED]
-    if has_ended(clock[LOW], clock[HIGH], until, window):
+        state.progress[0].first, state.progress[0].negated = panes.back[k].first, panes.back[k].negated
+    if has_ended(clock.low, clock.high, until, window):
         why = _lacking(fixed.span, state, out, size)
         if why != DONE:
             return int(number), size, why
@@ -155,8 +137,8 @@ def end_pane(latest: Ints, maps: PaneMaps, lanes: PaneCells) -> None:
     key. The back must have room for it.
     """
     state = lane(lanes, 0)
-    clock = state.clock
-    _end_time(clock[NOW], len(latest) > 0, latest, clock[LOW] <= clock[HIGH], maps, state)
+    clock = state.clock[0]
+    _end_time(clock.now, len(latest) > 0, latest, clock.low <= clock.high, maps, state)
     push_pane(maps, state)
 
 
@@ -165,7 +147,7 @@ def _lacking(span: int, state: PaneCells, out: RowCells, size: int) -> int:
     """The room that may be lacking when a pane ends: `ROWS`, or `ROOM` at the back; `DONE` if none is."""
     if size + span > len(out.window):
         return ROWS
-    return ROOM if state.counters[BACK] == len(state.back) else DONE
+    return ROOM if state.progress[0].back == len(state.back) else DONE
 
 
 @inlined
@@ -173,17 +155,17 @@ def _bind(i: Place, p: np.uint64, alone: bool, events: KernelEvents, fixed: Pane
     """Appends event i in column p to the trends of the pane that it may follow, and to the entries, row by row. Unless
     it is `alone`, they wait for the time to move on.
     """
-    cells, tables, clock, negated = state.cells, fixed.tables, state.clock, state.counters[NEGATED]
+    cells, tables, negated = with_words(state.cells, fixed.words), fixed.tables, state.progress[0].negated
     waits = ZERO
     if not alone:
         waits = map_size(tables.maps)
-        touch(p, state.waiting, clock)
+        touch(p, state.waiting, state.clock[0])
     k = tables.first_row[p]
     base = tables.row[k]
     while base != END:
         at = base + p + waits
-        begun = cells.ring.dtype.type(tables.bars[k] & negated == 0)
-        append(i, p, begun, base, at, at, False, at, events, tables.template, fixed.shape, cells)
+        begun = cells.counts.dtype.type(tables.bars[k] & negated == 0)
+        append(i, p, begun, Target(base, at, at, at, False), events, tables.template, cells)
         k += ONE
         base = tables.row[k]
 
@@ -197,7 +179,7 @@ def _end_time(now: int, negates: bool, latest: Ints, inside: bool, maps: PaneMap
                 state.seen[j] = latest[j]
                 if inside:
                     _negate(j, now, maps, state)
-    if state.clock[TOUCHED] > 0:
+    if state.clock[0].touched > 0:
         _show(maps, state)
 
 
@@ -205,9 +187,9 @@ def _end_time(now: int, negates: bool, latest: Ints, inside: bool, maps: PaneMap
 def _negate(j: int, now: int, maps: PaneMaps, state: PaneCells) -> None:
     """Removes the trends that a match of negation j ends."""
     bit = np.int64(1) << j
-    if state.counters[FIRST] < 0:
-        state.counters[FIRST] = now
-    state.counters[NEGATED] |= bit
+    if state.progress[0].first < 0:
+        state.progress[0].first = now
+    state.progress[0].negated |= bit
     columns = np.uint64(len(maps.after))
     for p in range(columns):
         if maps.emptied[p] & bit != 0:
@@ -218,39 +200,47 @@ def _negate(j: int, now: int, maps: PaneMaps, state: PaneCells) -> None:
 @inner
 def _show(maps: PaneMaps, state: PaneCells) -> None:
     """Lets later events see the trends that wait."""
-    note(live(maps, state), state.clock)
+    _note(maps, state)
     size = map_size(maps)
-    for k in range(state.clock[TOUCHED]):
+    for k in range(state.clock[0].touched):
         for at in range(np.uint64(state.waiting[k]), size, np.uint64(len(maps.after))):
             add(state.cells, at, state.cells, at + size)
             clear(state.cells, at + size)
-    state.clock[TOUCHED] = 0
+    state.clock[0].touched = 0
 
 
 @inner
 def _advance(now: int, maps: PaneMaps, window: Sliding, state: PaneCells, out: RowCells, size: int) -> int:
     """Ends the current pane, closes windows that end by `now`, opens those of `now`; returns rows in `out`."""
-    clock = state.clock
+    clock = state.clock[0]
     push_pane(maps, state)
-    note(live(maps, state), clock)
-    clock[NOW] = now
-    while has_ended(clock[LOW], clock[HIGH], now, window):
-        evict_panes(clock[LOW] * window.slide, maps, state)
-        if state.counters[BACK] + state.counters[FRONT] > 0:
+    _note(maps, state)
+    clock.now = now
+    while has_ended(clock.low, clock.high, now, window):
+        evict_panes(clock.low * window.slide, maps, state)
+        if state.progress[0].back + state.progress[0].front > 0:
             window_result(out.cells, size, maps, state)
             if not is_empty(out.cells, size):
-                out.window[size] = clock[LOW]
+                out.window[size] = clock.low
                 size += 1
-        clock[LOW] += 1
-    clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, window)
-    evict_panes(clock[LOW] * window.slide, maps, state)
+        clock.low += 1
+    clock.low, clock.high = opened(clock.low, clock.high, now, window)
+    evict_panes(clock.low * window.slide, maps, state)
     return size
 
 
 @inlined
-def live(maps: PaneMaps, state: PaneCells) -> int:
-    """Cells in use: maps of the current pane, of the panes at the back and of their product, and rows at the front."""
-    back, entries, columns = state.counters[BACK], len(maps.stopped), len(maps.after)
-    cells: int = (1 + back + min(back, 1)) * entries * columns
-    cells += state.counters[FRONT] * maps.starts * columns + state.clock[TOUCHED] * entries
-    return cells
+def _note(maps: PaneMaps, state: PaneCells) -> None:
+    """Notes the state of a key."""
+    progress, clock = state.progress[0], state.clock[0]
+    note(live_cells(maps, progress.back, progress.front, clock.touched), clock)
+
+
+@inlined
+def live_cells(maps: PaneMaps, back: Any, front: Any, touched: Any) -> Any:
+    """Cells in use: maps of the current pane, of the panes at the back and of their product, rows at the front, and
+    those of `touched` columns whose trends wait.
+    """
+    entries, columns = len(maps.stopped), len(maps.after)
+    maps_in_use = 1 + back + (back > 0)
+    return maps_in_use * entries * columns + front * maps.starts * columns + touched * entries

@@ -6,18 +6,17 @@ import numpy as np
 
 from cepbench.algorithms.engine.kernels import cells
 from cepbench.algorithms.engine.kernels.arrays import Ints
-from cepbench.algorithms.engine.kernels.cells import Cells, begin
-from cepbench.algorithms.engine.kernels.cells import clear as empty
+from cepbench.algorithms.engine.kernels.cells import Cells, begin, clear
 from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, inner
+from cepbench.algorithms.engine.kernels.constants import LATEST
 from cepbench.algorithms.trends.gloria.kernels.program import GloriaTables
 from cepbench.algorithms.trends.gloria.kernels.state import Expressions, QSetState
 from cepbench.algorithms.trends.online.kernels.template import Totals
-from cepbench.algorithms.trends.snapshots.kernels import cells as runs
 from cepbench.algorithms.trends.snapshots.kernels.cells import Index
 from cepbench.queries.records import Records
 
-add_run, clear_run = inner(in_python(runs.add_run)), inner(in_python(runs.clear_run))
-append_run, copy_run = inner(in_python(cells.append_run)), inner(in_python(runs.copy_run))
+add_run, clear_run = inner(in_python(cells.add_run)), inner(in_python(cells.clear_run))
+append_run, copy_run = inner(in_python(cells.append_run)), inner(in_python(cells.copy_run))
 """Compiled once each, and not into their callers, of which there are many."""
 
 
@@ -39,12 +38,8 @@ def same_run(cells: Cells, i: int, j: int, count: Index) -> bool:
     same = True
     for n in range(count):
         same &= cells.over[i + n] == cells.over[j + n]
-        for c in range(cells.ring.shape[1]):
-            same &= cells.ring[i + n, c] == cells.ring[j + n, c]
-        for c in range(cells.real.shape[1]):
-            same &= cells.real[i + n, c] == cells.real[j + n, c]
-        for c in range(cells.least.shape[1]):
-            same &= cells.least[i + n, c] == cells.least[j + n, c]
+        for c in range(cells.ints.shape[1]):
+            same &= cells.ints[i + n, c] == cells.ints[j + n, c]
     return same
 
 
@@ -69,7 +64,7 @@ def new_snapshot(g: int, time: int, tables: GloriaTables, totals: Totals, shared
     q_set.count += 1
     shared.times[q_set.times + s - q_set.shift] = time
     for row in range(tables.q_set[g].fresh, tables.q_set[g].rows):
-        empty(shared.cells, cell_of(q_set, row, s))
+        clear(shared.cells, cell_of(q_set, row, s))
     totals.counts[0].snapshots += 1
     return s
 
@@ -89,7 +84,7 @@ def starting_snapshot(g: int, time: int, tables: GloriaTables, totals: Totals, s
         w = tables.position[query.position].window
         for k in range(totals.open[w].low, totals.open[w].high + 1):
             cell = cell_of(q_set, query.value + k % tables.window[w].span, s)
-            empty(shared.cells, cell)
+            clear(shared.cells, cell)
             begin(shared.cells, cell)
     q_set.starting = s
     return s
@@ -116,7 +111,7 @@ def has_room(g: int, needed: Index, tables: GloriaTables, shared: Expressions) -
 @inner
 def forget_before(g: int, tables: GloriaTables, opened: Records, shared: Expressions) -> None:
     """Drops the snapshots of Q-set g that have left all windows of its queries; `opened` as `Totals.open`."""
-    q_set, floor = shared.q_set[g], np.int64(2**62)
+    q_set, floor = shared.q_set[g], np.int64(LATEST)
     for n in range(tables.q_set[g].sharing_query, tables.q_set[g].sharing_query_end):
         w = tables.position[tables.sharing_query[n].position].window
         floor = min(floor, opened[w].low * tables.window[w].slide)

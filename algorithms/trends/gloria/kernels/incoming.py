@@ -6,9 +6,10 @@ An expression is evaluated by Equation 4 (`_evaluate`).
 from __future__ import annotations
 
 from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
 from cepbench.algorithms.trends.gloria.kernels.expressions import add_run, cell_of, clear_run, first_in, time_of
-from cepbench.algorithms.trends.gloria.kernels.program import NONE, GloriaProgram, GloriaTables
+from cepbench.algorithms.trends.gloria.kernels.program import GloriaProgram, GloriaTables
 from cepbench.algorithms.trends.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.trends.online.kernels.step import collect_sums
 from cepbench.algorithms.trends.online.kernels.template import Totals

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.cells import begin
+from cepbench.algorithms.engine.kernels.cells import begin, clear, copy
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.trends.gloria.kernels.expressions import (
@@ -26,7 +26,6 @@ from cepbench.algorithms.trends.gloria.kernels.expressions import (
 from cepbench.algorithms.trends.gloria.kernels.program import EXPRESSION, GloriaProgram, GloriaTables
 from cepbench.algorithms.trends.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.trends.online.kernels.template import Totals
-from cepbench.algorithms.trends.snapshots.kernels.cells import clear, copy
 from cepbench.algorithms.trends.snapshots.kernels.vertices import keep
 
 UNMATCHED, EXTENDS, SAME_SNAPSHOT, NEW_SNAPSHOT = range(4)

@@ -38,7 +38,6 @@ from cepbench.algorithms.trends.online.kernels.records import (
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
-NONE = -1
 EXPRESSION = 0
 """The row of a Q-set in which the expression of an event is computed."""
 

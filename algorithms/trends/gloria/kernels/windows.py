@@ -11,7 +11,6 @@ from cepbench.algorithms.trends.gloria.kernels.expressions import add_run, cell_
 from cepbench.algorithms.trends.gloria.kernels.program import GloriaProgram, GloriaTables
 from cepbench.algorithms.trends.gloria.kernels.state import Expressions, GloriaState
 from cepbench.algorithms.trends.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
-from cepbench.algorithms.trends.online.kernels.store import CELLS, LIVE
 from cepbench.algorithms.trends.online.kernels.template import MemberRows, Totals
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate
 from cepbench.algorithms.trends.snapshots.kernels.vertices import LINK_BYTES, forget_vertices
@@ -19,19 +18,19 @@ from cepbench.queries.records import Records
 
 
 @kernel
-def note_state(tables: GloriaTables, totals: Totals, q_set: Records, counters: Ints) -> None:
+def note_state(tables: GloriaTables, totals: Totals, q_set: Records, graph: Records) -> None:
     """Notes the state if it is the largest since the last report.
 
-    `q_set` as in `Expressions`, `counters` as in `Graph`.
+    `q_set` as in `Expressions`, `graph`: `GraphSizeRecord[1]`.
     """
     sizes, counts = tables.whole[0], totals.counts[0]
-    snapshots, coefficients = np.int64(0), counters[CELLS] + counts.vertex_cells - counts.oldest_cell
+    snapshots, coefficients = np.int64(0), graph[0].cells + counts.vertex_cells - counts.oldest_cell
     for g in range(len(q_set)):
         live = q_set[g].count - q_set[g].oldest
         snapshots += live
         coefficients += live * tables.q_set[g].rows
     shared = counts.vertices - counts.oldest_vertex
-    vertices = counters[LIVE] + shared
+    vertices = graph[0].vertices + shared
     size = vertices * sizes.event_bytes + shared * LINK_BYTES + coefficients * sizes.cell_bytes + snapshots * 8
     note_size(size, vertices, coefficients, snapshots, tables, totals)
 
@@ -73,7 +72,7 @@ def close_until(
     totals, tables = state.totals, program.tables
     if not any_ends(now, tables.window, totals.open):
         return size
-    note_state(tables, totals, state.shared.q_set, state.graph.counters)
+    note_state(tables, totals, state.shared.q_set, state.graph.size)
     move_on(now, negated, tables, totals, state.shared)
     for w in range(len(totals.open)):
         window, k = tables.window[w], totals.open[w].low

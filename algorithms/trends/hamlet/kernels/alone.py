@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.arrays import Flags, Index
+from cepbench.algorithms.engine.kernels.arrays import Flags, Index, Static
 from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, append_run
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
-from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram, TemplateTables, UnitPositionRecord
+from cepbench.algorithms.trends.hamlet.kernels.program import HamletProgram, TemplateTables, UnitPositionRecord
 from cepbench.algorithms.trends.hamlet.kernels.state import HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
-from cepbench.algorithms.trends.online.kernels.appending import append
+from cepbench.algorithms.trends.online.kernels.appending import Target, append
 from cepbench.algorithms.trends.online.kernels.lifecycle import commit, show
 from cepbench.algorithms.trends.online.kernels.step import collect_sums, deliver, first_begun, mark
 from cepbench.algorithms.trends.online.kernels.template import Totals
-from cepbench.algorithms.trends.online.kernels.type_tables import Shape
 from cepbench.algorithms.trends.snapshots.kernels.cells import add
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Weights
@@ -38,6 +38,7 @@ class Predecessors(NamedTuple):
 
     first_source: Index
     source: Index
+    sources: Static
     ring: Weights
     real: Weights
     least: Weights
@@ -54,8 +55,7 @@ def propagate_sums(
     """
     template, totals, counts, weights = program.template, state.totals, state.totals.counts[0], program.weights
     cells, kind, within = totals.cells, events.kind[first], events.time[first] == counts.last
-    before = Predecessors(template.first_source, template.source, weights.ring, weights.real, weights.least)
-    shape = Shape(weights.ring.bound, weights.real.bound, weights.least.bound, ())
+    before = Predecessors(template.first_source, template.source, (), weights.ring, weights.real, weights.least)
     trends, empty = np.uint64(template.whole[0].span), np.uint64(template.whole[0].span) + ONE
     for b in range(template.kind[kind].binding, template.kind[kind].binding_end):
         p = template.lists[b]
@@ -87,12 +87,10 @@ def propagate_sums(
             waits |= not at_once
             to, row = cell if at_once else pending, oldest
             for k in range(low, high + 1):
-                begun = cells.ring.dtype.type(position.start and k >= free)
+                begun = cells.counts.dtype.type(position.start and k >= free)
                 at, held = (to + row, to + row) if sole else (trends, empty)
-                append(
-                    np.uint64(i), place, begun, row, at, held, position.direct, final + row, events, before, shape,
-                    cells,
-                )  # fmt: skip
+                target = Target(row, at, held, final + row, position.direct)
+                append(np.uint64(i), place, begun, target, events, before, cells)
                 if not sole:
                     for f in range(position.feed, position.feed_end):
                         fed = template.slot[template.lists[f]]

@@ -6,8 +6,8 @@ import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Codes, Flags, Ints
 from cepbench.algorithms.engine.kernels.compilation import kernel
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
-from cepbench.algorithms.trends.hamlet.kernels.program import NONE
 from cepbench.algorithms.trends.online.kernels.lifecycle import next_edge
 from cepbench.queries.records import Records
 

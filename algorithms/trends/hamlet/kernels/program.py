@@ -24,8 +24,6 @@ from cepbench.algorithms.trends.online.kernels.records import (
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Predicates
 
-NONE = -1
-
 
 class BurstTypeRecord(TypeRecord):
     """An event type, and the `group` of its sub-pattern E+, or NONE.

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Flags
-from cepbench.algorithms.engine.kernels.cells import append_run, begin
+from cepbench.algorithms.engine.kernels.cells import add_run, append_run, begin, clear, clear_run, copy_run
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.trends.hamlet.kernels.benefit import most_created
 from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord
-from cepbench.algorithms.trends.hamlet.kernels.program import NONE, GroupRecord, HamletProgram
+from cepbench.algorithms.trends.hamlet.kernels.program import GroupRecord, HamletProgram
 from cepbench.algorithms.trends.hamlet.kernels.snapshots import end_graphlet, event_snapshot, graphlet_snapshot
-from cepbench.algorithms.trends.hamlet.kernels.state import FRESH, ROW, SUMS, HamletState
-from cepbench.algorithms.trends.snapshots.kernels.cells import add_run, clear, clear_run, copy_run, follows
+from cepbench.algorithms.trends.hamlet.kernels.state import ROW, HamletState
+from cepbench.algorithms.trends.snapshots.kernels.cells import follows
 from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions, has_space, keep
 from cepbench.queries.records import Records
 
@@ -34,8 +35,8 @@ def propagate_shared(
     B+:
 
         event          b3    b4    b5          b6
-        SUMS before    0     x     3x          3x + z
-        ROW            x     2x    z           4x + z     x + SUMS; queries differ at b5: it is snapshot z
+        sums before    0     x     3x          3x + z
+        row of event   x     2x    z           4x + z     x + sums; queries differ at b5: it is snapshot z
 
     O(s) per event for s snapshots, since the running sum of expressions is kept. O(n s) if the loop has predicates (for
     n events before), or at event granularity (for n events of the graphlet before). O(u) per snapshot for u queries
@@ -51,14 +52,14 @@ def propagate_shared(
     for u in range(len(graphlets.unit)):
         graphlets.among[u, x] = graphlets.unit[u].now
     oldest = counts.oldest_snapshot if selects else x
-    sums, fresh, row = SUMS * room + oldest, FRESH * room + oldest, ROW * room + oldest
+    sums, fresh, row = ROW.sums * room + oldest, ROW.fresh * room + oldest, ROW.event * room + oldest
     length, bound = counts.snapshots - oldest, len(template.position)
     plain = False  # whether some of those that share extend all events of the graphlet
     for c in range(group.predicate_class, group.predicate_class_end):
         plain |= classes[c - group.predicate_class].chosen and template.predicate_class[c].loop == NONE
     for s in range(oldest, x):
-        clear(cells, SUMS * room + s)
-        clear(cells, FRESH * room + s)
+        clear(cells, ROW.sums * room + s)
+        clear(cells, ROW.fresh * room + s)
     shown, kind, every = burst.time, events.kind[first], template.whole[0].every
     within = waits = burst.time == counts.last
     for i in range(first, stop):
@@ -82,14 +83,14 @@ def propagate_shared(
             else:
                 copy_run(cells, row, cells, sums, length)
         if same_events:
-            begin(cells, ROW * room + x)
+            begin(cells, ROW.event * room + x)
             append_run(cells, row, length, program.weights, bound, events.ints, events.reals, i)
         else:
             z = event_snapshot(burst.group, i, x, events, matches, program, state)
             burst.created += 1
             length += 1
             clear_run(cells, row, length)
-            begin(cells, ROW * room + z)
+            begin(cells, ROW.event * room + z)
         at_once = not within and i + 1 < len(events.time) and events.time[i + 1] != shown
         waits |= not at_once
         add_run(cells, sums if at_once else fresh, row, length)
@@ -146,13 +147,13 @@ def _sum_same_events(
     i: int, g: int, begin_at: int, oldest: int, classes: Records, events: KernelEvents, program: HamletProgram,
     state: HamletState,
 ) -> bool:  # fmt: skip
-    """Whether event i follows the same events for all queries that share; if so ROW is the sum of their expressions.
+    """Whether event i follows the same events for all queries that share; if so row `event` is the sum of theirs.
 
     Vertices from `begin_at` on are in the graphlet; where a loop has no predicates, earlier ones are in its snapshot.
     """
     template, graphlets, vertices = program.template, state.graphlets, state.vertices
     counts, cells, now = state.totals.counts[0], graphlets.cells, events.time[i]
-    row, group = ROW * len(graphlets.snapshot) + oldest, template.group[g]
+    row, group = ROW.event * len(graphlets.snapshot) + oldest, template.group[g]
     clear_run(cells, row, counts.snapshots - oldest)
     v = vertices.last[g]
     while v >= counts.oldest_vertex:
@@ -181,12 +182,12 @@ def _sum_same_events(
 
 @inlined
 def _visit_graphlet(first: int, oldest: int, now: int, state: HamletState) -> None:
-    """Sets ROW to the sum of the expressions of a graphlet's events before `now`, from vertex `first` on.
+    """Sets row `event` to the sum of the expressions of a graphlet's events before `now`, from vertex `first` on.
 
     Those of earlier graphlets are in its snapshot. O(n s) for n events, of which runs are summed snapshot by snapshot.
     """
     counts, cells, vertices = state.totals.counts[0], state.graphlets.cells, state.vertices
-    row, stop = ROW * len(state.graphlets.snapshot) + oldest, counts.vertices
+    row, stop = ROW.event * len(state.graphlets.snapshot) + oldest, counts.vertices
     clear_run(cells, row, counts.snapshots - oldest)
     while stop > first and vertices.event[stop - 1].time == now:
         stop -= 1

@@ -6,15 +6,15 @@ A snapshot has a value per query and window, to which the expressions of the gra
 from __future__ import annotations
 
 from cepbench.algorithms.engine.kernels.arrays import Flags
-from cepbench.algorithms.engine.kernels.cells import append_run
+from cepbench.algorithms.engine.kernels.cells import append_run, clear, copy
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
-from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram
-from cepbench.algorithms.trends.hamlet.kernels.state import FRESH, ROW, SUMS, GraphletStore, HamletState
+from cepbench.algorithms.trends.hamlet.kernels.program import HamletProgram
+from cepbench.algorithms.trends.hamlet.kernels.state import ROW, GraphletStore, HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.trends.online.kernels.step import collect_sums, feed, mark
 from cepbench.algorithms.trends.online.kernels.template import Totals
-from cepbench.algorithms.trends.snapshots.kernels.cells import clear, copy
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate
 
 
@@ -48,7 +48,8 @@ def event_snapshot(
     """Definition 9: creates a snapshot at event i of the graphlet of group g with snapshot x; returns its number.
 
     Its value is, per query and window, the trends that end with event i, none for queries that do not match it. These
-    extend the value of x, and the events of the graphlet: those in ROW, or those that the loop's predicates select.
+    extend the value of x, and the events of the graphlet: those in row `event`, or those that the loop's predicates
+    select.
     """
     template, totals, graphlets = program.template, state.totals, state.graphlets
     cells, work, room = graphlets.cells, totals.cells, len(graphlets.snapshot)
@@ -68,7 +69,7 @@ def event_snapshot(
             value = (unit.value + k % span) * room + x
             copy(work, k - low, cells, value)
             if not selective:
-                evaluate(work, k - low, cells, ROW * room + x, value, z - x, program.weights, p)
+                evaluate(work, k - low, cells, ROW.event * room + x, value, z - x, program.weights, p)
         if selective and template.transition[unit.loop].visited:
             visit_all(i, unit.loop, events, program, state)
         append_run(work, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
@@ -83,8 +84,8 @@ def _add_snapshot(g: int, time: int, state: HamletState) -> int:
     s, room = counts.snapshots, len(graphlets.snapshot)
     counts.snapshots += 1
     graphlets.snapshot[s].time, graphlets.snapshot[s].group = time, g
-    clear(graphlets.cells, SUMS * room + s)
-    clear(graphlets.cells, FRESH * room + s)
+    clear(graphlets.cells, ROW.sums * room + s)
+    clear(graphlets.cells, ROW.fresh * room + s)
     return int(s)
 
 
@@ -111,7 +112,7 @@ def end_graphlet(
 ) -> None:
     """Ends a graphlet: later graphlets read its sums, which are evaluated for each query and window.
 
-    FRESH `waits` until the time moves on, unless it is in SUMS.
+    Row `fresh` `waits` until the time moves on, unless it is in row `sums`.
     """
     template, work = program.template, totals.cells
     stop, room = totals.counts[0].snapshots, len(graphlets.snapshot)
@@ -124,12 +125,12 @@ def end_graphlet(
             continue
         span = template.window[position.window].span
         for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
-            for row in range(SUMS, FRESH + 1 if waits else FRESH):
+            for row in range(ROW.sums, ROW.fresh + 1 if waits else ROW.fresh):
                 clear(work, row)
                 evaluate(
                     work, row, graphlets.cells, row * room + oldest,
                     (template.unit[u].value + k % span) * room + oldest, stop - oldest, program.weights, p,
                 )  # fmt: skip
-                feed(p, k % span, row, row == SUMS, template, totals)
+                feed(p, k % span, row, row == ROW.sums, template, totals)
         if waits:
             mark(p, template, totals)

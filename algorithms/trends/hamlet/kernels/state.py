@@ -13,8 +13,23 @@ from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.algorithms.trends.snapshots.kernels.vertices import QueueRecord, VertexQueue, VertexRecord
 from cepbench.queries.records import Records, records_of
 
-SUMS, FRESH, ROW, VISITED, VALUES = range(5)
-"""Rows of `GraphletStore.cells`."""
+
+class StoreRows(NamedTuple):
+    """The rows of `GraphletStore.cells`.
+
+    - Coefficients of an expression: `sums`, the running sum over the events of the graphlet before the current time;
+      `fresh`, that of the events at it; `event`, one event; `visited`, what one query visits.
+    - From `values` on: the values of snapshots, a row per context.
+    """
+
+    sums: int
+    fresh: int
+    event: int
+    visited: int
+    values: int
+
+
+ROW = StoreRows(*range(5))
 
 
 class CountRecord(QueueRecord):
@@ -82,9 +97,7 @@ class GroupHistoryRecord:
 class GraphletStore(NamedTuple):
     """Shared graphlets: the expression of an event over snapshots, and values of the snapshots.
 
-    - `cells`: row r has cell `r * N + s` for snapshot s of N. Coefficients of an expression: SUMS, the running sum over
-      the events of the graphlet before the current time; FRESH, that of the events at it; ROW, one event; VISITED, what
-      one query visits. From VALUES on: values, a row per context.
+    - `cells`: row r (`StoreRows`) has cell `r * N + s` for snapshot s of N.
     - `snapshot[N]`, `unit[U]`, and `group[G]` (`GroupHistoryRecord`).
     - `among[U, N]`: units of the graphlet that begins with each snapshot.
     """

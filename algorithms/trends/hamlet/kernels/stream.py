@@ -9,18 +9,18 @@ import numpy as np
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
 from cepbench.algorithms.engine.kernels.cells import is_empty
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS
 from cepbench.algorithms.trends.hamlet.kernels.alone import propagate_alone, propagate_sums
 from cepbench.algorithms.trends.hamlet.kernels.benefit import BenefitCosts, choose, defer_join, defer_split
 from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord
-from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram, TemplateTables
+from cepbench.algorithms.trends.hamlet.kernels.program import HamletProgram, TemplateTables
 from cepbench.algorithms.trends.hamlet.kernels.shared import fits_burst, propagate_shared
 from cepbench.algorithms.trends.hamlet.kernels.state import HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import split
 from cepbench.algorithms.trends.hamlet.kernels.windows import arrive, close_until, note_state
 from cepbench.algorithms.trends.online.kernels.lifecycle import commit, void
-from cepbench.algorithms.trends.online.kernels.store import LIVE, NO_BLOCK
 from cepbench.algorithms.trends.online.kernels.template import MemberRows, Totals
 from cepbench.queries.records import Records
 
@@ -94,7 +94,7 @@ def run_bursts(
             for u in range(template.group[burst.group].unit, template.group[burst.group].unit_end):
                 state.graphlets.unit[u].now = False
         buffered = np.int64(0 if burst.group == NONE else burst.size)
-        note_state(buffered, template, state.totals, state.graph.counters)
+        note_state(buffered, template, state.totals, state.graph.size)
         if not burst.stored:  # nothing refers to its snapshots later
             counts.snapshots = x
         counts.now = counts.last = events.time[end - 1]
@@ -178,7 +178,7 @@ def _update_statistics(burst: BurstRecord, classes: Records, template: TemplateT
         if queries.visits and _extends(p, template, state.totals, state.graph.position):
             queries.active += windows
             active += 1
-    non_shared = state.graph.counters[LIVE] // max(active, 1)  # events that a query visits
+    non_shared = state.graph.size[0].vertices // max(active, 1)  # events that a query visits
     burst.before = max(counts.vertices - counts.oldest_vertex, non_shared) + burst.size // 2
     history = state.graphlets.group[burst.group]
     history.in_window += burst.size
@@ -194,7 +194,7 @@ def _extends(p: int, template: TemplateTables, totals: Totals, graph: Records) -
     for e in range(position.enter, position.enter_end):
         edge = template.transition[e]
         if edge.visited and edge.source != p:
-            extends |= graph[edge.source].head != NO_BLOCK
+            extends |= graph[edge.source].head != NONE
         elif edge.source != p:
             for k in range(totals.open[position.window].low, totals.open[position.window].high + 1):
                 row = k % template.window[position.window].span
@@ -207,5 +207,5 @@ def _was_apart(u: int, template: TemplateTables, state: HamletState) -> bool:
     """Whether unit u has events in its own graph that may still be visited, or did not share a burst of such events."""
     counts, shared = state.totals.counts[0], state.vertices.event
     oldest = counts.oldest_vertex
-    alone = state.graph.position[template.unit[u].position].head != NO_BLOCK
+    alone = state.graph.position[template.unit[u].position].head != NONE
     return bool(alone or (oldest < counts.vertices and shared[oldest].time <= state.graphlets.unit[u].apart))

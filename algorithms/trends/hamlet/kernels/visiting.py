@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.cells import is_empty
+from cepbench.algorithms.engine.kernels.cells import clear, clear_run, copy_run, is_empty
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
+from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, keep_columns
-from cepbench.algorithms.trends.hamlet.kernels.program import NONE, HamletProgram
-from cepbench.algorithms.trends.hamlet.kernels.state import VISITED, HamletState
+from cepbench.algorithms.trends.hamlet.kernels.program import HamletProgram
+from cepbench.algorithms.trends.hamlet.kernels.state import ROW, HamletState
 from cepbench.algorithms.trends.online.kernels.store import keep_vertex
 from cepbench.algorithms.trends.online.kernels.visits import floor_of, visit
-from cepbench.algorithms.trends.snapshots.kernels.cells import clear, clear_run, copy_run, follows
+from cepbench.algorithms.trends.snapshots.kernels.cells import follows
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate
 from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions, first_of_run
 
@@ -42,7 +43,7 @@ def _visit_shared(
     adjacent, predicates, unit = program.predicates, template.transition[e].predicates, template.unit[u]
     counts, cells, room, now = totals.counts[0], graphlets.cells, len(graphlets.snapshot), events.time[i]
     first, stop = counts.oldest_snapshot, np.int64(0)
-    to = VISITED * room + first
+    to = ROW.visited * room + first
     v = vertices.last[unit.group]
     while v >= counts.oldest_vertex and vertices.event[v].time >= floor:
         vertex, begin = vertices.event[v], first_of_run(v, now, floor, predicates, adjacent, vertices)
@@ -81,7 +82,7 @@ def split(u: int, program: HamletProgram, state: HamletState) -> None:
         if not graphlets.among[u, vertex.graphlet] or high < low:
             continue
         first = max(counts.oldest_snapshot, vertex.first)
-        to, size = VISITED * room + first, vertex.first + vertex.size - first
+        to, size = ROW.visited * room + first, vertex.first + vertex.size - first
         copy_run(cells, to, vertices.cells, vertex.cell + first - vertex.first, size)
         in_trend = False
         for k in range(low, high + 1):

@@ -5,24 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.cells import clear
 from cepbench.algorithms.engine.kernels.clock import opened
 from cepbench.algorithms.engine.kernels.compilation import inner, kernel
 from cepbench.algorithms.trends.hamlet.kernels.program import TemplateTables
 from cepbench.algorithms.trends.hamlet.kernels.state import LINK_BYTES, GraphletStore, HamletState
 from cepbench.algorithms.trends.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
-from cepbench.algorithms.trends.online.kernels.store import CELLS, LIVE
 from cepbench.algorithms.trends.online.kernels.template import MemberRows, Totals
-from cepbench.algorithms.trends.snapshots.kernels.cells import Index, clear
+from cepbench.algorithms.trends.snapshots.kernels.cells import Index
 from cepbench.algorithms.trends.snapshots.kernels.vertices import forget_vertices
+from cepbench.queries.records import Records
 
 
 @kernel
-def note_state(buffered: Index, template: TemplateTables, totals: Totals, counters: Ints) -> None:
-    """Notes the state if it is the largest since the last report; `counters` as in `Graph`."""
+def note_state(buffered: Index, template: TemplateTables, totals: Totals, graph: Records) -> None:
+    """Notes the state if it is the largest since the last report; `graph`: `GraphSizeRecord[1]`."""
     sizes, counts = template.whole[0], totals.counts[0]
     snapshots, stored = counts.snapshots - counts.oldest_snapshot, counts.vertices - counts.oldest_vertex
-    events = counters[LIVE] + stored + buffered
-    aggregates = counters[CELLS] + counts.vertex_cells - counts.oldest_cell + snapshots * sizes.contexts
+    events = graph[0].vertices + stored + buffered
+    aggregates = graph[0].cells + counts.vertex_cells - counts.oldest_cell + snapshots * sizes.contexts
     size = events * sizes.event_bytes + stored * LINK_BYTES + aggregates * sizes.cell_bytes
     note_size(size, events, aggregates, snapshots, template, totals)
 
@@ -40,7 +41,7 @@ def close_until(
     counts = totals.counts[0]
     if not any_ends(now, template.window, totals.open):
         return size
-    note_state(np.int64(0), template, totals, graph.counters)
+    note_state(np.int64(0), template, totals, graph.size)
     if now > counts.now:
         commit(negated, template, totals)
         counts.now = now

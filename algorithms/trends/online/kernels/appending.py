@@ -4,49 +4,60 @@
 are unpredictable, and a misprediction costs as much as a channel. So lists of predecessors are equally long
 (`type_tables`), and where nothing applies, an empty cell is read or 0 is added.
 
-Each caller has its own `tables` and `shape`: named tuples with fields of `type_tables.TypeTables` and of `Shape`.
+Each caller has its own `tables`: a named tuple with some fields of `type_tables.TypeTables`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.arrays import Place
+from cepbench.algorithms.engine.kernels.arrays import Place, number
 from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, Cells, sum_exceeds, weighted
 from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.constants import END
 from cepbench.algorithms.engine.kernels.events import KernelEvents
-from cepbench.algorithms.trends.online.kernels.type_tables import END, Shape, TypeTables
+from cepbench.algorithms.trends.online.kernels.type_tables import TypeTables
 from cepbench.queries.aggregates import NO_VALUE
 
 
+class Target(NamedTuple):
+    """The cells that an event at a position reads and sets.
+
+    Cell `at` becomes cell `held` with the trends that end at the event, which extend the trends of the cells `base + q`
+    of the positions q before. They are added to cell `final`, too, if the position `finishes` trends.
+    """
+
+    base: np.uint64
+    at: np.uint64
+    held: np.uint64
+    final: np.uint64
+    finishes: bool
+
+
 @inlined
-def first_of(p: np.uint64, tables: TypeTables, shape: Shape) -> np.uint64:
+def first_of(p: np.uint64, tables: TypeTables) -> np.uint64:
     """The first entry of the list of the predecessors of position p."""
-    if len(shape.sources) > 0:
-        return p * np.uint64(len(shape.sources) + 1)
+    if tables.sources:
+        return p * np.uint64(len(tables.sources) + 1)
     return tables.first_source[p]
 
 
 @inlined
-def lasts(e: np.uint64, first: np.uint64, tables: TypeTables, shape: Shape) -> bool:
+def lasts(e: np.uint64, first: np.uint64, tables: TypeTables) -> bool:
     """Whether entry e of the list that begins at `first` is one of its predecessors."""
-    if len(shape.sources) > 0:
-        return bool(e < first + np.uint64(len(shape.sources)))
+    if tables.sources:
+        return bool(e < first + np.uint64(len(tables.sources)))
     return bool(tables.source[e] != END)
 
 
 @inlined
-def append(
-    i: Place, p: np.uint64, begun: Any, base: np.uint64, at: np.uint64, held: np.uint64, finishes: bool,
-    final: np.uint64, events: KernelEvents, tables: Any, shape: Any, cells: Cells,
-) -> None:  # fmt: skip
-    """Sets cell `at` to the trends of cell `held` and those that end at event i, bound to position p.
+def append(i: Place, p: np.uint64, begun: Any, to: Target, events: KernelEvents, tables: Any, cells: Cells) -> None:
+    """Adds the trends that end at event i, bound to position p: they extend the trends of the positions before it, and
+    `begun` (0 or 1) more.
 
-    The latter extend the trends of the cells `base + q` of the positions q before p, and `begun` (0 or 1) more; they
-    are added to cell `final`, too, if p `finishes` trends. It goes channel by channel in registers: with a cell between
-    them it took up to twice as long.
+    It goes channel by channel in registers: with a cell between them it took up to twice as long.
 
     Algorithm 7 for SEQ(A+, B), where `count` is e.count and cell `at` is A.count or B.count:
 
@@ -55,69 +66,72 @@ def append(
         A.count    1   3   3   7   7     Line 6
         B.count    0   0   3   3  10     Line 6, and final_count
     """
-    first = first_of(p, tables, shape)
+    base, at, held, final = to.base, to.at, to.held, to.final
+    first = first_of(p, tables)
     count = begun
     over = ZERO
     e = first
-    while lasts(e, first, tables, shape):
+    while lasts(e, first, tables):
         q = base + tables.source[e]
-        addend = cells.ring[q, 0]
+        addend = cells.counts[q, 0]
         count += addend
         over |= cells.over[q] | np.uint64(sum_exceeds(count, addend))
         e += ONE
     count_over = over & ONE
     extends = count != 0 or count_over != ZERO
-    total = cells.ring[held, 0] + count
+    total = cells.counts[held, 0] + count
     total_over = cells.over[held] | np.uint64(sum_exceeds(total, count))
-    cells.ring[at, 0] = total
+    cells.counts[at, 0] = total
     final_over = ZERO
-    if finishes:
-        total = cells.ring[final, 0] + count
+    if to.finishes:
+        total = cells.counts[final, 0] + count
         final_over = cells.over[final] | np.uint64(sum_exceeds(total, count))
-        cells.ring[final, 0] = total
-    for c in range(ONE, np.uint64(len(shape.ring))):
+        cells.counts[final, 0] = total
+    for c in range(ONE, number(cells.words.real)):
         wrapped = False
-        summed = cells.ring.dtype.type(0)
+        summed = cells.counts.dtype.type(0)
         e = first
-        while lasts(e, first, tables, shape):
-            addend = cells.ring[base + tables.source[e], c]
+        while lasts(e, first, tables):
+            addend = cells.counts[base + tables.source[e], c]
             summed += addend
             wrapped |= sum_exceeds(summed, addend)
             e += ONE
         addend, beyond = weighted(cells, tables.ring.column[c], events.ints, i, count, count_over)
         bound = tables.ring.bound[c, p]
-        addend = addend if bound else cells.ring.dtype.type(0)
+        addend = addend if bound else cells.counts.dtype.type(0)
         summed += addend
         wrapped |= (bound and beyond) or sum_exceeds(summed, addend)
         over |= np.uint64(wrapped) << c
-        total = cells.ring[held, c] + summed
+        total = cells.counts[held, c] + summed
         total_over |= np.uint64(sum_exceeds(total, summed)) << c
-        cells.ring[at, c] = total
-        if finishes:
-            total = cells.ring[final, c] + summed
+        cells.counts[at, c] = total
+        if to.finishes:
+            total = cells.counts[final, c] + summed
             final_over |= np.uint64(sum_exceeds(total, summed)) << c
-            cells.ring[final, c] = total
+            cells.counts[final, c] = total
     cells.over[at] = over | total_over
-    if finishes:
+    if to.finishes:
         cells.over[final] = over | final_over
-    for c in range(np.uint64(len(shape.real))):
+    for c in range(number(cells.words.real), number(cells.words.least)):
+        n = c - number(cells.words.real)
         real = 0.0
         e = first
-        while lasts(e, first, tables, shape):
-            real += cells.real[base + tables.source[e], c]
+        while lasts(e, first, tables):
+            real += cells.reals[base + tables.source[e], c]
             e += ONE
-        value = events.reals[np.uint64(tables.real.column[c]), i] * float(count)
-        real += value if extends and tables.real.bound[c, p] else 0.0  # zero trends add nothing, not even 0 * inf
-        cells.real[at, c] = cells.real[held, c] + real
-        if finishes:
-            cells.real[final, c] += real
-    for c in range(np.uint64(len(shape.least))):
-        key = events.ints[np.uint64(tables.least.column[c]), i]
-        least = key if extends and tables.least.bound[c, p] else NO_VALUE
+        value = events.reals[np.uint64(tables.real.column[n]), i] * float(count)
+        real += value if extends and tables.real.bound[n, p] else 0.0  # zero trends add nothing, not even 0 * inf
+        cells.reals[at, c] = cells.reals[held, c] + real
+        if to.finishes:
+            cells.reals[final, c] += real
+    for c in range(number(cells.words.least), number(cells.words.end)):
+        n = c - number(cells.words.least)
+        key = events.ints[np.uint64(tables.least.column[n]), i]
+        least = key if extends and tables.least.bound[n, p] else NO_VALUE
         e = first
-        while lasts(e, first, tables, shape):
-            least = min(least, cells.least[base + tables.source[e], c])
+        while lasts(e, first, tables):
+            least = min(least, cells.ints[base + tables.source[e], c])
             e += ONE
-        cells.least[at, c] = min(cells.least[held, c], least)
-        if finishes:
-            cells.least[final, c] = min(cells.least[final, c], least)
+        cells.ints[at, c] = min(cells.ints[held, c], least)
+        if to.finishes:
+            cells.ints[final, c] = min(cells.ints[final, c], least)

@@ -12,9 +12,10 @@ from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.cells import add, clear, copy, is_empty
 from cepbench.algorithms.engine.kernels.clock import has_ended, next_boundary, opened, row_of
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
+from cepbench.algorithms.engine.kernels.constants import ANY, CONTIGUOUS, LATEST
 from cepbench.algorithms.engine.kernels.negation import latest_start
 from cepbench.algorithms.trends.online.kernels.store import Graph, add_window
-from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, MemberRows, Template, Totals
+from cepbench.algorithms.trends.online.kernels.template import MemberRows, Template, Totals
 from cepbench.queries.records import Records
 
 
@@ -73,7 +74,7 @@ def show(s: int, template: Template, totals: Totals) -> None:
 @inner
 def next_edge(time: int, window: Records) -> int:
     """The first time after `time` at which a window begins or ends."""
-    edge = 2**63 - 1
+    edge = LATEST
     for w in range(len(window)):
         low, high = opened(int(np.int64(0)), int(np.int64(-1)), time, window[w])  # compiled anew for literals
         edge = min(edge, next_boundary(low, high, window[w]))

@@ -11,10 +11,11 @@ from __future__ import annotations
 from cepbench.algorithms.engine.kernels.cells import add, begin, clear, is_empty
 from cepbench.algorithms.engine.kernels.clock import row_of
 from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.constants import NEXT
 from cepbench.algorithms.engine.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.engine.kernels.negation import first_free, latest_start
 from cepbench.algorithms.trends.online.kernels.store import Graph, keep_vertex
-from cepbench.algorithms.trends.online.kernels.template import NEXT, Template, Totals
+from cepbench.algorithms.trends.online.kernels.template import Template, Totals
 
 
 @inlined

@@ -17,9 +17,10 @@ from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
 from cepbench.algorithms.engine.kernels.cells import Cells, add, copy
 from cepbench.algorithms.engine.kernels.clock import row_of
 from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.constants import ANY, NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.predicates import hold, leaves_64_bits
-from cepbench.algorithms.trends.online.kernels.template import ANY, Totals
+from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.queries.records import Records
 from cepbench.queries.tables import (
     EQUAL,
@@ -32,8 +33,12 @@ from cepbench.queries.tables import (
     Predicates,
 )
 
-NO_BLOCK = -1
-LIVE, CELLS = range(2)
+
+class GraphSizeRecord:
+    """The numbers of live vertices of a graph, and of their cells."""
+
+    vertices: int
+    cells: int
 
 
 class GraphPositionRecord:
@@ -90,12 +95,11 @@ class Blocks(NamedTuple):
 class KeyGraph(NamedTuple):
     """The graph of a key: the chains of its blocks, and its open windows.
 
-    - `position[P]` (`GraphPositionRecord`).
-    - `counters`: live vertices, and their cells.
+    `position[P]` (`GraphPositionRecord`), `size[1]` (`GraphSizeRecord`).
     """
 
     position: Records
-    counters: Ints
+    size: Records
     totals: Totals
 
 
@@ -114,7 +118,7 @@ class Graph(NamedTuple):
     ints: Ints
     reals: Reals
     cells: Cells
-    counters: Ints
+    size: Records
     selected: Ints
 
 
@@ -123,7 +127,7 @@ def graph_of(blocks: Blocks, key: KeyGraph) -> Graph:
     """The graph of a key."""
     return Graph(
         key.position, blocks.block, blocks.free, blocks.left, blocks.time, blocks.order, blocks.ints, blocks.reals,
-        blocks.cells, key.counters, blocks.selected,
+        blocks.cells, key.size, blocks.selected,
     )  # fmt: skip
 
 
@@ -137,8 +141,8 @@ def keep_vertex(time: int, p: int, low: int, high: int, span: int, cells: Cells,
     width, block = graph.time.shape[1], _block_for(p, low, high, graph)
     v = graph.block[block].size
     graph.block[block].size = v + 1
-    graph.counters[LIVE] += 1
-    graph.counters[CELLS] += graph.position[p].cells
+    graph.size[0].vertices += 1
+    graph.size[0].cells += graph.position[p].cells
     graph.time[block, v] = time
     row = low % span
     for k in range(low, high + 1):
@@ -151,16 +155,16 @@ def _block_for(p: int, low: int, high: int, graph: Graph) -> int:
     """The last block of position p if it is of these windows and has room, otherwise a new one."""
     width = graph.time.shape[1]
     block = graph.position[p].tail
-    fresh = block == NO_BLOCK or graph.block[block].size == width
+    fresh = block == NONE or graph.block[block].size == width
     if fresh or graph.block[block].low != low or graph.block[block].high != high:
         last = block
         graph.left[0] -= 1
         block = graph.free[graph.left[0]]
         graph.block[block].size, graph.block[block].shown, graph.block[block].live = 0, 0, 0
         graph.block[block].low, graph.block[block].high = low, high
-        graph.block[block].next = NO_BLOCK
+        graph.block[block].next = NONE
         graph.position[p].tail = block
-        if last == NO_BLOCK:
+        if last == NONE:
             graph.position[p].head = block
         else:
             graph.block[last].next = block
@@ -170,25 +174,25 @@ def _block_for(p: int, low: int, high: int, graph: Graph) -> int:
 @inlined
 def release(p: int, before: int, graph: Graph) -> int:
     """Frees the block of position p behind block `before`, or the first one if there is none; returns the next."""
-    block = graph.position[p].head if before == NO_BLOCK else graph.block[before].next
+    block = graph.position[p].head if before == NONE else graph.block[before].next
     following = graph.block[block].next
     _forget(graph.block[block].live, p, graph)
     graph.free[graph.left[0]] = block
     graph.left[0] += 1
-    if before == NO_BLOCK:
+    if before == NONE:
         graph.position[p].head = following
     else:
         graph.block[before].next = following
-    if following == NO_BLOCK:
+    if following == NONE:
         graph.position[p].tail = before
     return following
 
 
 @inlined
 def _forget(gone: int, p: int, graph: Graph) -> None:
-    """Subtracts `gone` vertices of position p from the counters."""
-    graph.counters[LIVE] -= gone
-    graph.counters[CELLS] -= gone * graph.position[p].cells
+    """Subtracts `gone` vertices of position p from the size of the graph."""
+    graph.size[0].vertices -= gone
+    graph.size[0].cells -= gone * graph.position[p].cells
 
 
 @inlined
@@ -196,8 +200,8 @@ def purge(p: int, floor: int, semantics: int, low: int, graph: Graph) -> None:
     """Frees the blocks of a position whose pane has left all windows from `low` on, or whose vertices have left or are
     all invalid, which those before `floor` are. Under skip-till-any-match those are the oldest ones.
     """
-    before, block = NO_BLOCK, graph.position[p].head
-    while block != NO_BLOCK:
+    before, block = NONE, graph.position[p].head
+    while block != NONE:
         last, live = graph.block[block].size - 1, graph.block[block].live
         if graph.block[block].high >= low and live > 0 and graph.time[block, last] >= floor:
             if semantics == ANY:
@@ -212,7 +216,7 @@ def leave(p: int, passed: bool, ended: int, graph: Graph) -> None:
     """Removes the vertices of position p that events at time `ended` extended, or all before that time (`passed`)."""
     show_before(p, ended, graph)
     block = graph.position[p].head
-    while block != NO_BLOCK:
+    while block != NONE:
         live, stay = graph.block[block].live, 0
         for s in range(live):
             v = graph.order[block, s]
@@ -229,7 +233,7 @@ def add_window(p: int, k: int, floor: int, span: int, cells: Cells, to: int, gra
     """Adds the vertices of position p in window k, from time `floor` on, to cell `to`."""
     width, row = graph.time.shape[1], k % span
     block = graph.position[p].head
-    while block != NO_BLOCK:
+    while block != NONE:
         if graph.block[block].low <= k <= graph.block[block].high:
             for v in range(graph.block[block].size):
                 if graph.time[block, v] >= floor:
@@ -315,7 +319,7 @@ def _first_not(
 def show_before(p: int, now: int, graph: Graph) -> None:
     """Makes the vertices of position p before `now` visible."""
     block = graph.position[p].tail
-    if block != NO_BLOCK:
+    if block != NONE:
         v = graph.block[block].size
         if graph.block[block].shown < v and graph.time[block, v - 1] < now:
             show_vertices(p, graph)
@@ -326,9 +330,9 @@ def show_vertices(p: int, graph: Graph) -> None:
     """Makes the vertices of the time stamp that ended visible, and inserts them into the order of their block."""
     width = graph.time.shape[1]
     block = graph.position[p].tail  # the usual case: only the last block may have new vertices
-    if block != NO_BLOCK and graph.block[block].shown == 0:
+    if block != NONE and graph.block[block].shown == 0:
         block = graph.position[p].head
-    while block != NO_BLOCK:
+    while block != NONE:
         for v in range(graph.block[block].shown, graph.block[block].size):
             place = graph.block[block].live
             while place > 0 and _key_less(p, block * width + v, block * width + graph.order[block, place - 1], graph):

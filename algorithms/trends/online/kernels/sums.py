@@ -17,36 +17,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
-from cepbench.algorithms.engine.kernels.cells import (
-    ONE,
-    ZERO,
-    Cells,
-    add,
-    clear,
-    copy,
-    empty_cells,
-    is_empty,
-    sum_exceeds,
-)
-from cepbench.algorithms.engine.kernels.clock import (
-    HIGH,
-    LOW,
-    NOW,
-    OCCUPIED,
-    TOUCHED,
-    has_ended,
-    next_boundary,
-    note,
-    opened,
-    touch,
-)
+from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, Cells, Words, add, clear, copy, empty_cells, is_empty
+from cepbench.algorithms.engine.kernels.clock import has_ended, next_boundary, note, opened, touch
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel, written_out
+from cepbench.algorithms.engine.kernels.constants import ANY, CONTIGUOUS, END, NEXT
 from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROWS, Calls, over_keys
-from cepbench.algorithms.trends.online.kernels.appending import append, first_of, lasts
-from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, NEXT
-from cepbench.algorithms.trends.online.kernels.type_tables import END, NEGATED, NegatedTypes, Shape, TypeTables
-from cepbench.queries.aggregates import NO_VALUE, Layout
+from cepbench.algorithms.trends.online.kernels.appending import Target, append, first_of, lasts
+from cepbench.algorithms.trends.online.kernels.type_tables import NEGATED, NegatedTypes, TypeTables
+from cepbench.queries.aggregates import Layout
+from cepbench.queries.records import Records
 
 TWO = np.uint64(2)
 
@@ -55,11 +35,11 @@ ALL = END
 
 
 class Typed(NamedTuple):
-    """The constants of a lane; `span` is the number of windows that hold an event."""
+    """The constants of a lane: `words` of its cells; `span`, the number of windows that hold an event."""
 
     template: TypeTables
     negated: NegatedTypes
-    shape: Shape
+    words: Words
     span: int
     window: Sliding
 
@@ -73,16 +53,15 @@ class TypeCells(NamedTuple):
       those that its END positions hold when it closes, otherwise all that came to an END position.
     - K * (P + 2) cells further there are cells of the same windows and places: at position p the trends that end at the
       current time stamp, which wait; at P + 1 the results of events at other positions than END ones, never read.
-    - `waiting[P]`: positions with trends that wait, `clock[TOUCHED]` of them; `consumed[P + 1]`: positions whose trends
+    - `waiting[P]`: positions with trends that wait, `clock.touched` of them; `consumed[P + 1]`: positions whose trends
       events of the current time stamp extend (skip-till-next-match) or forbid to extend (negated events).
-    - `clock` (`kernels.clock`); `clock[OCCUPIED]`: whether an event came at the current time that the cells do not show
-      yet.
+    - `clock` (`ClockRecord[1]`): it is `occupied` if an event came at the current time that the cells do not show yet.
     """
 
     cells: Cells
     waiting: Ints
     consumed: Flags
-    clock: Ints
+    clock: Records
 
 
 class Pane(NamedTuple):
@@ -95,11 +74,11 @@ class Pane(NamedTuple):
     windows: int
 
 
-def new_cells(span: int, positions: int, layout: Layout, arithmetic: str, clock: Ints) -> TypeCells:
+def new_cells(span: int, positions: int, layout: Layout, arithmetic: str, clock: Records) -> TypeCells:
     """Cells of `span` windows before the first event."""
     cells = empty_cells(2 * span * (positions + 2), layout, arithmetic)
     return TypeCells(
-        Cells(*(np.ascontiguousarray(channels.T) for channels in cells)),
+        cells.on(*(np.ascontiguousarray(plane.T) for plane in cells.planes)),
         np.zeros(positions, np.int64),
         np.zeros(positions + 1, np.bool_),
         clock,
@@ -170,9 +149,9 @@ def _aggregate(
     `extend`: the function for an event that is alone at its time stamp.
     """
     template, window, span = fixed.template, fixed.window, fixed.span
-    state = _cell_by_cell(stored)
-    clock, size, shown = state.clock, written, ALL
-    now, occupied = clock[NOW], clock[OCCUPIED] != 0
+    state = _cell_by_cell(stored, fixed.words)
+    clock, size, shown = state.clock[0], written, ALL
+    now, occupied = clock.now, bool(clock.occupied)
     pane = _pane(fixed, state)
     number = np.uint64(len(events.time))
     i: Any = np.uint64(first)
@@ -180,9 +159,9 @@ def _aggregate(
         time, alone = until if i == number else events.time[i], False
         if time != now:
             if time >= pane.boundary or i == number:
-                if i == number and not has_ended(clock[LOW], clock[HIGH], time, window):
+                if i == number and not has_ended(clock.low, clock.high, time, window):
                     break
-                clock[NOW], clock[OCCUPIED] = now, occupied
+                clock.now, clock.occupied = now, occupied
                 if size + span > len(out.window):
                     stopped: Any = np.int64(i)  # with an unsigned place Numba would count events in floats
                     return stopped, size, ROWS
@@ -190,7 +169,7 @@ def _aggregate(
                 pane = _pane(fixed, state)
                 occupied, shown = False, ALL
             elif occupied:
-                clock[OCCUPIED] = 1
+                clock.occupied = True
                 _show(semantics, fixed, state)
                 occupied, shown = False, ALL
             now = time
@@ -208,15 +187,15 @@ def _aggregate(
                 i += ONE
                 now = events.time[i]
         i += ONE
-    clock[NOW], clock[OCCUPIED] = now, occupied
-    note(max(clock[TOUCHED], 1) * (clock[HIGH] - clock[LOW] + 1), clock)
+    clock.now, clock.occupied = now, occupied
+    note(max(clock.touched, 1) * (clock.high - clock.low + 1), clock)
     return len(events.time), size, DONE
 
 
 @inlined
 def _pane(fixed: Typed, state: TypeCells) -> Pane:
     """The pane of the windows that are open. Divisions are left to the boundaries of panes."""
-    low, high = state.clock[LOW], state.clock[HIGH]
+    low, high = state.clock[0].low, state.clock[0].high
     first = np.uint64(low) % np.uint64(fixed.span) * _stride(state)
     return Pane(next_boundary(low, high, fixed.window), first, high - low + 1)
 
@@ -242,10 +221,10 @@ def _extend_any(
     if p == NEGATED:
         _forbid(i, events, fixed, state)
     elif _matches(i, p, events, fixed.template, state):
-        begun, base, half = state.cells.ring.dtype.type(fixed.template.start[p]), pane.first, _half(fixed, state)
+        begun, base, half = state.cells.counts.dtype.type(fixed.template.start[p]), pane.first, _half(fixed, state)
         for _ in range(pane.windows):
             at = base + p
-            append(i, p, begun, base, at, at, False, at, events, fixed.template, fixed.shape, state.cells)
+            append(i, p, begun, Target(base, at, at, at, False), events, fixed.template, state.cells)
             base = _following(base, half, state)
     return shown
 
@@ -255,17 +234,18 @@ def _extend_next(
     i: np.uint64, p: np.uint64, shown: np.uint64, pane: Pane, events: KernelEvents, fixed: Typed, state: TypeCells
 ) -> np.uint64:
     """As `_extend_any`; empties the positions before p, whose trends the event extends."""
-    template, shape, cells = fixed.template, fixed.shape, state.cells
+    template, cells = fixed.template, state.cells
     if _matches(i, p, events, template, state):
-        begun, base, half = cells.ring.dtype.type(template.start[p]), pane.first, _half(fixed, state)
+        begun, base, half = cells.counts.dtype.type(template.start[p]), pane.first, _half(fixed, state)
         empty = np.uint64(len(state.waiting))
         for _ in range(pane.windows):
             final = _final(base, p, half, template, state)
-            append(i, p, begun, base, base + p, base + template.held[p], True, final, events, template, shape, cells)
-            e = before = first_of(p, template, shape)
-            while lasts(e, before, template, shape):
+            to = Target(base, base + p, base + template.held[p], final, True)
+            append(i, p, begun, to, events, template, cells)
+            e = before = first_of(p, template)
+            while lasts(e, before, template):
                 q = template.source[e]
-                _empty(base + (empty if q == p else q), shape, cells)  # the trends of p have replaced those before
+                clear(cells, base + (empty if q == p else q))  # the trends of p have replaced those before
                 e += ONE
             base = _following(base, half, state)
     return shown
@@ -278,16 +258,17 @@ def _extend_contiguous(
     """As `_extend_any`; empties all other positions, of which only `shown` holds trends, if that is known. Returns the
     only position that does now.
     """
-    template, shape, cells = fixed.template, fixed.shape, state.cells
+    template, cells = fixed.template, state.cells
     empty = np.uint64(len(state.waiting))
     matches = _matches(i, p, events, template, state)
     if matches:
-        begun, base, half = cells.ring.dtype.type(template.start[p]), pane.first, _half(fixed, state)
+        begun, base, half = cells.counts.dtype.type(template.start[p]), pane.first, _half(fixed, state)
         for _ in range(pane.windows):
             final = _final(base, p, half, template, state)
-            append(i, p, begun, base, base + p, base + template.held[p], True, final, events, template, shape, cells)
+            to = Target(base, base + p, base + template.held[p], final, True)
+            append(i, p, begun, to, events, template, cells)
             if shown != ALL:
-                _empty(base + (empty if shown == p else shown), shape, cells)
+                clear(cells, base + (empty if shown == p else shown))
             base = _following(base, half, state)
     holds = p if matches else empty
     if shown == ALL:
@@ -306,18 +287,17 @@ def _wait(i: Any, semantics: int, pane: Pane, events: KernelEvents, fixed: Typed
     p = template.binding[b]
     while p != END:
         if _matches(i, p, events, template, state):
-            touch(p, state.waiting, state.clock)
+            touch(p, state.waiting, state.clock[0])
             if semantics == NEXT:
                 e = template.first_source[p]
                 while template.source[e] != END:
                     state.consumed[template.source[e]] = True
                     e += ONE
-            begun, base = state.cells.ring.dtype.type(template.start[p]), pane.first
+            begun, base = state.cells.counts.dtype.type(template.start[p]), pane.first
             for _ in range(pane.windows):
                 at, final = base + p + half, _final(base, p, half, template, state)
-                append(
-                    i, p, begun, base, at, at, semantics != ANY, final, events, template, fixed.shape, state.cells
-                )  # fmt: skip
+                to = Target(base, at, at, final, semantics != ANY)
+                append(i, p, begun, to, events, template, state.cells)
                 base = _following(base, half, state)
         b += ONE
         p = template.binding[b]
@@ -336,7 +316,7 @@ def _forbid(i: Any, events: KernelEvents, fixed: Typed, state: TypeCells) -> Non
     while fixed.negated.position[n] != END:
         if fits(fixed.negated.condition[n], i, events):
             for row in range(np.uint64(fixed.span)):
-                _empty(row * _stride(state) + fixed.negated.position[n], fixed.shape, state.cells)
+                clear(state.cells, row * _stride(state) + fixed.negated.position[n])
         n += ONE
 
 
@@ -374,39 +354,18 @@ def _final(base: np.uint64, p: np.uint64, half: np.uint64, template: TypeTables,
 
 
 @inlined
-def _cell_by_cell(stored: TypeCells) -> TypeCells:
-    """The same memory with cells as the first axis."""
-    ring, over, real, least = stored.cells
-    return TypeCells(Cells(ring.T, over, real.T, least.T), stored.waiting, stored.consumed, stored.clock)
+def _cell_by_cell(stored: TypeCells, words: Words) -> TypeCells:
+    """The same memory with cells as the first axis, and with words that may be known when a kernel is compiled."""
+    by_word = stored.cells
+    cells = Cells(by_word.counts.T, by_word.reals.T, by_word.ints.T, by_word.over, words)
+    return TypeCells(cells, stored.waiting, stored.consumed, stored.clock)
 
 
 @inlined
-def _empty(i: np.uint64, shape: Shape, cells: Cells) -> None:
-    """As `clear`, which does not know how many channels there are when it is compiled."""
-    for c in range(np.uint64(len(shape.ring))):
-        cells.ring[i, c] = cells.ring.dtype.type(0)
-    cells.over[i] = ZERO
-    for c in range(np.uint64(len(shape.real))):
-        cells.real[i, c] = 0.0
-    for c in range(np.uint64(len(shape.least))):
-        cells.least[i, c] = NO_VALUE
-
-
-@inlined
-def _move(i: np.uint64, j: np.uint64, shape: Shape, cells: Cells) -> None:
+def _move(i: np.uint64, j: np.uint64, cells: Cells) -> None:
     """Adds the trends of cell j to cell i, and empties cell j."""
-    over = cells.over[i] | cells.over[j]
-    for c in range(np.uint64(len(shape.ring))):
-        addend = cells.ring[j, c]
-        total = cells.ring[i, c] + addend
-        over |= np.uint64(sum_exceeds(total, addend)) << c
-        cells.ring[i, c] = total
-    cells.over[i] = over
-    for c in range(np.uint64(len(shape.real))):
-        cells.real[i, c] += cells.real[j, c]
-    for c in range(np.uint64(len(shape.least))):
-        cells.least[i, c] = min(cells.least[i, c], cells.least[j, c])
-    _empty(j, shape, cells)
+    add(cells, i, cells, j)
+    clear(cells, j)
 
 
 @inner
@@ -424,50 +383,50 @@ def _show(semantics: int, fixed: Typed, state: TypeCells) -> None:
 
     Compiled in: as a call, simultaneous events took up to 1.7 times as long.
     """
-    cells, clock, stride = state.cells, state.clock, _stride(state)
-    note(max(clock[TOUCHED], 1) * (clock[HIGH] - clock[LOW] + 1), clock)
+    cells, clock, stride = state.cells, state.clock[0], _stride(state)
+    note(max(clock.touched, 1) * (clock.high - clock.low + 1), clock)
     if semantics != ANY or len(fixed.negated.first) > 0:
         for p in range(np.uint64(len(state.waiting))):
-            if state.consumed[p] or (semantics == CONTIGUOUS and clock[OCCUPIED] == 1):
+            if state.consumed[p] or (semantics == CONTIGUOUS and clock.occupied):
                 for row in range(np.uint64(fixed.span)):
-                    _empty(row * stride + p, fixed.shape, cells)
+                    clear(cells, row * stride + p)
                 state.consumed[p] = False
     half = _half(fixed, state)
-    base = np.uint64(clock[LOW]) % np.uint64(fixed.span) * stride
-    for _ in range(clock[HIGH] - clock[LOW] + 1):
-        for n in range(clock[TOUCHED]):
+    base = np.uint64(clock.low) % np.uint64(fixed.span) * stride
+    for _ in range(clock.high - clock.low + 1):
+        for n in range(clock.touched):
             at = base + np.uint64(state.waiting[n])
-            _move(at, at + half, fixed.shape, cells)
+            _move(at, at + half, cells)
         base = _following(base, half, state)
-    clock[TOUCHED] = 0
-    clock[OCCUPIED] = 0
+    clock.touched = 0
+    clock.occupied = False
 
 
 @inner
 def _advance(now: int, semantics: int, fixed: Typed, state: TypeCells, out: RowCells, size: int) -> int:
     """Ends the current time stamp, closes windows that end by `now`, opens those of `now`; returns rows in `out`."""
-    template, window, cells, clock = fixed.template, fixed.window, state.cells, state.clock
+    template, window, cells, clock = fixed.template, fixed.window, state.cells, state.clock[0]
     positions = np.uint64(len(state.waiting))
     _show(semantics, fixed, state)
-    clock[NOW] = now
-    while has_ended(clock[LOW], clock[HIGH], now, window):
-        base = np.uint64(clock[LOW]) % np.uint64(fixed.span) * _stride(state)
+    clock.now = now
+    while has_ended(clock.low, clock.high, now, window):
+        base = np.uint64(clock.low) % np.uint64(fixed.span) * _stride(state)
         final = base + positions + ONE
         for p in range(positions):
             if semantics == ANY and template.end[p]:
                 add(cells, final, cells, base + p)
             clear(cells, base + p)
         if not is_empty(cells, final):
-            out.window[size] = clock[LOW]
+            out.window[size] = clock.low
             copy(out.cells, size, cells, final)
             size += 1
         clear(cells, final)
-        clock[LOW] += 1
-    last = clock[HIGH]
-    clock[LOW], clock[HIGH] = opened(clock[LOW], clock[HIGH], now, window)
+        clock.low += 1
+    last = clock.high
+    clock.low, clock.high = opened(clock.low, clock.high, now, window)
     if len(fixed.negated.opened) > 0:
-        for k in range(max(last + 1, clock[LOW]), clock[HIGH] + 1):
+        for k in range(max(last + 1, clock.low), clock.high + 1):
             base = np.uint64(k) % np.uint64(fixed.span) * _stride(state)
             for n in range(np.uint64(len(fixed.negated.opened))):
-                cells.ring[base + fixed.negated.opened[n], ZERO] = cells.ring.dtype.type(1)
+                cells.counts[base + fixed.negated.opened[n], ZERO] = cells.counts.dtype.type(1)
     return size

@@ -18,9 +18,6 @@ from cepbench.algorithms.trends.online.kernels.records import (
 )
 from cepbench.queries.records import Records
 
-ANY, NEXT, CONTIGUOUS = 0, 1, 2
-"""Semantics as kernels know them."""
-
 
 class Template(Protocol):
     """Tables of the records that `online.kernels.records` has, or of others with more fields, and `lists`."""

@@ -8,13 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.arrays import Flags, Index, Ints
-from cepbench.algorithms.trends.online.kernels.template import ANY, CONTIGUOUS, NEXT
+from cepbench.algorithms.engine.kernels.arrays import Flags, Index, Ints, Static, static
+from cepbench.algorithms.engine.kernels.cells import Words, words_of
+from cepbench.algorithms.engine.kernels.constants import ANY, CONTIGUOUS, END, NEXT
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.tables import Tables, Weights, csr
-
-END = np.uint64(2**64 - 1)
-"""Ends a list. A loop to it is not vectorized, which would cost more than these short lists take."""
 
 MAX_PADDED = 4
 """Lists of at most so many predecessors are padded to equal length."""
@@ -28,7 +26,9 @@ COMMON_SHAPES = (
     (ANY, 1, 0, 0), (ANY, 1, 1, 0), (ANY, 2, 1, 0), (NEXT, 1, 0, 0), (NEXT, 2, 1, 0), (CONTIGUOUS, 1, 0, 0),
     (CONTIGUOUS, 2, 1, 0),
 )  # fmt: skip
-"""Semantics and numbers of ring, real and least channels that have compiled kernels of their own."""
+"""Semantics and numbers of ring, real and least channels that have compiled kernels of their own: what is known when a
+kernel is compiled makes it up to 1.4 times as fast, but takes seconds for each combination.
+"""
 
 
 class TypeTables(NamedTuple):
@@ -38,6 +38,7 @@ class TypeTables(NamedTuple):
     - The positions `source` before a position, and the positions `binding` of a type, are lists that end with END; they
       begin where `first_source` of the position, or `first_binding` of the type, says. Short lists of sources are
       padded to equal length with the number of an empty cell, so that loop exits are predictable.
+    - `sources`: the length of all lists of sources, or 0 if they vary.
     - `held`: the position whose cell an event that is alone at its time adds its trends to: its own, or the empty one
       if they replace its trends.
     """
@@ -47,6 +48,7 @@ class TypeTables(NamedTuple):
     sole: Index
     first_source: Index
     source: Index
+    sources: Static
     held: Index
     start: Flags
     end: Flags
@@ -75,24 +77,11 @@ class NegatedTypes(NamedTuple):
     opened: Index
 
 
-Size = tuple[bool, ...] | Flags
+def template_of(tables: Tables, semantics: int, empty: int, common: bool) -> TypeTables:
+    """The part of the tables that type-grained aggregation reads; cell `empty` of a window stays empty.
 
-
-class Shape(NamedTuple):
-    """Numbers of channels, each as a length, and of the `sources` before a position, 0 if they vary.
-
-    The length of a tuple is known when a kernel is compiled, which makes it up to 1.4 times as fast, but takes seconds
-    for each combination. That of an array is known when the kernel runs.
+    `common`: whether the shape of the query is (`is_common`).
     """
-
-    ring: Size
-    real: Size
-    least: Size
-    sources: tuple[bool, ...]
-
-
-def template_of(tables: Tables, semantics: int, empty: int) -> TypeTables:
-    """The part of the tables that type-grained aggregation reads; cell `empty` of a window stays empty."""
     begins, sources = tables.binding_ptr, lists_of(tables.enter_ptr, tables.source)
     bindings = np.diff(begins)
     sole = np.where(bindings == 0, np.uint64(empty), END)
@@ -105,6 +94,7 @@ def template_of(tables: Tables, semantics: int, empty: int) -> TypeTables:
         np.insert(tables.binding.astype(np.uint64), begins[1:], END),
         sole,
         *terminated(padded),
+        static(MAX_SOURCES if common else 0),
         np.array([p if kept else empty for p, kept in enumerate(keeps)], np.uint64),
         tables.start,
         tables.end,
@@ -165,12 +155,16 @@ def terminated(lists: Sequence[tuple[int, ...]]) -> tuple[Index, Index]:
     return ptr[:-1].astype(np.uint64), flat.astype(np.uint64)  # -1 becomes END
 
 
-def shape_of(semantics: int, layout: Layout, tables: Tables, arithmetic: str) -> Shape:
-    """The shape of a query. Its kernel is compiled for it alone if its shape is in `COMMON_SHAPES` and no position has
-    more than `MAX_SOURCES` predecessors.
+def is_common(semantics: int, layout: Layout, tables: Tables, arithmetic: str) -> bool:
+    """Whether a query has kernels that are compiled for it: its shape is in `COMMON_SHAPES`, and no position has more
+    than `MAX_SOURCES` predecessors.
     """
-    sizes = (semantics, len(layout.ring), len(layout.real), len(layout.least))
+    shape = (semantics, len(layout.ring), len(layout.real), len(layout.least))
     predecessors = np.diff(tables.enter_ptr).max(initial=0)
-    common = arithmetic == "modular" and sizes in COMMON_SHAPES and predecessors <= MAX_SOURCES
-    ring, real, least = ((False,) * size if common else np.zeros(size, np.bool_) for size in sizes[1:])
-    return Shape(ring, real, least, (False,) * MAX_SOURCES if common else ())
+    return arithmetic == "modular" and shape in COMMON_SHAPES and bool(predecessors <= MAX_SOURCES)
+
+
+def words_by_shape(layout: Layout, common: bool) -> Words:
+    """The words of a cell, known when a kernel is compiled if the shape of the query is `common`."""
+    words = words_of(layout)
+    return Words(*(static(int(word)) for word in words)) if common else words

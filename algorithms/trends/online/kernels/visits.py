@@ -14,19 +14,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cepbench.algorithms.engine.kernels.arrays import Ints
+from cepbench.algorithms.engine.kernels.arrays import Ints, Static
 from cepbench.algorithms.engine.kernels.cells import Weighing, add_all, add_selected, append_run
 from cepbench.algorithms.engine.kernels.clock import row_of
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
+from cepbench.algorithms.engine.kernels.constants import ANY, CONTIGUOUS, LATEST, NEVER, NEXT, NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, Sliding, fits
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.engine.kernels.negation import latest_start
 from cepbench.algorithms.trends.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
 from cepbench.algorithms.trends.online.kernels.step import collect_sums, deliver
 from cepbench.algorithms.trends.online.kernels.store import (
-    CELLS,
-    LIVE,
-    NO_BLOCK,
     Blocks,
     Graph,
     KeyGraph,
@@ -37,29 +35,21 @@ from cepbench.algorithms.trends.online.kernels.store import (
     show_before,
     show_vertices,
 )
-from cepbench.algorithms.trends.online.kernels.template import (
-    ANY,
-    CONTIGUOUS,
-    NEXT,
-    GraphTables,
-    MemberRows,
-    Template,
-    Totals,
-)
+from cepbench.algorithms.trends.online.kernels.template import GraphTables, MemberRows, Template, Totals
 from cepbench.queries.tables import Predicates
 
 
 class GraphProgram(NamedTuple):
     """The constants of a lane (`kernels.lanes`). List e of `predicates` is that of transition e.
 
-    `keeps` has an item if the events of some position are kept, so that this is known when a kernel is compiled: where
-    none are kept, an event took up to 1.4 times as long if it was not known.
+    `keeps`: whether the events of some position are kept. Where none are, an event took up to 1.4 times as long if this
+    was not known when the kernel was compiled.
     """
 
     template: GraphTables
     predicates: Predicates
     weights: Weighing
-    keeps: tuple[bool, ...]
+    keeps: Static
     window: Sliding
 
 
@@ -156,7 +146,7 @@ def visit(
     row = low % span
     checked = predicates.ptr[which + 1] > predicates.ptr[which]
     block = graph.position[q].head
-    while block != NO_BLOCK:
+    while block != NONE:
         shown, visited = graph.block[block].shown, graph.block[block].live
         if visited > 0 and graph.block[block].high >= low and graph.time[block, shown - 1] >= floor:
             whole = visited == shown and not checked and graph.time[block, 0] >= floor and semantics != NEXT
@@ -197,7 +187,7 @@ def _advance(
     template, counts, whole = program.template, totals.counts[0], program.template.whole[0]
     moved = now >= counts.edge
     if program.keeps or moved:
-        live, cells = graph.counters[LIVE], graph.counters[CELLS]
+        live, cells = graph.size[0].vertices, graph.size[0].cells
         note_size(live * whole.event_bytes + cells * whole.cell_bytes, live, cells, 0, template, totals)
     positions = len(graph.position) if program.keeps else 0
     if whole.semantics != ANY:
@@ -213,7 +203,7 @@ def _advance(
         open_windows(now, template, totals)
     for p in range(positions):
         if moved or whole.semantics != ANY or graph.position[p].prunable:
-            floor = _valid_from(p, negated, template) if graph.position[p].prunable else -1
+            floor = _valid_from(p, negated, template) if graph.position[p].prunable else NEVER
             show_vertices(p, graph)
             purge(p, floor, whole.semantics, totals.open[template.position[p].window].low, graph)
     return size
@@ -222,7 +212,7 @@ def _advance(
 @inlined
 def _valid_from(p: int, negated: Ints, template: GraphTables) -> int:
     """The time since which no negated match forbids to extend vertices of position p, over some transition."""
-    floor = 2**62
+    floor = LATEST
     for e in range(len(template.transition)):
         edge = template.transition[e]
         if edge.source == p:

@@ -9,10 +9,11 @@ import numpy as np
 from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
 from cepbench.algorithms.engine.kernels.cells import Cells, add_all
 from cepbench.algorithms.engine.kernels.compilation import inlined
+from cepbench.algorithms.engine.kernels.constants import ANY, LATEST, NEVER, NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.trends.online.kernels.records import ProgressRecord
-from cepbench.algorithms.trends.online.kernels.store import LIVE, NO_BLOCK, Graph, purge, show_vertices
-from cepbench.algorithms.trends.online.kernels.template import ANY, Template, Totals
+from cepbench.algorithms.trends.online.kernels.store import Graph, purge, show_vertices
+from cepbench.algorithms.trends.online.kernels.template import Template, Totals
 from cepbench.algorithms.trends.snapshots.kernels.cells import Index, add
 from cepbench.queries.records import Records, records_of
 from cepbench.queries.tables import Predicates
@@ -123,11 +124,11 @@ def add_expressions(begin: int, v: int, cells: Cells, to: int, oldest: int, vert
 def forget_vertices(template: Template, totals: Totals, vertices: VertexQueue, graph: Graph) -> np.int64:
     """Drops vertices that have left all windows; returns the time at which the oldest open window begins."""
     counts = totals.counts[0]
-    for p in range(len(graph.position) if graph.counters[LIVE] > 0 else 0):
-        if graph.position[p].head != NO_BLOCK:
+    for p in range(len(graph.position) if graph.size[0].vertices > 0 else 0):
+        if graph.position[p].head != NONE:
             show_vertices(p, graph)
-            purge(p, -1, ANY, totals.open[template.position[p].window].low, graph)
-    oldest = np.int64(2**62)
+            purge(p, NEVER, ANY, totals.open[template.position[p].window].low, graph)
+    oldest = np.int64(LATEST)
     for w in range(len(totals.open)):
         oldest = min(oldest, totals.open[w].low * template.window[w].slide)
     while counts.oldest_vertex < counts.vertices and vertices.event[counts.oldest_vertex].time < oldest:

@@ -158,7 +158,7 @@ def test_what_overflows_in_a_map_alone_raises_nothing(arithmetic: str) -> None:
     assert first == {}
     assert isinstance(rows, AggregateRows)
     maps = lanes_of(executor).lanes.cells
-    assert np.isinf(maps.ring).any() if arithmetic == "float" else maps.over.any()
+    assert np.isinf(maps.counts).any() if arithmetic == "float" else maps.over.any()
     assert rows.window.tolist() == [1, 2]
     assert rows.ring[:, 0].tolist() == [1, 1]
     assert not rows.overflow.any()
