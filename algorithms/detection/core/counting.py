@@ -116,10 +116,14 @@ def _empty_products(dtype: np.dtype[Any]) -> Products:
 
     counters = np.zeros(1, records_of(CountersRecord))
     counters["now"] = -1
+    back, fresh, front, gain = (counts(0, 0) for _ in MATRIX)
     return Products(
         np.zeros(FIRST_EVENTS, records_of(LogRecord)),
         counts(FIRST_STARTS, 0),
-        *(counts(0, 0) for _ in MATRIX),
+        back,
+        fresh,
+        front,
+        gain,
         np.zeros(0, np.bool_),
         np.zeros(0, np.int64),
         counts(1),

@@ -196,7 +196,7 @@ class _Compilation:
 
 def _order_checks(node: EngineNode, fresh: NodeSide, older: NodeSide, last: int) -> list[tuple[int, int, int]]:
     """Checks of adjacent operands on different sides, except after `last`, where the search is bounded already."""
-    checks = []
+    checks: list[tuple[int, int, int]] = []
     for left, right in zip(node.places, node.places[1:], strict=False):
         if left in older.places and right in fresh.places and left != last:
             checks.append((fresh.places.index(right), older.places.index(left), Check.BEFORE))
