@@ -309,29 +309,30 @@ def add_selected(cells: Cells, i: int, other: Cells, j: int, selected: Ints, cou
 
 @inlined
 def add_trend(
-    cells: Cells, i: int, tables: Tables, path: Ints, length: int, position: Ints, ints: Ints, reals: Reals
+    cells: Cells, i: int, tables: Tables, path: Any, first: int, end: int, position: Ints, ints: Ints, reals: Reals
 ) -> None:
-    """Adds one constructed trend, the events `path[:length]`, to cell i; event v is bound to `position[v]`.
+    """Adds one constructed trend, the events `path[first:end]`, to cell i; event v is bound to `position[v]`.
 
-    Columns are as in `extend`. Channel by channel: event by event took up to twice as long.
+    Columns are as in `extend`. Channel by channel: event by event took up to twice as long. A slice of
+    the path took as long as a step of a search.
     """
     begin(cells, i)
     for c in range(ONE, number(cells.words.real)):
         column = tables.ring.column[c]
-        for d in range(length):
+        for d in range(first, end):
             v = np.uint64(path[d])
             if tables.ring.bound[c, np.uint64(position[v])]:
                 weight = ONE if column < 0 else np.uint64(ints[column, v])
                 add_ring(cells, i, c, cells.counts.dtype.type(weight))
     for c in range(number(cells.words.real), number(cells.words.least)):
         n = c - number(cells.words.real)
-        for d in range(length):
+        for d in range(first, end):
             v = np.uint64(path[d])
             if tables.real.bound[n, np.uint64(position[v])]:
                 cells.reals[i, c] += reals[tables.real.column[n], v]
     for c in range(number(cells.words.least), number(cells.words.end)):
         n = c - number(cells.words.least)
-        for d in range(length):
+        for d in range(first, end):
             v = np.uint64(path[d])
             if tables.least.bound[n, np.uint64(position[v])]:
                 cells.ints[i, c] = min(cells.ints[i, c], ints[tables.least.column[n], v])

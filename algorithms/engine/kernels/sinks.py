@@ -158,4 +158,4 @@ def _digest(sink: Digested, path: Ints | Codes, begin: int, end: int) -> None:
 
 @variant_of(emit, Aggregated)
 def _aggregate(sink: Aggregated, path: Any, begin: int, end: int) -> None:
-    add_trend(sink.total, 0, sink.tables, path[begin:end], end - begin, sink.position, sink.ints, sink.reals)
+    add_trend(sink.total, 0, sink.tables, path, begin, end, sink.position, sink.ints, sink.reals)
