@@ -111,12 +111,18 @@ def cache_folder(module: Path) -> Path:
 
 def compiled_marker(algorithm: str, arithmetic: str) -> Path:
     """A file that exists once kernels of an algorithm, compiled from these sources, are on disk."""
+    config: Any = numba.config
+    folder = Path(config.CACHE_DIR) if config.CACHE_DIR else Path(__file__).parent / "__pycache__"
+    return folder / f"{algorithm}-{arithmetic}-{_digest_of_all()}"
+
+
+@cache
+def _digest_of_all() -> str:
+    """The sources of all kernels, and what compiles them; computed once, since that takes 10 ms."""
     digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()}".encode())
     for source in sorted((_ROOT / "algorithms").rglob("kernels/**/*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    config: Any = numba.config
-    folder = Path(config.CACHE_DIR) if config.CACHE_DIR else Path(__file__).parent / "__pycache__"
-    return folder / f"{algorithm}-{arithmetic}-{digest.hexdigest()[:16]}"
+    return digest.hexdigest()[:16]
 
 
 def mark_compiled(algorithm: str, arithmetic: str) -> None:
