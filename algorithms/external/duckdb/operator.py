@@ -91,7 +91,8 @@ class _OnDuckDB(KeyedOperator):
             key = np.repeat(batch.keys, sizes)
             number = np.arange(len(key)) + np.repeat(self._seen[batch.keys] - batch.offsets[:-1], sizes)
             self._seen[batch.keys] += sizes
-            columns = {"key": key, "event": events.position, "time": events.time, "type": events.type, "number": number}
+            columns: Columns = {"key": key, "event": events.position, "time": events.time, "type": events.type}
+            columns["number"] = number
             columns |= {name: events.columns[attribute] for attribute, name in self.statement.attributes.items()}
             if self._types is not None:
                 wanted = np.isin(events.type, self._types)

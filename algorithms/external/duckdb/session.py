@@ -23,6 +23,8 @@ EXTRA = "pip install -e '.[duckdb]'"
 OLDEST = (2, 0)
 """The oldest version that was tried."""
 
+UNMAPPED = "failed to map segment from shared object"
+"""What the loader of libraries reports where the address space is too small."""
 INTERRUPTED = "Query interrupted"
 """What DuckDB raises in place of the exception of a signal."""
 
@@ -49,37 +51,38 @@ def rows_of_statement(sql: str, events: Mapping[str, NDArray[Any]]) -> pa.Table:
 
     Raises `DuckDBFailed` and `NotEnoughMemory`.
     """
+    connection = current()
     import duckdb
 
-    connection = current()
     try:
         connection.register("events", pa.table(dict(events)))
         with warnings.catch_warnings():
             # It advises `connection.sql(...)`, which copies no rows, but plans each statement twice.
             warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
             return connection.execute(sql).to_arrow_table()
-    except (duckdb.OutOfMemoryException, MemoryError) as error:
-        raise NotEnoughMemory(f"DuckDB: {_first_line(error)}") from None
     except RuntimeError as error:
         if str(error) == INTERRUPTED:
             raise KeyboardInterrupt from error
         raise
-    except duckdb.Error as error:
-        raise DuckDBFailed(f"DuckDB did not execute a statement: {_first_line(error)}") from None
+    except (duckdb.Error, MemoryError) as error:
+        raise _failure(error) from None
     finally:
         connection.unregister("events")
 
 
 def current() -> duckdb.DuckDBPyConnection:
-    """The connection of this process, which a fork does not inherit. Raises `DuckDBFailed`."""
+    """The connection of this process, which a fork does not inherit. Raises `DuckDBFailed` and `NotEnoughMemory`."""
     pid = os.getpid()
     if pid not in _connections:
         reason = missing()
         if reason is not None:
             raise DuckDBFailed(reason)
-        import duckdb
+        try:
+            import duckdb
 
-        _connections[pid] = duckdb.connect(":memory:", config={"threads": 1, "temp_directory": ""})
+            _connections[pid] = duckdb.connect(":memory:", config={"threads": 1, "temp_directory": ""})
+        except Exception as error:  # of the loader of libraries, and of DuckDB
+            raise _failure(error) from None
     return _connections[pid]
 
 
@@ -93,5 +96,8 @@ _connections: dict[int, duckdb.DuckDBPyConnection] = {}
 """By process: a fork keeps that of its parent, unused."""
 
 
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
+def _failure(error: Exception) -> CepbenchError:
+    """An error of DuckDB in one line."""
+    text = next(iter(str(error).splitlines()), type(error).__name__)
+    lacks = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException" or UNMAPPED in text
+    return (NotEnoughMemory if lacks else DuckDBFailed)(f"DuckDB: {text}")

@@ -77,7 +77,8 @@ def sequences(automaton: Automaton) -> list[tuple[int, ...]] | None:
     for transition in automaton.transitions:
         following.setdefault(transition.source, []).append(transition.target)
     paths: list[tuple[int, ...]] = []
-    pending = [(p,) for p in reversed(range(len(automaton.positions))) if automaton.positions[p].start is not None]
+    starts = [p for p, position in enumerate(automaton.positions) if position.start is not None]
+    pending: list[tuple[int, ...]] = [(p,) for p in reversed(starts)]
     for _ in range(MOST_SEQUENCES * MOST_JOINED):
         if not pending:
             return paths

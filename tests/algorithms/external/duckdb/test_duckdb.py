@@ -225,7 +225,7 @@ def test_a_statement_that_needs_too_much_memory(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_statement_that_duckdb_refuses_is_one_line() -> None:
-    with pytest.raises(session.DuckDBFailed, match=r"^DuckDB did not execute a statement: Parser Error") as caught:
+    with pytest.raises(session.DuckDBFailed, match=r"^DuckDB: Parser Error") as caught:
         session.rows_of_statement("SELEC", {"key": np.zeros(1, np.int64)})
     assert "\n" not in str(caught.value)
 
