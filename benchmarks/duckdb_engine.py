@@ -59,14 +59,14 @@ def seconds(name: str, pattern: str, events: EventBatch) -> tuple[float, float] 
 
 def main() -> None:
     for pattern, size, types in CASES:
-        events, told = at_random(size, types), [f"{size:,} events"]
+        events, reported = at_random(size, types), [f"{size:,} events"]
         counts = set()
         for name in sys.argv[1:] or ("duckdb", "duckdb[plan=recursive]", "sase", "core", "cogra"):
             result = seconds(name, pattern, events)
-            told.append(f"{name} {'-' if result is None else f'{1e3 * result[0]:.1f} ms'}")
+            reported.append(f"{name} {'-' if result is None else f'{1e3 * result[0]:.1f} ms'}")
             counts |= set() if result is None else {result[1]}
         [count] = counts
-        print(f"{pattern}: {count:,.0f} matches; {', '.join(told)}", flush=True)
+        print(f"{pattern}: {count:,.0f} matches; {', '.join(reported)}", flush=True)
 
 
 if __name__ == "__main__":
