@@ -7,7 +7,7 @@ is optimized and has machine code, compiling takes 0.6 of the time (28 instead o
 query of COGRA).
 
 Numba has no option for this. Where parts are compiled without optimization (`numba.config.OPT`, set for them alone),
-they have machine code all the same, and more of it: that query took more than 68 seconds. So `on_demand` replaces the
+they nevertheless have machine code, and more of it: that query took more than 68 seconds. So `on_demand` replaces the
 class `JITCodeLibrary` of Numba's code generator by a subclass. It overrides `_optimize_final_module`,
 `_finalize_final_module`, `get_pointer_to_function`, `serialize_using_object_code` and `codegen`, and calls
 `_ensure_finalized`, `_finalize_dynamic_globals`, `_verify_declare_only_symbols`, `get_defined_functions` and
