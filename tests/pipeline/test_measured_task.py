@@ -238,7 +238,7 @@ def test_memory_of_short_runs_is_looked_at_again_and_again(store: Path) -> None:
 
 
 def test_memory_of_runs_that_differ_is_wrong(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Changing, "made", 0)
+    monkeypatch.setattr(Changing, "created", 0)
     job = MeasuredRun(store, QUERY, Changing(), repeat=30.0)
     assert measured(ready(job), memory=True).status is Status.WRONG
 

@@ -21,7 +21,7 @@ class ClockRecord:
 
     - `now`: the current time. The open windows are `low..high`; none is open if `low > high`. None of these decreases.
     - `touched`: slots whose new trends wait until the current time ends. `occupied`: an event of the current time came
-      that the cells do not show yet.
+      that the cells do not show yet (1 or 0: a bool would leave padding, in which pickles of equal clocks differ).
     - `window_cells`: cells of an open window. `most_cells`: the most cells of open windows and of others, as those of
       trends that wait, since the last report.
     """
@@ -30,7 +30,7 @@ class ClockRecord:
     low: int
     high: int
     touched: int
-    occupied: bool
+    occupied: int
     window_cells: int
     most_cells: int
 
