@@ -271,14 +271,14 @@ class OneLane(Executor):
 
 
 def mapped(function: Callable[..., Any], *states: Any) -> Any:
-    """The named tuple of what a function makes of the arrays that lie at the same place in named tuples."""
+    """The named tuple of the results of a function on the arrays at the same place of named tuples."""
     first = states[0]
     if isinstance(first, Cells):
         return first.on(*(function(*arrays) for arrays in zip(*(state.planes for state in states), strict=True)))
     if not isinstance(first, tuple):
         return function(*states)
-    made: Any = type(first)
-    return made(*(mapped(function, *parts) for parts in zip(*states, strict=True)))
+    kind: Any = type(first)
+    return kind(*(mapped(function, *parts) for parts in zip(*states, strict=True)))
 
 
 def arrays_of(states: Any) -> Iterator[NDArray[Any]]:

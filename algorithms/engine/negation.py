@@ -8,10 +8,10 @@ import numpy as np
 
 from cepbench.algorithms.base import KeyedBatch, StateSize
 from cepbench.algorithms.engine.batches import kernel_events
+from cepbench.algorithms.engine.growth import wider
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.constants import NEVER
 from cepbench.algorithms.engine.kernels.events import KernelEvents
-from cepbench.algorithms.engine.kernels.growth import wider
 from cepbench.algorithms.engine.kernels.negation import (
     KeptEvents,
     KeyRecord,
@@ -62,9 +62,9 @@ class Negations:
         """int64[m, J], read-only: the greatest START among the matches of each negation so far, by key, or `NEVER`."""
         latest = np.full((len(keys), len(self.patterns)), NEVER, np.int64)
         for j, pattern in enumerate(self.patterns):
-            known = keys < len(pattern.progress)
-            progress = pattern.progress[keys[known]]
-            latest[known, j] = np.maximum(progress["ended"], progress["ending"])
+            has_progress = keys < len(pattern.progress)
+            progress = pattern.progress[keys[has_progress]]
+            latest[has_progress, j] = np.maximum(progress["ended"], progress["ending"])
         latest.flags.writeable = False  # as `KernelEvents.negated` is: one kernel serves both
         return latest
 

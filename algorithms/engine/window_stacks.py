@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.engine.complete_matches import stand_ins
+from cepbench.algorithms.engine.growth import widened
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.constants import NONE
-from cepbench.algorithms.engine.kernels.growth import widened
 from cepbench.algorithms.engine.kernels.stacks import (
     COMPLETE,
     StackCountsRecord,

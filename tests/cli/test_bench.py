@@ -45,9 +45,9 @@ def test_bench_ranks_and_gives_reasons(cepbench, query_file, event_file, tmp_pat
 @pytest.mark.parametrize("command", ["bench", "advise", "run"])
 def test_plain_python_is_not_measured(cepbench, monkeypatch, query_file, event_file, tmp_path, command):
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
-    own = ("-q", query_file, "-e", event_file, "-a", "cogra")
+    inputs = ("-q", query_file, "-e", event_file, "-a", "cogra")
     figure = ("greta-13.1", "--profile", "smoke", "--results", tmp_path / "results")
-    refused = cepbench(command, *(figure if command == "run" else own))
+    refused = cepbench(command, *(figure if command == "run" else inputs))
     assert (refused.status, refused.out) == (2, "")
     assert refused.err == (
         "cepbench: with NUMBA_DISABLE_JIT=1 kernels run as plain Python, and are not measured; unset it\n"
@@ -138,13 +138,13 @@ def wrong(tmp_path: Path) -> Path:
 
 def test_a_wrong_answer_is_shown_as_wrong_and_has_no_rank(cepbench, query_file, event_file, wrong):
     query_file.write_text("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 10 seconds")
-    own = ("-q", query_file, "-e", event_file, "--plugin", wrong, "-a", "counting,cogra,greta", "--json")
-    ended = cepbench("bench", *own, "--repeat", "0")
+    inputs = ("-q", query_file, "-e", event_file, "--plugin", wrong, "-a", "counting,cogra,greta", "--json")
+    ended = cepbench("bench", *inputs, "--repeat", "0")
     assert ended.status == 1
     entries = {entry["algorithm"]: entry for entry in json.loads(ended.out)["entries"]}
     assert [entries[name]["status"] for name in ("cogra", "greta", "counting")] == ["ok", "ok", "wrong"]
     assert (entries["counting"]["rank"], entries["counting"]["seconds"]) == (None, None)
-    ended = cepbench("advise", *own, "--budget", "30s")
+    ended = cepbench("advise", *inputs, "--budget", "30s")
     assert ended.status == 1
     found = json.loads(ended.out)
     assert {one["algorithm"]: one["status"] for one in found["candidates"]} == {

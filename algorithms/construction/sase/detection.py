@@ -21,10 +21,10 @@ from cepbench.algorithms.construction.sase.kernels.detection import (
     detect,
 )
 from cepbench.algorithms.engine.batches import kernel_events
+from cepbench.algorithms.engine.growth import widened, wider
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints, readonly
 from cepbench.algorithms.engine.kernels.constants import ANY, LATEST, NEVER
 from cepbench.algorithms.engine.kernels.events import KernelEvents
-from cepbench.algorithms.engine.kernels.growth import widened, wider
 from cepbench.algorithms.engine.kernels.sinks import Digested, OutputRecord, Written
 from cepbench.algorithms.engine.kernels.stacks import UNORDERED
 from cepbench.algorithms.engine.window_stacks import FIRST_EVENTS, grown, new_stacks
@@ -154,13 +154,13 @@ class Spans:
             started = perf_counter()
             done = detect(done, events, places, self.span, self.tables, self.stacks, self.point, self.search, sink)
             self.seconds += perf_counter() - started
-            taken = self._rows(sink)
-            rows += taken
+            written = self._rows(sink)
+            rows += written
             if self.search.progress["root"][0] < self.stacks.counts["events"][0]:
                 continue
             if done == number:
                 break
-            if not taken:
+            if not written:
                 self._grow()
         self.span["seen"] += number
         latest = int(events.time[-1]) if number else 0

@@ -276,21 +276,21 @@ def _sum_halves(
     """The lower and upper halves of counts, summed apart, and whether some have overflowed: a sum that may wrap at each
     cell took twice as long. A call, since loops of this size take long to compile, but with few arrays to hand over.
     """
-    lower = upper = some = ZERO
+    lower = upper = overflows = ZERO
     for n in range(np.uint64(count)):
         v = np.uint64(j) + n * np.uint64(step)
-        one = np.uint64(counts[v, 0])
-        lower += one & LOWER
-        upper += one >> HALF
-        some |= over[v]
-    return lower, upper, some
+        addend = np.uint64(counts[v, 0])
+        lower += addend & LOWER
+        upper += addend >> HALF
+        overflows |= over[v]
+    return lower, upper, overflows
 
 
 @inlined
 def add_selected(cells: Cells, i: int, other: Cells, j: int, selected: Ints, count: int) -> None:
     """Adds cell j + n of `other` to cell i, for the first `count` n of `selected`.
 
-    They lie apart, so that halves would win nothing.
+    They are not contiguous, so sums of halves would not be vectorized.
     """
     if not counts_only(cells):
         for s in range(count):

@@ -1,4 +1,4 @@
-"""DuckDB: what an analytical engine of relational joins needs for the same answers."""
+"""DuckDB: an analytical engine of relational joins, for the same answers."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class DuckDB(Algorithm):
         analysis = analyse(query)
         if analysis.conjunction and not isinstance(query.returns, Aggregates):
             return "AND returns a count of pairs, not matches"
-        automata = [one for automaton in analysis.automata for one in _with_negated(automaton)]
+        automata = [part for automaton in analysis.automata for part in _with_negated(automaton)]
         for automaton in automata:
             paths = None if self.recursive else sequences(automaton)
             if paths is None and self.plan_name == "joins":

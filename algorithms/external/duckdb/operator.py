@@ -95,9 +95,9 @@ class _OnDuckDB(KeyedOperator):
             columns["number"] = number
             columns |= {name: events.columns[attribute] for attribute, name in self.statement.attributes.items()}
             if self._types is not None:
-                wanted = np.isin(events.type, self._types)
-                if not wanted.all():
-                    columns = {name: column[wanted] for name, column in columns.items()}
+                named = np.isin(events.type, self._types)
+                if not named.all():
+                    columns = {name: column[named] for name, column in columns.items()}
             self._held.append(columns)
             self._count(columns["key"], 1)
         if events.watermark is not None:
@@ -170,11 +170,11 @@ class WindowsOnDuckDB(_OnDuckDB):
         key, last = events["key"], events["time"] // self.window.slide
         k_first = np.maximum(self._first_at(events["time"]), before[key])
         k_last = np.minimum(last, low[key] - 1)
-        wanted = k_first <= k_last
+        closing = k_first <= k_last
         rows: Rows = {}
-        if wanted.any():
+        if closing.any():
             closed = {
-                name: column[wanted] for name, column in (events | {"k_first": k_first, "k_last": k_last}).items()
+                name: column[closing] for name, column in (events | {"k_first": k_first, "k_last": k_last}).items()
             }
             table = rows_of_statement(self.statement.sql, closed)
             rows = rows_of(self.query.index, [self._rows(table)])

@@ -24,9 +24,9 @@ OLDEST = (2, 0)
 """The oldest version that was tried."""
 
 UNMAPPED = "failed to map segment from shared object"
-"""What the loader of libraries reports where the address space is too small."""
+"""The message of the loader of libraries where the address space is too small."""
 INTERRUPTED = "Query interrupted"
-"""What DuckDB raises in place of the exception of a signal."""
+"""The message of DuckDB in place of the exception of a signal."""
 
 
 class DuckDBFailed(CepbenchError):

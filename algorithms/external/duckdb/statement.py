@@ -517,7 +517,7 @@ class _Writer:
         return automaton.at(self.query.analysis.names.indices(channel.name))
 
     def weight(self, channel: Channel, event: str) -> str:
-        """What a bound event adds to a channel. Integers become 128-bit ones, which no sum of them leaves."""
+        """The addend of a bound event to a channel. Integers become 128-bit ones, so that no sum of them overflows."""
         if channel.column is None:
             return "1::BIGINT"
         column = self.column(channel.column.attribute, event)
@@ -632,9 +632,9 @@ class _Writer:
 _SQL = {Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">=", Op.EQ: "=", Op.NE: "<>"}
 
 
-def _same(one: str, other: str) -> str:
+def _same(a: str, b: str) -> str:
     """Two events have the same key and window."""
-    return f"{one}.key = {other}.key AND {one}.k = {other}.k"
+    return f"{a}.key = {b}.key AND {a}.k = {b}.k"
 
 
 def _union(rows: Iterable[str], by: str = "UNION ALL") -> str:

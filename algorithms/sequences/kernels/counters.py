@@ -154,8 +154,8 @@ def state_of(values: Values, lane: KeyCounters) -> CounterState:
     """The counters of a key."""
     begin = lane.region[0]["begin"]
     end = begin + lane.region[0]["size"]
-    own = Values(values.counts[begin:end], values.reals[begin:end], values.ints[begin:end], values.over[begin:end])
-    return CounterState(lane.slots, own, lane.plain, lane.change, lane.gathered)
+    region = Values(values.counts[begin:end], values.reals[begin:end], values.ints[begin:end], values.over[begin:end])
+    return CounterState(lane.slots, region, lane.plain, lane.change, lane.gathered)
 
 
 class SequenceRows(NamedTuple):

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from cepbench.algorithms.base import Executor, StateSize
 from cepbench.algorithms.engine.batches import aggregate_rows, kernel_events
 from cepbench.algorithms.engine.flattening import is_kleene
+from cepbench.algorithms.engine.growth import widened
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.cells import Cells, cell_bytes, empty_cells
 from cepbench.algorithms.engine.kernels.events import RowCells
-from cepbench.algorithms.engine.kernels.growth import widened
 from cepbench.algorithms.engine.longest_match import LongestMatch
 from cepbench.algorithms.engine.peak import Peak
 from cepbench.algorithms.engine.points import Points

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.engine.batches import sliding
+from cepbench.algorithms.engine.growth import widened, wider
 from cepbench.algorithms.engine.kernels.arrays import Ints, static
 from cepbench.algorithms.engine.kernels.cells import cell_bytes
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.kernels.constants import ANY
-from cepbench.algorithms.engine.kernels.growth import widened, wider
 from cepbench.algorithms.engine.lanes import CellLanes, mapped
 from cepbench.algorithms.engine.negation import negations_of
 from cepbench.algorithms.engine.peak import Sizes

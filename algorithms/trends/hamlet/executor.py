@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.engine.growth import wider
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.events import KernelEvents
-from cepbench.algorithms.engine.kernels.growth import wider
 from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.hamlet.compilation import CompiledSet
 from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord, ClassRecord, find_bursts, scan_bursts

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
+from cepbench.algorithms.engine.growth import wider
 from cepbench.algorithms.engine.kernels.cells import Cells, empty_cells
-from cepbench.algorithms.engine.kernels.growth import wider
 from cepbench.algorithms.trends.online.blocks import BlockShape, empty_positions
 from cepbench.algorithms.trends.online.kernels.store import Graph, GraphSizeRecord
 from cepbench.algorithms.trends.online.kernels.template import Template

@@ -19,8 +19,8 @@ from cepbench.algorithms.construction.cet.kernels.costs import (
 )
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.kernels.plans import least_memory
+from cepbench.algorithms.engine.growth import wider
 from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
-from cepbench.algorithms.engine.kernels.growth import wider
 from cepbench.queries.records import Records, records_of
 
 NODE_BYTES = 24

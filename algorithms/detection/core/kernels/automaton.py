@@ -19,7 +19,7 @@ START = 0
 
 
 class Lack(IntEnum):
-    """What a kernel lacks to continue: a decision or a target of the automaton, or room in a table.
+    """The lack for which a kernel stops: of a decision or a target of the automaton, or of room in a table.
 
     `NODES`, `PENDING` and `FINALS` are of the update, `PATH` and `OUTPUT` of the enumeration, all others of counting.
     """

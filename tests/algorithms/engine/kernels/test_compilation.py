@@ -72,8 +72,8 @@ def test_kernels_for_types_that_are_gone_are_compiled_anew(tmp_path: Path) -> No
             f"print(first({name}(7)), sum(first.stats.cache_hits.values()))"
         )
         python = [sys.executable, "-B", "-c", code]  # bytecode of the same second and size would be taken for this one
-        found = subprocess.run(python, cwd=tmp_path, capture_output=True, text=True, check=True)
-        assert found.stdout.split() == ["7", str(hits)]
+        ended = subprocess.run(python, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert ended.stdout.split() == ["7", str(hits)]
 
 
 def test_only_what_python_calls_has_machine_code(tmp_path: Path) -> None:
@@ -94,13 +94,13 @@ def test_only_what_python_calls_has_machine_code(tmp_path: Path) -> None:
     )
     for name, result, hits in (("first", 12, 0), ("second", -4, 1), ("second", -4, 0)):
         python = [sys.executable, "-c", code, name]
-        found = subprocess.run(python, cwd=tmp_path, capture_output=True, text=True)
-        if found.returncode:
-            reason = found.stderr.splitlines()[-1]
+        ended = subprocess.run(python, cwd=tmp_path, capture_output=True, text=True)
+        if ended.returncode:
+            reason = ended.stderr.splitlines()[-1]
             pytest.fail(f"machine_code.py does not work with Numba {numba.__version__}: {reason}", pytrace=False)
         parts = [] if (name, hits) == ("second", 0) else [False]
         kernels = ([True], []) if name == "first" else ([], [True])
-        assert found.stdout == " ".join(map(str, (result, parts, parts, *kernels))) + f"\n{hits}\n"
+        assert ended.stdout == " ".join(map(str, (result, parts, parts, *kernels))) + f"\n{hits}\n"
 
 
 def test_machine_code_on_demand_is_used_with_versions_of_numba_that_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,8 +123,8 @@ def test_a_part_that_is_called_is_not_read_for_one_that_is_copied(tmp_path: Path
         "@kernel\ndef both(x):\n    return called(x) + copied(x)\n"
     )
     code = "from parts import both, parts; print(both(3), *(len(part.stats.cache_hits) for part in parts))"
-    found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["8", "0", "0"]
+    ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["8", "0", "0"]
 
 
 def test_kernels_without_a_folder_are_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ def test_an_interrupt_ends_a_statement() -> None:
 
 
 def test_a_fork_has_a_connection_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = session.current()
+    connection = session.current()
     monkeypatch.setattr("os.getpid", lambda: -1)
-    assert session.current() is not own
+    assert session.current() is not connection
     session._connections.pop(-1).close()
