@@ -364,16 +364,6 @@ def extend(
 
 
 @inlined
-def append_run(
-    cells: Cells, i: int, count: int, weights: Weighing, p: int, ints: Ints, reals: Reals, event: int
-) -> None:
-    """Appends an event to the trends of `count` cells from cell i on."""
-    for n in range(i, i + count):
-        if not is_empty(cells, n):
-            extend(cells, n, weights, p, ints, reals, event)
-
-
-@inlined
 def weighted(cells: Cells, column: Place, ints: Ints, event: Place, count: Any, many: np.uint64) -> tuple[Any, bool]:
     """What an event adds to a ring channel with its weight in `column` (-1: weight 1), and whether that overflows.
 

@@ -59,7 +59,7 @@ class PlanState(SetState):
     compiled: CompiledPlan
 
     def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
-        tables = compiled.program.tables
+        tables = compiled.program.template
         super().__init__(compiled, arithmetic, tables, WorkRecord, VertexRecord, len(tables.outgoing))
         q_sets = np.zeros(len(tables.q_set), records_of(QSetState))
         q_sets["starting"] = -1
@@ -84,7 +84,7 @@ class PlanState(SetState):
 
     def make_room(self) -> None:
         """Makes room for all that the next event may leave behind; Q-sets with too many snapshots get twice as much."""
-        kind, q_set = self.compiled.program.tables.kind, self.shared.q_set
+        kind, q_set = self.compiled.program.template.kind, self.shared.q_set
         needed = 2 * (q_set["count"] - q_set["oldest"] + 2 * (kind["state_end"] - kind["state"]).max())
         short = needed > q_set["room"]
         if short.any():
@@ -93,7 +93,7 @@ class PlanState(SetState):
 
     def _arrange(self, rooms: NDArray[np.int64]) -> None:
         """Gives each Q-set room for so many snapshots, and keeps the live ones."""
-        q_set_rows, shared = self.compiled.program.tables.q_set["rows"], self.shared
+        q_set_rows, shared = self.compiled.program.template.q_set["rows"], self.shared
         bases, starts = offsets(q_set_rows * rooms), offsets(rooms)
         cells, times = self.cells(bases[-1]), np.zeros(starts[-1], np.int64)
         for g, (rows, room) in enumerate(zip(q_set_rows.tolist(), rooms.tolist(), strict=True)):
@@ -109,7 +109,7 @@ class PlanState(SetState):
 
     def note(self, buffered: int) -> None:
         """As `SetState.note`."""
-        note_state(self.compiled.program.tables, self.totals, self.shared.q_set, self.graph.size)
+        note_state(self.compiled.program.template, self.totals, self.shared.q_set, self.graph.size)
 
 
 class GloriaExecutor(SetExecutor):
@@ -143,7 +143,7 @@ class GloriaExecutor(SetExecutor):
     """
 
     def __init__(self, compiled: CompiledPlan, arithmetic: str) -> None:
-        super().__init__(compiled, arithmetic, int(compiled.program.tables.whole["open"][0]))
+        super().__init__(compiled, arithmetic, int(compiled.program.template.whole["open"][0]))
         self.program, self.set_state = compiled.program, PlanState(compiled, arithmetic)
 
     def details(self) -> Mapping[str, float]:

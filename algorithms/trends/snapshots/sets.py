@@ -72,11 +72,11 @@ class SetExecutor(Executor):
     def call(self, kernel: Callable[..., tuple[int, int, int]], now: int, *read: Any) -> Rows:
         """The rows of a kernel that processes what it reads, and stops where it needs room.
 
-        It takes (first, now, negated, *read, state, rows), and returns (next, number of rows, why it stopped).
+        It takes (first, now, *read, state, rows), and returns (next, number of rows, why it stopped).
         """
-        done, stopped, negated, parts = 0, ROWS, self.negations.latest_of_one_key, list[MemberRows]()
+        done, stopped, parts = 0, ROWS, list[MemberRows]()
         while stopped != DONE:
-            done, size, stopped = kernel(done, now, negated, *read, self.set_state.arrays, self.rows)
+            done, size, stopped = kernel(done, now, *read, self.set_state.arrays, self.rows)
             if size > 0:
                 parts.append(mapped(lambda array, size=size: array[:size].copy(), self.rows))
             if stopped == ROOM:

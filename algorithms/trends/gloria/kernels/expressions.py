@@ -11,12 +11,13 @@ from cepbench.algorithms.engine.kernels.compilation import in_python, inlined, i
 from cepbench.algorithms.engine.kernels.constants import LATEST
 from cepbench.algorithms.trends.gloria.kernels.program import GloriaTables
 from cepbench.algorithms.trends.gloria.kernels.state import Expressions, QSetState
+from cepbench.algorithms.trends.online.kernels import step
 from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.algorithms.trends.snapshots.kernels.cells import Index
 from cepbench.queries.records import Records
 
 add_run, clear_run = inner(in_python(cells.add_run)), inner(in_python(cells.clear_run))
-append_run, copy_run = inner(in_python(cells.append_run)), inner(in_python(cells.copy_run))
+append_run, copy_run = inner(in_python(step.append_run)), inner(in_python(cells.copy_run))
 """Compiled once each, and not into their callers, of which there are many."""
 
 

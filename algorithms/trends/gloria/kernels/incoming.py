@@ -5,6 +5,7 @@ An expression is evaluated by Equation 4 (`_evaluate`).
 
 from __future__ import annotations
 
+from cepbench.algorithms.engine.kernels.cells import counts_only
 from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
@@ -16,8 +17,7 @@ from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.algorithms.trends.online.kernels.visits import visit
 from cepbench.algorithms.trends.snapshots.kernels.cells import follows
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate, evaluate_counts
-from cepbench.algorithms.trends.snapshots.kernels.vertices import VertexQueue, add_expressions
-from cepbench.queries.tables import Predicates
+from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions
 
 
 @inlined
@@ -32,19 +32,17 @@ def match(i: int, s: int, events: KernelEvents, tables: GloriaTables, shared: Ex
 
 
 @inlined
-def sum_expressions(
-    i: int, n: int, events: KernelEvents, tables: GloriaTables, predicates: Predicates, totals: Totals,
-    vertices: VertexQueue, shared: Expressions,
-) -> None:  # fmt: skip
+def sum_expressions(i: int, n: int, events: KernelEvents, program: GloriaProgram, state: GloriaState) -> None:
     """Sums the expressions of the predecessors of event i over incoming transitions n, once for all their queries
     (Equation 3).
 
     O(s) per transition for s snapshots, whose sum is kept; O(n s) for one whose n predecessors are visited.
     """
-    incoming = tables.incoming[n]
+    tables, vertices, shared = program.template, state.vertices, state.shared
+    incoming, predicates = tables.incoming[n], program.predicates
     if incoming.shared_transition == incoming.shared_transition_end:
         return
-    q_set, counts = shared.q_set[incoming.q_set], totals.counts[0]
+    q_set, counts = shared.q_set[incoming.q_set], state.totals.counts[0]
     live, to = q_set.count - q_set.oldest, cell_of(q_set, incoming.row, q_set.oldest)
     clear_run(shared.cells, to, live)
     for e in range(incoming.shared_transition, incoming.shared_transition_end):
@@ -66,26 +64,26 @@ def sum_expressions(
 
 
 @inlined
-def collect(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, count_only: bool) -> None:
+def collect(i: int, p: int, events: KernelEvents, program: GloriaProgram, state: GloriaState) -> None:
     """Sets the cells of position p to the trends that event i starts there, or extends, window by window.
 
     O(l) per window for l transitions that the query does not share, and O(s) for s snapshots of a Q-set whose
     expression is evaluated; O(n) or O(n s) where predecessors are visited.
     """
-    tables, totals = program.tables, state.totals
+    tables, totals = program.template, state.totals
     position = tables.position[p]
     collect_sums(i, p, position.value, False, events, tables, totals)
     for n in range(position.evaluation, position.evaluation_end):
-        _evaluate(n, p, program, totals, state.shared, count_only)
+        _evaluate(n, p, program, totals, state.shared)
     for e in range(position.enter, position.enter_end):
         if tables.transition[e].visited:
-            visit(i, e, position.value, events, tables, program.predicates, totals, state.graph)
+            visit(i, e, position.value, events, program, state)
 
 
 @inlined
-def _evaluate(n: int, p: int, program: GloriaProgram, totals: Totals, shared: Expressions, count_only: bool) -> None:
+def _evaluate(n: int, p: int, program: GloriaProgram, totals: Totals, shared: Expressions) -> None:
     """Adds the value of an incoming expression, evaluation n, to the cells of position p."""
-    tables = program.tables
+    tables = program.template
     evaluation, position = tables.evaluation[n], tables.position[p]
     incoming, window = tables.incoming[evaluation.incoming], tables.window[position.window]
     q_set = shared.q_set[incoming.q_set]
@@ -102,7 +100,7 @@ def _evaluate(n: int, p: int, program: GloriaProgram, totals: Totals, shared: Ex
             cell_of(q_set, incoming.row, first),
             cell_of(q_set, evaluation.value + k % window.span, first),
         )
-        if count_only:
+        if counts_only(totals.cells):
             evaluate_counts(totals.cells, cell, shared.cells, coefficient, values, count)
         else:
             evaluate(

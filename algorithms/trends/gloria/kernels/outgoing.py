@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.cells import begin, clear, copy
+from cepbench.algorithms.engine.kernels.cells import begin, clear, copy, counts_only
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.trends.gloria.kernels.expressions import (
@@ -90,19 +90,18 @@ def _has_one_expression(o: int, tables: GloriaTables, shared: Expressions) -> bo
 
 @inlined
 def propagate(
-    i: int, s: int, o: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState,
-    count_only: bool,
-) -> None:  # fmt: skip
+    i: int, s: int, o: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState
+) -> None:
     """Adds the expression of event i to the sum that later events read over outgoing transitions o, `at_once` if no
     other event has its time; or, if these are final, to the sum that is evaluated when a window closes.
     """
-    tables, totals, shared = program.tables, state.totals, state.shared
+    tables, totals, shared = program.template, state.totals, state.shared
     outgoing, current, counts = tables.outgoing[o], shared.outgoing[o], totals.counts[0]
     q_set = shared.q_set[outgoing.q_set]
     to = outgoing.sums if at_once or outgoing.final else outgoing.sums + 1
     first, size = q_set.oldest, int(np.int64(0))
     if current.mode == EXTENDS:
-        size = _extend(i, s, o, to, events, program, totals, shared, count_only and not outgoing.kept)
+        size = _extend(i, s, o, to, events, program, state)
     elif current.mode != UNMATCHED:
         if current.mode == NEW_SNAPSHOT:
             current.last = _snapshot(i, o, events, tables, totals, shared)
@@ -112,7 +111,7 @@ def propagate(
         x = cell_of(q_set, EXPRESSION, first)
         clear_run(shared.cells, x, size)
         begin(shared.cells, x)
-        append_run(shared.cells, x, size, program.weights, s, events.ints, events.reals, i)
+        append_run(i, s, shared.cells, x, size, events, program.weights)
         add_run(shared.cells, cell_of(q_set, to, first), x, size)
     if size == 0 or outgoing.final:
         return
@@ -128,22 +127,20 @@ def propagate(
 
 
 @inner
-def _extend(
-    i: int, s: int, o: int, to: int, events: KernelEvents, program: GloriaProgram, totals: Totals,
-    shared: Expressions, count_only: bool,
-) -> int:  # fmt: skip
+def _extend(i: int, s: int, o: int, to: int, events: KernelEvents, program: GloriaProgram, state: GloriaState) -> int:
     """Appends event i at state s to the incoming expression, and adds the result to row `to`; returns its length. O(s).
 
-    The result is in row EXPRESSION then, unless `count_only`, where the event changes no coefficient.
+    The result is in row EXPRESSION then, unless the event is not kept and changes no coefficient.
     """
-    outgoing, cells, starting = program.tables.outgoing[o], shared.cells, int(np.int64(-1))
-    q_set, row = shared.q_set[outgoing.q_set], program.tables.incoming[outgoing.incoming].row
+    totals, shared = state.totals, state.shared
+    outgoing, cells, starting = program.template.outgoing[o], shared.cells, int(np.int64(-1))
+    q_set, row = shared.q_set[outgoing.q_set], program.template.incoming[outgoing.incoming].row
     if outgoing.start:
-        starting = starting_snapshot(outgoing.q_set, events.time[i], program.tables, totals, shared)
+        starting = starting_snapshot(outgoing.q_set, events.time[i], program.template, totals, shared)
     size = q_set.count - q_set.oldest
     predecessors, sums = cell_of(q_set, row, q_set.oldest), cell_of(q_set, to, q_set.oldest)
     totals.counts[0].additions += size
-    if count_only:
+    if counts_only(cells) and not outgoing.kept:
         add_run(cells, sums, predecessors, size)
         if outgoing.start:
             begin(cells, cell_of(q_set, to, starting))
@@ -152,7 +149,7 @@ def _extend(
     copy_run(cells, expression, cells, predecessors, size)
     if outgoing.start:
         begin(cells, cell_of(q_set, EXPRESSION, starting))
-    append_run(cells, expression, size, program.weights, s, events.ints, events.reals, i)
+    append_run(i, s, cells, expression, size, events, program.weights)
     add_run(cells, sums, expression, size)
     return size
 

@@ -198,6 +198,6 @@ class GloriaProgram(NamedTuple):
     all channels.
     """
 
-    tables: GloriaTables
+    template: GloriaTables
     predicates: Predicates
     weights: Weighing

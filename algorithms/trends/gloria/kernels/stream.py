@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.cells import counts_only
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.engine.kernels.events import KernelEvents
@@ -26,16 +25,15 @@ from cepbench.algorithms.trends.snapshots.kernels.vertices import has_space
 
 @kernel
 def run_events(
-    first: int, now: int, negated: Ints, events: KernelEvents, program: GloriaProgram, state: GloriaState,
-    rows: MemberRows,
-) -> tuple[int, int, int]:  # fmt: skip
-    """Processes events from number `first` on; then closes the windows that end by `now`, as `negated` says.
+    first: int, now: int, events: KernelEvents, program: GloriaProgram, state: GloriaState, rows: MemberRows
+) -> tuple[int, int, int]:
+    """Processes events from number `first` on; then closes the windows that end by `now`.
 
     Returns (next event, number of `rows`, why it stopped: DONE, ROWS or ROOM).
     """
-    tables, counts = program.tables, state.totals.counts[0]
+    tables, counts = program.template, state.totals.counts[0]
     written = int(np.int64(0))  # no literal, for which `close_until` would be compiled once more
-    size, count_only = len(events.time), counts_only(state.totals.cells)
+    size = len(events.time)
     for i in range(first, size):
         kind = tables.kind[events.kind[i]]
         if not kind.relevant:
@@ -59,27 +57,25 @@ def run_events(
         for s in range(kind.state, kind.state_end):
             if match(i, s, events, tables, state.shared):
                 counts.visits += 1
-                _extend(i, s, at_once, events, program, state, count_only)
+                _extend(i, s, at_once, events, program, state)
                 state.shared.latest[s] = time
     if written + tables.whole[0].open > len(rows.window):
         return size, written, ROWS
-    written = close_until(now, negated, program, state, rows, written)
+    written = close_until(now, events.negated[size], program, state, rows, written)
     return size, written, DONE
 
 
 @inner
-def _extend(
-    i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState, count_only: bool
-) -> None:
+def _extend(i: int, s: int, at_once: bool, events: KernelEvents, program: GloriaProgram, state: GloriaState) -> None:
     """Propagates expressions by event i at state s, shared by Q-sets, and the aggregates of single queries.
 
     In a loop the row of incoming transitions may be that of the state's own outgoing transitions, which the event
     changes at once. So final transitions, which read the row, come first.
     """
-    tables, totals, shared = program.tables, state.totals, state.shared
+    tables, totals, shared = program.template, state.totals, state.shared
     here = tables.state[s]
     for n in range(here.incoming, here.incoming_end):
-        sum_expressions(i, n, events, tables, program.predicates, totals, state.vertices, shared)
+        sum_expressions(i, n, events, program, state)
     by_query = here.unshared
     for o in range(here.outgoing, here.outgoing_end):
         by_query |= choose_mode(o, s, events.time[i], tables, totals, shared)
@@ -87,20 +83,18 @@ def _extend(
         for p in range(here.position, here.position_end):
             position = tables.position[p]
             if shared.passed[position.test] and (position.unshared or shared.for_snapshot[p]):
-                collect(i, p, events, program, state, count_only)
+                collect(i, p, events, program, state)
             shared.for_snapshot[p] = False
     for o in range(here.outgoing, here.outgoing_end):
-        propagate(i, s, o, at_once, events, program, state, count_only)
+        propagate(i, s, o, at_once, events, program, state)
     if here.unshared:
         for p in range(here.position, here.position_end):
             position = tables.position[p]
             if position.unshared and shared.passed[position.test]:
                 low, high = totals.open[position.window].low, totals.open[position.window].high
-                if not count_only:
-                    append_run(
-                        totals.cells, position.value, high - low + 1, program.weights, s, events.ints, events.reals, i
-                    )
-                deliver(i, p, position.value, at_once, events, tables, totals, state.graph)
+                if not counts_only(totals.cells):
+                    append_run(i, s, totals.cells, position.value, high - low + 1, events, program.weights)
+                deliver(i, p, position.value, at_once, events, tables, state)
 
 
 @inlined

@@ -69,7 +69,7 @@ def close_until(
 
     There must be room for a row per open window.
     """
-    totals, tables = state.totals, program.tables
+    totals, tables = state.totals, program.template
     if not any_ends(now, tables.window, totals.open):
         return size
     note_state(tables, totals, state.shared.q_set, state.graph.size)
@@ -81,7 +81,7 @@ def close_until(
                 if tables.outgoing[o].final:
                     _finish(o, w, k, program, totals, state.shared)
             k += 1
-    size = close_windows(now, negated, tables, totals, state.graph, rows, size)
+    size = close_windows(now, negated, tables, state, rows, size)
     forget_vertices(tables, totals, state.vertices, state.graph)
     for g in range(len(state.shared.q_set)):
         forget_before(g, tables, totals.open, state.shared)
@@ -93,7 +93,7 @@ def _finish(o: int, w: int, k: int, program: GloriaProgram, totals: Totals, shar
     """Adds the trends that end in window k of kind w, summed as an expression by final transitions o, to the results of
     their queries.
     """
-    tables = program.tables
+    tables = program.template
     window, outgoing = tables.window[w], tables.outgoing[o]
     q_set, row = shared.q_set[outgoing.q_set], k % window.span
     first = first_in(q_set, shared.times, k * window.slide)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Flags, Index, Static
-from cepbench.algorithms.engine.kernels.cells import ONE, ZERO, append_run
+from cepbench.algorithms.engine.kernels.cells import ONE, ZERO
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents, fits
@@ -21,7 +21,7 @@ from cepbench.algorithms.trends.hamlet.kernels.state import HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
 from cepbench.algorithms.trends.online.kernels.appending import Target, append
 from cepbench.algorithms.trends.online.kernels.lifecycle import commit, show
-from cepbench.algorithms.trends.online.kernels.step import collect_sums, deliver, first_begun, mark
+from cepbench.algorithms.trends.online.kernels.step import append_run, collect_sums, deliver, first_begun, mark
 from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.algorithms.trends.snapshots.kernels.cells import add
 from cepbench.queries.records import Records
@@ -142,8 +142,8 @@ def propagate_alone(
                 for e in range(position.enter, position.enter_end):
                     if template.transition[e].visited:
                         visit_all(i, e, events, program, state)
-                append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-                deliver(i, p, 0, at_once, events, template, totals, state.graph)
+                append_run(i, p, totals.cells, 0, high - low + 1, events, program.weights)
+                deliver(i, p, 0, at_once, events, template, state)
 
 
 @inlined

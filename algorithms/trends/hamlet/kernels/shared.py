@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.engine.kernels.arrays import Flags
-from cepbench.algorithms.engine.kernels.cells import add_run, append_run, begin, clear, clear_run, copy_run
+from cepbench.algorithms.engine.kernels.cells import add_run, begin, clear, clear_run, copy_run
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
@@ -14,6 +14,7 @@ from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord
 from cepbench.algorithms.trends.hamlet.kernels.program import GroupRecord, HamletProgram
 from cepbench.algorithms.trends.hamlet.kernels.snapshots import end_graphlet, event_snapshot, graphlet_snapshot
 from cepbench.algorithms.trends.hamlet.kernels.state import ROW, HamletState
+from cepbench.algorithms.trends.online.kernels.step import append_run
 from cepbench.algorithms.trends.snapshots.kernels.cells import follows
 from cepbench.algorithms.trends.snapshots.kernels.vertices import add_expressions, has_space, keep
 from cepbench.queries.records import Records
@@ -76,7 +77,7 @@ def propagate_shared(
         counts.visits += 1
         same_events = matched == ALL_CLASSES and not apart
         if same_events and selects:
-            same_events = _sum_same_events(i, burst.group, begin_at, oldest, classes, events, program, state)
+            same_events = _sum_same_events(i, burst.group, begin_at, classes, events, program, state)
         if plain and not (same_events and selects):
             if every:
                 _visit_graphlet(begin_at, oldest, events.time[i], state)
@@ -84,7 +85,7 @@ def propagate_shared(
                 copy_run(cells, row, cells, sums, length)
         if same_events:
             begin(cells, ROW.event * room + x)
-            append_run(cells, row, length, program.weights, bound, events.ints, events.reals, i)
+            append_run(i, bound, cells, row, length, events, program.weights)
         else:
             z = event_snapshot(burst.group, i, x, events, matches, program, state)
             burst.created += 1
@@ -144,16 +145,16 @@ def _match(i: int, group: GroupRecord, classes: Records, matches: Flags) -> int:
 
 @inner
 def _sum_same_events(
-    i: int, g: int, begin_at: int, oldest: int, classes: Records, events: KernelEvents, program: HamletProgram,
-    state: HamletState,
-) -> bool:  # fmt: skip
+    i: int, g: int, begin_at: int, classes: Records, events: KernelEvents, program: HamletProgram, state: HamletState
+) -> bool:
     """Whether event i follows the same events for all queries that share; if so row `event` is the sum of theirs.
 
     Vertices from `begin_at` on are in the graphlet; where a loop has no predicates, earlier ones are in its snapshot.
     """
     template, graphlets, vertices = program.template, state.graphlets, state.vertices
     counts, cells, now = state.totals.counts[0], graphlets.cells, events.time[i]
-    row, group = ROW.event * len(graphlets.snapshot) + oldest, template.group[g]
+    oldest, group = counts.oldest_snapshot, template.group[g]
+    row = ROW.event * len(graphlets.snapshot) + oldest
     clear_run(cells, row, counts.snapshots - oldest)
     v = vertices.last[g]
     while v >= counts.oldest_vertex:

@@ -7,14 +7,14 @@ position of a query in a group of queries that can share E+ (`program.UnitRecord
 from __future__ import annotations
 
 from cepbench.algorithms.engine.kernels.arrays import Flags
-from cepbench.algorithms.engine.kernels.cells import append_run, clear, copy
+from cepbench.algorithms.engine.kernels.cells import clear, copy
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.trends.hamlet.kernels.program import HamletProgram
 from cepbench.algorithms.trends.hamlet.kernels.state import ROW, GraphletStore, HamletState
 from cepbench.algorithms.trends.hamlet.kernels.visiting import visit_all
-from cepbench.algorithms.trends.online.kernels.step import collect_sums, feed, mark
+from cepbench.algorithms.trends.online.kernels.step import append_run, collect_sums, feed, mark
 from cepbench.algorithms.trends.online.kernels.template import Totals
 from cepbench.algorithms.trends.snapshots.kernels.products import evaluate
 
@@ -73,7 +73,7 @@ def event_snapshot(
                 evaluate(work, k - low, cells, ROW.event * room + x, value, z - x, program.weights, p)
         if selective and template.transition[unit.loop].visited:
             visit_all(i, unit.loop, events, program, state)
-        append_run(work, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
+        append_run(i, p, work, 0, high - low + 1, events, program.weights)
         _set_values(u, z, program, state)
     return z
 

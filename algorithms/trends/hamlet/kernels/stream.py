@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
+from cepbench.algorithms.engine.kernels.arrays import Flags
 from cepbench.algorithms.engine.kernels.cells import is_empty
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.constants import NONE
@@ -46,10 +46,10 @@ class Decisions(NamedTuple):
 
 @kernel
 def run_bursts(
-    first: int, now: int, negated: Ints, events: KernelEvents, program: HamletProgram, decisions: Decisions,
-    state: HamletState, rows: MemberRows,
+    first: int, now: int, events: KernelEvents, program: HamletProgram, decisions: Decisions, state: HamletState,
+    rows: MemberRows,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Processes bursts from number `first` on; then closes windows that end by `now`, as `negated` says.
+    """Processes bursts from number `first` on; then closes windows that end by `now`.
 
     Returns (next burst, number of `rows`, why it stopped: DONE, ROWS or ROOM).
     """
@@ -100,7 +100,7 @@ def run_bursts(
         counts.now = counts.last = events.time[end - 1]
     if written + template.whole[0].open > len(rows.window):
         return len(bursts), written, ROWS
-    written = close_until(now, negated, template, state, rows, written)
+    written = close_until(now, events.negated[len(events.time)], template, state, rows, written)
     return len(bursts), written, DONE
 
 

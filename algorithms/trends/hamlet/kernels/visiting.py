@@ -24,7 +24,7 @@ def visit_all(i: int, e: int, events: KernelEvents, program: HamletProgram, stat
     O(n) for n live events of the position, and O(n s + w s) for those of shared graphlets over s snapshots.
     """
     template, totals, vertices = program.template, state.totals, state.vertices
-    visit(i, e, 0, events, template, program.predicates, totals, state.graph)
+    visit(i, e, 0, events, program, state)
     u = template.position[template.transition[e].source].unit
     if u != NONE:
         newest = vertices.last[template.unit[u].group]
@@ -91,8 +91,7 @@ def split(u: int, program: HamletProgram, state: HamletState) -> None:
             evaluate(totals.cells, k - low, cells, to, value, size, program.weights, unit.position)
             in_trend |= not is_empty(totals.cells, k - low)
         if in_trend:
-            span = template.whole[0].span
-            kept = keep_vertex(vertex.time, unit.position, low, high, span, totals.cells, 0, state.graph)
+            kept = keep_vertex(vertex.time, unit.position, high, 0, template, state)
             keep_columns(v, vertices, state.graph.ints, state.graph.reals, kept)
     for x in range(counts.oldest_snapshot, counts.snapshots):
         graphlets.among[u, x] = False

@@ -47,7 +47,7 @@ def close_until(
         counts.now = now
     longest = template.whole[0].longest
     window, low = template.window[longest], totals.open[longest].low
-    size = close_windows(now, negated, template, totals, graph, rows, size)
+    size = close_windows(now, negated, template, state, rows, size)
     left = max(0.0, 1.0 - window.slide / window.within) ** (totals.open[longest].low - low)
     for g in range(len(state.graphlets.group)):
         state.graphlets.group[g].in_window *= left

@@ -14,7 +14,7 @@ from cepbench.algorithms.engine.kernels.clock import has_ended, next_boundary, o
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner
 from cepbench.algorithms.engine.kernels.constants import ANY, CONTIGUOUS, LATEST
 from cepbench.algorithms.engine.kernels.negation import latest_start
-from cepbench.algorithms.trends.online.kernels.store import Graph, add_window
+from cepbench.algorithms.trends.online.kernels.store import State, add_window
 from cepbench.algorithms.trends.online.kernels.template import MemberRows, Template, Totals
 from cepbench.queries.records import Records
 
@@ -91,18 +91,16 @@ def any_ends(now: int, window: Records, kinds: Records) -> bool:
 
 
 @inlined
-def close_windows(
-    now: int, negated: Ints, template: Template, totals: Totals, graph: Graph, rows: MemberRows, size: int
-) -> int:
+def close_windows(now: int, negated: Ints, template: Template, state: State, rows: MemberRows, size: int) -> int:
     """Closes windows that end by `now`, before which no event comes any more; returns the number of `rows`.
 
     There must be room for a row per open window.
     """
-    for w in range(len(totals.open)):
-        window, kind = template.window[w], totals.open[w]
+    for w in range(len(state.totals.open)):
+        window, kind = template.window[w], state.totals.open[w]
         while has_ended(kind.low, kind.high, now, window):
             for n in range(window.member, window.member_end):
-                size = close_member(template.lists[n], kind.low, negated, template, totals, graph, rows, size)
+                size = close_member(template.lists[n], kind.low, negated, template, state, rows, size)
             kind.low += 1
         kind.oldest = kind.low % window.span
     return size
@@ -122,11 +120,9 @@ def open_windows(now: int, template: Template, totals: Totals) -> bool:
 
 
 @inner
-def close_member(
-    m: int, k: int, negated: Ints, template: Template, totals: Totals, graph: Graph, rows: MemberRows, size: int
-) -> int:
+def close_member(m: int, k: int, negated: Ints, template: Template, state: State, rows: MemberRows, size: int) -> int:
     """Writes the row of a member's window k, if it has a trend, and clears the window; returns the number of rows."""
-    member, cells = template.member[m], totals.cells
+    member, cells = template.member[m], state.totals.cells
     row = k % template.window[member.window].span
     final = member.final + row
     for n in range(member.late, member.late_end):
@@ -136,7 +132,7 @@ def close_member(
     ):  # END events that no trailing negated sequence invalidates
         position = template.position[template.lists[n]]
         floor = latest_start(negated, template.lists, position.trailing, position.trailing_end)
-        add_window(template.lists[n], k, floor, template.whole[0].span, cells, final, graph)
+        add_window(template.lists[n], k, floor, template.whole[0].span, cells, final, state.graph)
     if not is_empty(cells, final):
         rows.member[size], rows.window[size] = m, k
         copy(rows.cells, size, cells, final)

@@ -3,18 +3,18 @@
 Only events of later times read what an event adds. If no event of the same time that could read it follows, it is added
 `at_once`; otherwise it waits until the time moves on.
 
-A step is `collect_sums` and visits of events that are kept (`visits`), then `cells.append_run`, then `deliver`.
+A step is `collect_sums` and visits of events that are kept (`visits`), then `append_run`, then `deliver`.
 """
 
 from __future__ import annotations
 
-from cepbench.algorithms.engine.kernels.cells import add, begin, clear, is_empty
+from cepbench.algorithms.engine.kernels.cells import Cells, Weighing, add, begin, clear, extend, is_empty
 from cepbench.algorithms.engine.kernels.clock import row_of
 from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.algorithms.engine.kernels.constants import NEXT
 from cepbench.algorithms.engine.kernels.events import KernelEvents, keep_columns
 from cepbench.algorithms.engine.kernels.negation import first_free, latest_start
-from cepbench.algorithms.trends.online.kernels.store import Graph, keep_vertex
+from cepbench.algorithms.trends.online.kernels.store import State, keep_vertex
 from cepbench.algorithms.trends.online.kernels.template import Template, Totals
 
 
@@ -63,13 +63,19 @@ def first_begun(i: int, p: int, events: KernelEvents, template: Template, totals
 
 
 @inlined
-def deliver(
-    i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, totals: Totals, graph: Graph
-) -> None:
+def append_run(i: int, p: int, cells: Cells, first: int, count: int, events: KernelEvents, weights: Weighing) -> None:
+    """Appends event i, bound to position p, to the trends of `count` cells from cell `first` on."""
+    for n in range(first, first + count):
+        if not is_empty(cells, n):
+            extend(cells, n, weights, p, events.ints, events.reals, i)
+
+
+@inlined
+def deliver(i: int, p: int, at: int, at_once: bool, events: KernelEvents, template: Template, state: State) -> None:
     """Adds the trends that end with event i at a position, cell `at + k - low` for window k, to slots and finished
     trends, and keeps the event if it is visited later.
     """
-    position, cells = template.position[p], totals.cells
+    position, totals, cells = template.position[p], state.totals, state.totals.cells
     kind = totals.open[position.window]
     low, high, oldest = kind.low, kind.high, kind.oldest
     span, in_trend = template.window[position.window].span, False
@@ -80,8 +86,8 @@ def deliver(
     if in_trend and not at_once:
         mark(p, template, totals)
     if in_trend and position.kept:
-        kept = keep_vertex(events.time[i], p, low, high, template.whole[0].span, cells, at, graph)
-        keep_columns(i, events, graph.ints, graph.reals, kept)
+        kept = keep_vertex(events.time[i], p, high, at, template, state)
+        keep_columns(i, events, state.graph.ints, state.graph.reals, kept)
 
 
 @inlined

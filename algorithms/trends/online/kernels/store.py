@@ -11,7 +11,7 @@ contiguous semantics vertices leave the `order` one by one, and a block goes wit
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
 from cepbench.algorithms.engine.kernels.cells import Cells, add, copy
@@ -20,7 +20,8 @@ from cepbench.algorithms.engine.kernels.compilation import inlined
 from cepbench.algorithms.engine.kernels.constants import ANY, NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.predicates import hold, leaves_64_bits
-from cepbench.algorithms.trends.online.kernels.template import Totals
+from cepbench.algorithms.trends.online.kernels.records import TransitionRecord
+from cepbench.algorithms.trends.online.kernels.template import Template, Totals
 from cepbench.queries.records import Records
 from cepbench.queries.tables import (
     EQUAL,
@@ -122,21 +123,39 @@ class Graph(NamedTuple):
     selected: Ints
 
 
+class State(Protocol):
+    """Aggregates of the open windows and the graph, of a key or of a sharable set, which has more fields."""
+
+    @property
+    def totals(self) -> Totals: ...
+    @property
+    def graph(self) -> Graph: ...
+
+
+class KeyState(NamedTuple):
+    """The `State` of a key."""
+
+    totals: Totals
+    graph: Graph
+
+
 @inlined
-def graph_of(blocks: Blocks, key: KeyGraph) -> Graph:
-    """The graph of a key."""
-    return Graph(
+def state_of(blocks: Blocks, key: KeyGraph) -> KeyState:
+    """The state of a key."""
+    graph = Graph(
         key.position, blocks.block, blocks.free, blocks.left, blocks.time, blocks.order, blocks.ints, blocks.reals,
         blocks.cells, key.size, blocks.selected,
     )  # fmt: skip
+    return KeyState(key.totals, graph)
 
 
 @inlined
-def keep_vertex(time: int, p: int, low: int, high: int, span: int, cells: Cells, at: int, graph: Graph) -> int:
-    """Makes an event a vertex of position p in windows low..high, whose cells begin with `at` of `cells`.
+def keep_vertex(time: int, p: int, high: int, at: int, template: Template, state: State) -> int:
+    """Makes an event a vertex of position p in the open windows up to `high`, whose cells begin with cell `at`.
 
     Returns the place of its attributes, which the caller sets.
     """
+    graph, low, span = state.graph, state.totals.open[template.position[p].window].low, template.whole[0].span
     show_before(p, time, graph)
     width, block = graph.time.shape[1], _block_for(p, low, high, graph)
     v = graph.block[block].size
@@ -146,7 +165,7 @@ def keep_vertex(time: int, p: int, low: int, high: int, span: int, cells: Cells,
     graph.time[block, v] = time
     row = low % span
     for k in range(low, high + 1):
-        copy(graph.cells, (block * span + row_of(k, low, row, span)) * width + v, cells, at + k - low)
+        copy(graph.cells, (block * span + row_of(k, low, row, span)) * width + v, state.totals.cells, at + k - low)
     return int(block * width + v)
 
 
@@ -243,12 +262,13 @@ def add_window(p: int, k: int, floor: int, span: int, cells: Cells, to: int, gra
 
 @inlined
 def select(
-    i: int, q: int, which: int, block: int, floor: int, events: KernelEvents, adjacent: Predicates, graph: Graph
-) -> int:  # fmt: skip
-    """Writes to `graph.selected` the vertices of a block of position q that event i may follow, by list `which` of
-    predicates; returns how many. Compiled in: a call takes as long as it does for a few vertices.
+    i: int, edge: TransitionRecord, block: int, floor: int, events: KernelEvents, adjacent: Predicates, graph: Graph
+) -> int:
+    """Writes to `graph.selected` the vertices of a block that event i may follow over a transition; returns how many.
+
+    Compiled in: a call takes as long as it does for a few vertices.
     """
-    width = graph.time.shape[1]
+    q, which, width = edge.source, edge.predicates, graph.time.shape[1]
     base = block * width
     begin_at, end_at = 0, graph.block[block].live
     sorted_by = -1

@@ -17,6 +17,7 @@ from cepbench.algorithms.trends.online.kernels.records import (
     WindowRecord,
 )
 from cepbench.queries.records import Records
+from cepbench.queries.tables import Predicates
 
 
 class Template(Protocol):
@@ -38,6 +39,15 @@ class Template(Protocol):
     def lists(self) -> Ints: ...
     @property
     def whole(self) -> Records: ...
+
+
+class Program(Protocol):
+    """A template, and predicates of its transitions on adjacent events: list e is that of transition e."""
+
+    @property
+    def template(self) -> Template: ...
+    @property
+    def predicates(self) -> Predicates: ...
 
 
 class GraphTables(NamedTuple):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cepbench.algorithms.engine.kernels.arrays import Ints, Static
-from cepbench.algorithms.engine.kernels.cells import Weighing, add_all, add_selected, append_run
+from cepbench.algorithms.engine.kernels.cells import Weighing, add_all, add_selected
 from cepbench.algorithms.engine.kernels.clock import row_of
 from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kernel
 from cepbench.algorithms.engine.kernels.constants import ANY, CONTIGUOUS, LATEST, NEVER, NEXT, NONE
@@ -23,19 +23,20 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents, Sliding, fit
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS, Calls, over_keys
 from cepbench.algorithms.engine.kernels.negation import latest_start
 from cepbench.algorithms.trends.online.kernels.lifecycle import any_ends, close_windows, commit, note_size, open_windows
-from cepbench.algorithms.trends.online.kernels.step import collect_sums, deliver
+from cepbench.algorithms.trends.online.kernels.step import append_run, collect_sums, deliver
 from cepbench.algorithms.trends.online.kernels.store import (
     Blocks,
-    Graph,
     KeyGraph,
-    graph_of,
+    KeyState,
+    State,
     leave,
     purge,
     select,
     show_before,
     show_vertices,
+    state_of,
 )
-from cepbench.algorithms.trends.online.kernels.template import GraphTables, MemberRows, Template, Totals
+from cepbench.algorithms.trends.online.kernels.template import GraphTables, MemberRows, Program, Template, Totals
 from cepbench.queries.tables import Predicates
 
 
@@ -63,8 +64,9 @@ def propagate(
     Each event visits every vertex that may precede it, in every window that both share: O(n**2 k) for n events per
     window of which each lies in k windows, O(n k) space (Theorem 11.5).
     """
-    template, totals, graph = program.template, key.totals, graph_of(blocks, key)
-    counts, semantics = totals.counts[0], template.whole[0].semantics
+    template, state = program.template, state_of(blocks, key)
+    totals, semantics = state.totals, template.whole[0].semantics
+    counts = totals.counts[0]
     n = len(events.time)
     for i in range(first, n + 1):
         now = until
@@ -76,19 +78,19 @@ def propagate(
         if fresh:
             if size + template.whole[0].open > len(out.window):
                 return i, size, ROWS
-            size = _advance(now, events.negated[i], program, totals, graph, out, size)
+            size = _advance(now, events.negated[i], program, state, out, size)
         if i == n:
             break
         counts.occupied = True
         kind = template.kind[events.kind[i]]
-        if program.keeps and graph.left[0] < kind.kept:
+        if program.keeps and state.graph.left[0] < kind.kept:
             return i, size, ROOM
         at_once = fresh and semantics != CONTIGUOUS and kind.binding_end - kind.binding == 1
         at_once = at_once and i + 1 < n and events.time[i + 1] != now
         for j in range(len(totals.seen)):
             at_once = at_once and events.negated[i + 1, j] <= totals.seen[j]  # or it is a match that empties slots, too
         for b in range(kind.binding, kind.binding_end):
-            _insert(i, template.lists[b], at_once, events, program, totals, graph)
+            _insert(i, template.lists[b], at_once, events, program, state)
     return n, size, DONE
 
 
@@ -101,9 +103,7 @@ def propagate_keys(
 
 
 @inlined
-def _insert(
-    i: int, p: int, at_once: bool, events: KernelEvents, program: GraphProgram, totals: Totals, graph: Graph
-) -> None:
+def _insert(i: int, p: int, at_once: bool, events: KernelEvents, program: GraphProgram, state: KeyState) -> None:
     """Event i at position p: collects the cells of its predecessors and becomes a vertex, if it matches.
 
     The table has the letters of the dissertation: e is event i, p a vertex before it. In the code, p is a position and
@@ -116,7 +116,7 @@ def _insert(
 
         SEQ(A+, B)  a1: 1   a2: 1 + 1   b3: 1 + 2   a4: 1 + 1 + 2   b5: 1 + 2 + 4   final_count: 3 + 7
     """
-    template, position = program.template, program.template.position[p]
+    template, totals, position = program.template, state.totals, program.template.position[p]
     low, high = totals.open[position.window].low, totals.open[position.window].high
     if low > high or not fits(position.condition, i, events):
         return
@@ -124,20 +124,18 @@ def _insert(
     if program.keeps:
         for t in range(position.enter, position.enter_end):
             if template.transition[t].visited:
-                visit(i, t, 0, events, template, program.predicates, totals, graph)
-    append_run(totals.cells, 0, high - low + 1, program.weights, p, events.ints, events.reals, i)
-    deliver(i, p, 0, at_once, events, template, totals, graph)
+                visit(i, t, 0, events, program, state)
+    append_run(i, p, totals.cells, 0, high - low + 1, events, program.weights)
+    deliver(i, p, 0, at_once, events, template, state)
 
 
 @inlined
-def visit(
-    i: int, t: int, at: int, events: KernelEvents, template: Template, predicates: Predicates, totals: Totals,
-    graph: Graph,
-) -> None:  # fmt: skip
+def visit(i: int, t: int, at: int, events: KernelEvents, program: Program, state: State) -> None:
     """Adds the trends that event i extends over transition t to cell `at + k - low`, for each window k.
 
     Line 7 of Algorithm 6: O(n) for n live events of the position.
     """
+    template, predicates, totals, graph = program.template, program.predicates, state.totals, state.graph
     edge = template.transition[t]
     q, which, semantics = edge.source, edge.predicates, template.whole[0].semantics
     low, floor = totals.open[template.position[q].window].low, floor_of(i, t, events, template, totals)
@@ -153,7 +151,7 @@ def visit(
         if visited > 0 and graph.block[block].high >= low and graph.time[block, shown - 1] >= floor:
             whole = visited == shown and not checked and graph.time[block, 0] >= floor and semantics != NEXT
             if not whole:
-                visited = select(i, q, which, block, floor, events, predicates, graph)
+                visited = select(i, edge, block, floor, events, predicates, graph)
             if semantics == NEXT:
                 for s in range(visited):
                     graph.time[block, graph.selected[s]] = events.time[i]  # they leave when this time ends
@@ -180,13 +178,12 @@ def floor_of(i: int, t: int, events: KernelEvents, template: Template, totals: T
 
 
 @inlined
-def _advance(
-    now: int, negated: Ints, program: GraphProgram, totals: Totals, graph: Graph, out: MemberRows, size: int
-) -> int:
+def _advance(now: int, negated: Ints, program: GraphProgram, state: KeyState, out: MemberRows, size: int) -> int:
     """Ends the current time stamp, closes windows that end by `now`, opens those of `now`, and drops vertices that no
     window holds, that are invalid, or that wait no longer (Sections 11.2, 11.4 and 16.2); returns rows in `out`.
     """
-    template, counts, whole = program.template, totals.counts[0], program.template.whole[0]
+    template, totals, graph = program.template, state.totals, state.graph
+    counts, whole = totals.counts[0], template.whole[0]
     moved = now >= counts.edge
     if program.keeps or moved:
         live, cells = graph.size[0].vertices, graph.size[0].cells
@@ -201,7 +198,7 @@ def _advance(
     commit(negated, template, totals)
     counts.now, counts.occupied = now, False
     if moved:
-        size = close_windows(now, negated, template, totals, graph, out, size)
+        size = close_windows(now, negated, template, state, out, size)
         open_windows(now, template, totals)
     for p in range(positions):
         if moved or whole.semantics != ANY or graph.position[p].prunable:

@@ -73,7 +73,7 @@ def counts(workload: Workload, executor: OneKey, events: EventBatch) -> list[int
 
 def assert_state(executor: OneKey, events: int, snapshots: int) -> None:
     """The parts of the largest state, whose bytes add up to those of the state; all events are shared."""
-    state, sizes = executor.state(), sets_of(executor)[0].set_state.compiled.program.tables.whole[0]
+    state, sizes = executor.state(), sets_of(executor)[0].set_state.compiled.program.template.whole[0]
     assert (state.kinds["events"], state.kinds["snapshots"]) == (events, snapshots)
     kept = state.kinds["aggregates"] * sizes["cell_bytes"] + events * (sizes["event_bytes"] + LINK_BYTES)
     assert state.bytes == kept + snapshots * np.dtype(np.int64).itemsize, "a snapshot has a time"
