@@ -154,6 +154,14 @@ def test_what_a_limit_cut_off_is_a_bound_and_leaves_a_claim_open() -> None:
     assert judge(curve, slope={"n": [1, 16]}, power=2).verdict is OPEN
 
 
+def test_an_empty_answer_is_no_limit() -> None:
+    result = judge([record("slow", {"n": 1}), at("fast", 1, 1.0)], to="fast", factor=2)
+    assert (result.verdict, result.measured, result.bound) == (OPEN, None, False)
+    assert result.reason == "slow has no latency_max at n 1: no window has a match"
+    counted = judge([at("slow", 1, 1.0)], metric="details.paths", at_most=2)
+    assert counted.reason == "slow has no details.paths at n 1"
+
+
 def test_out_of_memory_says_nothing_about_time() -> None:
     result = judge([record("slow", {"n": 1}, Status.OUT_OF_MEMORY), at("fast", 1, 1.0)], to="fast", factor=2)
     assert (result.verdict, result.low, result.high) == (OPEN, None, None)
