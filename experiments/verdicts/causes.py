@@ -97,12 +97,16 @@ def _of_mode(
 
 
 def _changed(claim: Effect, mode: Effect) -> str:
-    """`with search=enumerate`: the parameters that only the counterfactual has, or else its number in words."""
+    """`with search=enumerate, in details.paths`: the parameters that only the counterfactual has, and its metric.
+
+    Without such parameters, or with other systems, its number in words.
+    """
     before, after = ({part for name in effect.algorithms for part in _parameters(name)} for effect in (claim, mode))
-    systems = [tuple(name.partition("[")[0] for name in effect.algorithms) for effect in (claim, mode)]
+    systems, others = (tuple(name.partition("[")[0] for name in effect.algorithms) for effect in (claim, mode))
     new = sorted(after - before)
-    other = mode.metric != claim.metric or systems[0] != systems[1] or not new
-    return f"with {in_words(mode) if other else ' and '.join(new)}"
+    if systems != others or not new:
+        return f"with {in_words(mode)}"
+    return f"with {' and '.join(new)}{f', in {mode.metric}' if mode.metric != claim.metric else ''}"
 
 
 def _parameters(specification: str) -> list[str]:

@@ -313,6 +313,10 @@ def test_a_mode_is_judged_by_the_band_of_its_claim() -> None:
     assert (shown.kind, shown.what, shown.measured) == ("mode", "with search=enumerate", 5.0)
     assert (shown.unit, shown.verdict) == ("x", HOLDS)
     assert judge(cells, **claimed).verdict is WEAKER
+    counted = paper(mode={"of": slow, "to": fast, "metric": "details.paths"})
+    assert counterfactual(cells, **{**claimed, "cause": counted}).what.startswith(
+        "with search=enumerate, in details.paths"
+    )
     absent = counterfactual(cells[:2], **claimed)
     assert (absent.what, absent.verdict) == (f"with search=enumerate: {slow} was not run", OPEN)
     assert judge(cells, **{**claimed, "factor": 1.1}).counterfactual is None
