@@ -55,14 +55,14 @@ def generated(
         return [()]
     nodes: dict[Node, None] = {(): None} if pool.kleene else {}
     if pool.kleene:
-        nodes |= dict.fromkeys(_local_loops(pool))
+        nodes |= dict.fromkeys(local_loops(pool))
     for combination in product(*profiles):
         nodes |= dict.fromkeys(_kleene(pool, combination) if pool.kleene else _nodes(pool, combination, costs))
         check()
     return list(nodes)
 
 
-def _local_loops(pool: Pool) -> Iterator[Node]:
+def local_loops(pool: Pool) -> Iterator[Node]:
     """Path generation principle: all transitions have the snapshots of one type of the loop.
 
     Events of other types in the loop must not have predecessors outside of it, and must start trends of all or of none.
@@ -117,8 +117,7 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Ite
 
 def _parts(pool: Pool, costs: PaperCosts) -> list[Mask]:
     """The members of each part; where there are more than `MOST_PARTS`, parts with similar windows are joined."""
-    starting = pool.starts.get(pool.source, 0)
-    parts = [pair.common for pair in pool.before] + [1 << m for m in members_in(starting)]
+    parts = _branches(pool)
     if len(parts) <= MOST_PARTS:
         return parts
     parts.sort(key=lambda part: costs.of(part).longest)
@@ -126,6 +125,18 @@ def _parts(pool: Pool, costs: PaperCosts) -> list[Mask]:
     for n, part in enumerate(parts):
         joined[n * FEW_PARTS // len(parts)] |= part
     return joined
+
+
+def joins_parts(pool: Pool) -> bool:
+    """Whether parts of a pool choose together, so that not all of its plans are generated."""
+    several = pool.members & (pool.members - 1)
+    return bool(several) and not pool.kleene and len(_branches(pool)) > MOST_PARTS
+
+
+def _branches(pool: Pool) -> list[Mask]:
+    """The members that come by each pool before, and each member that starts here."""
+    starting = pool.starts.get(pool.source, 0)
+    return [pair.common for pair in pool.before] + [1 << m for m in members_in(starting)]
 
 
 def _united(masks: Sequence[Mask]) -> list[Mask]:

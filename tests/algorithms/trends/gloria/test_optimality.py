@@ -145,3 +145,14 @@ def test_tables_that_are_too_large_raise_an_error() -> None:
     assert built.weight(chosen) == pytest.approx(graph.decision().weight)
     with pytest.raises(TablesTooLarge):
         lightest(built, UNLIMITED.check, limit=1)
+
+
+@pytest.mark.parametrize("queries", [5, 6])
+def test_parts_that_choose_together_are_reported(queries: int) -> None:
+    graph = Graph([f"SEQ({first}, F, G, H)" for first in "ABCDE"[: min(queries, 5)]] + ["SEQ(F, G, H)"] * (queries - 5),
+                  dict.fromkeys("ABCDEFGH", 2))  # fmt: skip
+    thinned = {
+        name: graph.decision(name).numbers.get("thinned", 0) for name in ("gloria", "exact", "noprune", "greedy")
+    }
+    reported = int(queries > 5)
+    assert thinned == {"gloria": reported, "exact": reported, "noprune": reported, "greedy": 0}
