@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from cepbench.experiments.formulas import parse
 from cepbench.metrics.record import Strict
 from cepbench.metrics.values import is_metric
 
@@ -81,23 +82,81 @@ class Quantity(Strict):
         return (*self.where, *self.stretch, *(() if self.draws is None else (self.draws,)))
 
 
+class Mode(Strict):
+    """The fields of a claim's number that its counterfactual replaces: the same cells with one thing changed."""
+
+    metric: str | None = None
+    of: str | None = None
+    to: str | None = None
+    to_metric: str | None = None
+    where: dict[str, Scalar] | None = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields that are replaced."""
+        return self.model_dump(exclude_none=True)
+
+
+class Law(Strict):
+    """The size `at`, to which the growth of a claim's number over the axis `over` is extrapolated."""
+
+    over: str
+    at: float = Field(gt=0)
+
+
+class Arithmetic(Strict):
+    """A `formula` of the paper on the realised workload.
+
+    It has numbers, `+ - * / **`, the names of `numbers`, which are computed from the records, and the axes of the
+    claim's `where`.
+    """
+
+    formula: str
+    numbers: dict[str, Quantity] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _is_arithmetic(self) -> Arithmetic:
+        parse(self.formula)
+        return self
+
+
 class Cause(Strict):
     """The cause for which a claim does not hold.
 
     `by`: the `paper` (it contradicts itself, its code or its arithmetic), `text silent` (the result depends on a choice
-    that the text leaves open), the `size`, or `ours`. `evidence` are numbers that are computed from the records of each
-    run; only a cause in the paper itself needs none.
+    that the text leaves open), the `size`, `ours`, or `unexplained`, where `why` says what was tried. `evidence` are
+    numbers that are computed from the records of each run. A cause is demonstrated by its counterfactual, one of:
+
+    - `mode`: another series of the run, in which the paper's number appears.
+    - `grid`: axes that the text leaves free. The claim is judged at each combination of their values.
+    - `law`: the growth of the claim's number over a size, extrapolated to the paper's.
+    - `arithmetic`: the paper's own formula on the realised workload.
+
+    A cause without counterfactual is shown as presumed, and its claim as unexplained.
     """
 
-    by: Literal["paper", "text silent", "size", "ours"]
+    by: Literal["paper", "text silent", "size", "ours", "unexplained"]
     why: str
     evidence: tuple[Quantity, ...] = ()
+    mode: Mode | None = None
+    grid: tuple[str, ...] = ()
+    law: Law | None = None
+    arithmetic: Arithmetic | None = None
 
     @model_validator(mode="after")
     def _has_evidence(self) -> Cause:
-        if self.by != "paper" and not self.evidence:
+        if len(self.counterfactuals) > 1:
+            raise ValueError(f"give one counterfactual, not {' and '.join(self.counterfactuals)}")
+        if self.by == "unexplained" and self.counterfactuals:
+            raise ValueError("a counterfactual explains the claim: name its cause")
+        if self.by not in ("paper", "unexplained") and not (self.evidence or self.counterfactuals):
             raise ValueError("evidence: give at least one number of the records")
         return self
+
+    @property
+    def counterfactuals(self) -> tuple[str, ...]:
+        """The kind of the counterfactual, if there is one."""
+        return tuple(kind for kind in ("mode", "grid", "law", "arithmetic") if getattr(self, kind))
 
 
 class Effect(Quantity):
@@ -134,7 +193,20 @@ class Effect(Quantity):
             raise ValueError(f"factor {self.factor:g} is below 1: invert the ratio")
         if self.direction is not None and self.neutral is None:
             raise ValueError("direction: an absolute number has none; give to, between or slope")
+        if self.cause is not None and self.cause.law is not None and self.stretch:
+            raise ValueError("law: its number has a single size, neither between nor slope")
         return self
+
+    @property
+    def counterfactual(self) -> Effect | None:
+        """The claim on the series of its counterfactual; None without a mode."""
+        mode = self.cause.mode if self.cause is not None else None
+        return None if mode is None else Effect.model_validate({**self.model_dump(exclude={"cause"}), **mode.fields})
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """All numbers that its verdict and its cause read."""
+        return (self, *_of_cause(self.cause), *(() if self.counterfactual is None else (self.counterfactual,)))
 
 
 class Limit(Strict):
@@ -151,7 +223,14 @@ class Limit(Strict):
     def _has_algorithms(self) -> Limit:
         if not self.algorithms:
             raise ValueError("give fails, ends or both")
+        if self.cause is not None and not set(self.cause.counterfactuals) <= {"arithmetic"}:
+            raise ValueError(f"{self.cause.counterfactuals[0]}: a claim about who finishes has no number")
         return self
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """All numbers that its cause reads."""
+        return _of_cause(self.cause)
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -162,6 +241,12 @@ class Limit(Strict):
     def axes(self) -> tuple[str, ...]:
         """The axes that it names."""
         return tuple(self.where)
+
+
+def _of_cause(cause: Cause | None) -> tuple[Quantity, ...]:
+    if cause is None:
+        return ()
+    return (*cause.evidence, *(() if cause.arithmetic is None else cause.arithmetic.numbers.values()))
 
 
 def _kind(claim: Any) -> str:

@@ -12,7 +12,8 @@ from cepbench.experiments.points import Cell, configuration, sweeps_of
 from cepbench.experiments.points import points as points_of
 from cepbench.experiments.schema import Experiment, SweptPanel
 from cepbench.experiments.store_data import departure, named
-from cepbench.experiments.verdicts.judge import declaration, verdict
+from cepbench.experiments.verdicts.causes import counterfactual_series, verdict
+from cepbench.experiments.verdicts.judge import declaration
 from cepbench.metrics.figure import Declared, Figure, Panel
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import brief
@@ -86,6 +87,7 @@ def figure(
         departures=(*experiment.departures, *([departure(experiment, stream)] if stream else [])),
         draws=_draws(experiment),
         claims=tuple(verdict(claim, records, sweeps_of(experiment), experiment.absent) for claim in experiment.claims),
+        counterfactuals=counterfactual_series(experiment.claims),
         declared=current if declared is None else tuple(declared),
         current=current,
         revised=experiment.revised,

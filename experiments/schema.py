@@ -38,7 +38,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, mod
 from cepbench.events.conditions import check_condition
 from cepbench.events.errors import InputError, choices
 from cepbench.events.units import in_bytes
-from cepbench.experiments.claims import Claim, Scalar
+from cepbench.experiments.claims import Cause, Claim, Scalar
+from cepbench.experiments.formulas import names_of
 from cepbench.experiments.overlay import Overlay, published
 from cepbench.experiments.own import NAME
 from cepbench.experiments.templates import series_name, whole_axis
@@ -313,10 +314,13 @@ class Experiment(Strict):
             for name in exclude.where:
                 axis(name, f"exclude.{number}.where")
         for number, claim in enumerate(self.claims):
-            evidence = claim.cause.evidence if claim.cause is not None else ()
-            for place, quantity in ((f"claims.{number}", claim), *((f"claims.{number}.cause", e) for e in evidence)):
-                for name in quantity.axes:
-                    axis(name, place)
+            place = f"claims.{number}"
+            for name in claim.axes:
+                axis(name, place)
+            for name in (axis for quantity in claim.quantities for axis in quantity.axes):
+                axis(name, f"{place}.cause")
+            for name in _axes_of(claim.cause, claim.where):
+                axis(name, f"{place}.cause")
 
     def check_algorithms(self) -> None:
         """All algorithms that are named are known; those of exclusions and claims may also be absent systems."""
@@ -325,8 +329,8 @@ class Experiment(Strict):
                 raise ValueError(f"absent: {name!r} is among the algorithms")
         named = [(f"exclude.{number}", exclude.algorithm) for number, exclude in enumerate(self.exclude)]
         for number, claim in enumerate(self.claims):
-            evidence = claim.cause.evidence if claim.cause is not None else ()
-            named += [(f"claims.{number}", name) for quantity in (claim, *evidence) for name in quantity.algorithms]
+            compared = (claim, *claim.quantities)
+            named += [(f"claims.{number}", name) for quantity in compared for name in quantity.algorithms]
         named = [(place, name) for place, name in named if name not in self.absent]
         named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
         named += [("plot.labels", name) for name in self.plot.labels]
@@ -339,6 +343,17 @@ class Experiment(Strict):
         for place, name in named:
             if name not in self.series:
                 raise ValueError(f"{place}: {name!r} is not among the algorithms {', '.join(self.series)}")
+
+
+def _axes_of(cause: Cause | None, where: Mapping[str, Any]) -> tuple[str, ...]:
+    """The axes that the counterfactual of a cause names besides those of its numbers."""
+    if cause is None:
+        return ()
+    law, arithmetic = cause.law, cause.arithmetic
+    free = () if arithmetic is None else sorted(names_of(arithmetic.formula) - arithmetic.numbers.keys())
+    if missing := [name for name in free if name not in where]:
+        raise ValueError(f"formula: {missing[0]!r} is neither among the numbers nor in where")
+    return (*cause.grid, *(() if law is None else (law.over,)), *free)
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -139,6 +139,20 @@ class Evidence(Strict):
     unit: str = ""  # as in `ClaimResult`
 
 
+class Counterfactual(Evidence):
+    """The number in which that of the paper appears, or does not, if the cause of a claim is right.
+
+    `verdict`: that of the claim on this number; of a grid, the number of its `points` at which the claim is `held`, and
+    the region of these.
+    """
+
+    kind: Literal["mode", "grid", "law", "arithmetic"]
+    verdict: Verdict | None = None
+    points: int = 0
+    held: int = 0
+    region: str = ""  # "limit 19000 to 20300"
+
+
 class ClaimResult(Strict):
     """A claim of the paper, the expected and the measured number.
 
@@ -161,9 +175,10 @@ class ClaimResult(Strict):
     edge: bool = False  # whether the interval touches an edge of the band, so that a repetition may differ
     draws: int = 1  # number of values of what the paper leaves free
     held: int | None = None  # number of those in which the claim holds
-    cause: Literal["", "paper", "text silent", "size", "ours"] = ""  # the cause of a verdict other than holds
+    cause: Literal["", "paper", "text silent", "size", "ours", "unexplained"] = ""  # of a verdict other than holds
     why: str = ""  # the cause in a sentence
     evidence: tuple[Evidence, ...] = ()
+    counterfactual: Counterfactual | None = None  # without it the cause is presumed
 
 
 class Declared(Strict):
@@ -197,6 +212,7 @@ class Figure(Strict):
     environment: dict[str, Any] = Field(default_factory=dict)  # commit, versions, CPU, memory, Spark configuration
     departures: tuple[Departure, ...] = ()  # of the workload, from the paper's
     claims: tuple[ClaimResult, ...] = ()
+    counterfactuals: tuple[str, ...] = ()  # algorithms that only demonstrate causes, drawn with long dashes
     declared: tuple[Declared, ...] = ()  # the claims before the first of the cells was measured
     current: tuple[Declared, ...] = ()  # the claims when they were judged
     revised: tuple[str, ...] = ()  # reasons why `current` differs from `declared`

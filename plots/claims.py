@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Evidence, Figure, Verdict
+from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Counterfactual, Evidence, Figure, Verdict
 from cepbench.metrics.results import Results
 from cepbench.plots.html import Cell, Html, join, table, tag
 from cepbench.plots.style import label
@@ -33,7 +33,8 @@ EXPLAINED = (
     "square root) to twice the factor, an order of magnitude ± 0.5, an exponent ± 0.3. Beyond the band it is stronger "
     "or weaker; it is opposite if the effect has the other direction, and open if a limit, an incomplete search or the "
     f"size leaves it undecided. {GROWTH} Causes: the paper contradicts itself, its text is silent on what decides, "
-    "the size is too small, or the difference is ours."
+    "the size is too small, or the difference is ours. A counterfactual demonstrates a cause: the number of this run "
+    "in which that of the paper appears, or does not. A cause without one is presumed, and its claim unexplained."
 )
 
 
@@ -142,6 +143,27 @@ def words(result: ClaimResult | Evidence) -> tuple[str, str]:
     return shown, f"{low}{to}{high}"
 
 
+def cause_of(claim: ClaimResult) -> str:
+    """The cause of a claim in a few words; a cause without counterfactual is presumed. Empty if it needs none."""
+    if claim.counterfactual is not None:
+        return claim.cause
+    if claim.cause and claim.cause != "unexplained":
+        return f"unexplained; presumed: {claim.cause}"
+    return "unexplained" if claim.cause or claim.verdict in (Verdict.WEAKER, Verdict.OPPOSITE) else ""
+
+
+def counterfactual(shown: Counterfactual) -> str:
+    """A counterfactual in words: `with search=enumerate: 4.1 x, holds`."""
+    if shown.kind == "grid" and shown.points:
+        where = f", {shown.region}" if shown.region else ""
+        return f"{shown.what}: holds at {shown.held} of {shown.points} points{where}"
+    if shown.measured is None:
+        return shown.what
+    value, interval = words(shown)
+    value = f"{value} ({interval})" if interval else value
+    return f"{shown.what}: {value}" + (f", {shown.verdict}" if shown.verdict else "")
+
+
 def _system(figure: Figure) -> str:
     """The system of a figure: `greta` for `greta-13.1`."""
     return figure.experiment.partition("-")[0]
@@ -204,11 +226,11 @@ def _why(claim: ClaimResult) -> list[Html]:
         parts.append(tag("div", ENDS, class_="meta"))
     if claim.held is not None:
         parts.append(tag("div", f"Holds in {claim.held} of {claim.draws} draws."))
-    if claim.cause:
-        parts.append(tag("div", tag("strong", f"{claim.cause.capitalize()}: "), claim.why))
+    if cause := cause_of(claim):
+        parts.append(tag("div", tag("strong", f"{cause.capitalize()}{': ' if claim.why else '.'}"), claim.why))
+        if claim.counterfactual is not None:
+            parts.append(tag("div", counterfactual(claim.counterfactual)))
         parts += [tag("div", f"{shown.what}: ", number(shown), class_="meta") for shown in claim.evidence]
-    elif claim.verdict in (Verdict.WEAKER, Verdict.OPPOSITE):
-        parts.append(tag("div", "The cause is unknown."))
     if claim.reason:
         parts.append(tag("div", claim.reason))
     return parts

@@ -32,6 +32,7 @@ from cepbench.plots.points import coordinates, curves, in_slice, shown
 from cepbench.plots.published import published_handles
 from cepbench.plots.style import (
     COLUMN_WIDTH,
+    COUNTERFACTUAL,
     PAGE,
     TEXT_WIDTH,
     Page,
@@ -187,6 +188,10 @@ def _names(figure: Figure, records: Sequence[Record]) -> list[str]:
 
 
 def _draw(figure: Figure, records: Sequence[Record], look: Mapping[str, Style], page: Page) -> Drawing:
+    look = {
+        name: replace(style, dashes=COUNTERFACTUAL) if name in figure.counterfactuals else style
+        for name, style in look.items()
+    }
     facets = coordinates(records, figure.facet) if figure.facet else (None,)
     cells = [(facet, panel) for facet in facets or (None,) for panel in figure.panels]
     mapped = _all_heat(figure)

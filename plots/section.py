@@ -167,6 +167,8 @@ def _notes(figure: Figure, records: Sequence[Record], idle: bool) -> list[str]:
     elif any(len(point.measured) > 1 for point in points):
         notes.append(f"Dots are the single {single}, which are too few for an interval.")
     notes += published_notes(figure)
+    if figure.counterfactuals:
+        notes.append("Long dashes: counterfactuals, which show why claims do not hold.")
     failures = [failure for point in points for failure in point.failures]
     if any(failure.limit is not None for failure in failures):
         limits = sorted({f.limit for f in failures if f.status is Status.TIMEOUT and f.limit is not None})

@@ -70,6 +70,8 @@ DOTTED: Dashes = (1.2, 1.4)
 DASH_DOT: Dashes = (6, 1.6, 1.2, 1.6)
 DASH_DOT_DOT: Dashes = (6, 1.4, 1.2, 1.4, 1.2, 1.4)
 SHORT: Dashes = (2.6, 1.4)
+COUNTERFACTUAL: Dashes = (10, 3)
+"""The long dashes of a series that demonstrates the cause of a deviation."""
 
 STYLES: dict[str, Style] = {
     "sase": Style("#d55e00", "s", DASHED),

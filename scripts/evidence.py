@@ -16,7 +16,7 @@ from cepbench.experiments.load import experiments
 from cepbench.metrics.figure import ClaimResult, Verdict
 from cepbench.metrics.files import write
 from cepbench.metrics.results import Results, load_results
-from cepbench.plots.claims import GROWTH, by_paper, by_system, in_units, ordered, words
+from cepbench.plots.claims import GROWTH, by_paper, by_system, cause_of, counterfactual, in_units, ordered, words
 from cepbench.plots.draw import all_styles, draw, render, write_drawings
 from cepbench.plots.effects import draw_effects
 from cepbench.plots.units import human
@@ -35,7 +35,9 @@ figures, measured on {machines}, commit {commits}.
 The column *Size* is where a claim is judged. Our number has its interval in parentheses; counts and bytes are exact.
 [Verdicts](measurement.md#verdicts) has the rules, and [Metrics](measurement.md#metrics) the names of the numbers. The
 cause of what does not hold is the *paper* (it contradicts itself), *text silent* (it does not state what decides), the
-*size* (this machine cannot measure a larger one), or *ours*. The report with all drawings: `cepbench report {path}`.
+*size* (this machine cannot measure a larger one), or *ours*. A counterfactual demonstrates it: the number of the same
+run in which that of the paper appears, or does not. A cause without one is presumed, and its claim *unexplained*.
+The report with all drawings: `cepbench report {path}`.
 
 {growth}
 
@@ -133,7 +135,9 @@ def _claims(everything: Sequence[Results]) -> Iterator[str]:
 
 def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
     shown, interval = words(claim)
-    why = [claim.reason, f"{claim.cause}: {claim.why.rstrip('.')}" if claim.cause else ""]
+    why = [claim.reason, ": ".join(filter(None, (cause_of(claim), claim.why.rstrip("."))))]
+    if claim.counterfactual is not None:
+        why.append(counterfactual(claim.counterfactual))
     why += [f"{evidence.what}: {words(evidence)[0]}" for evidence in claim.evidence]
     if claim.held is not None:
         why.append(f"holds in {claim.held} of {claim.draws} draws")

@@ -20,7 +20,7 @@ from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import ALGORITHMS
 from cepbench.cli.tables import answer_text
 from cepbench.events.statistics import Statistics
-from cepbench.experiments.claims import Claim, Effect, Limit
+from cepbench.experiments.claims import Cause, Claim, Effect, Limit
 from cepbench.experiments.overlay import published
 from cepbench.experiments.planning import plan
 from cepbench.experiments.schema import Plot, SweptPanel
@@ -94,7 +94,7 @@ def test_query_of_the_language_page_parses() -> None:
 
 
 def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
-    least_text, whole, in_file, variants, labels, claims, panel, cures, overlaid = re.findall(
+    least_text, whole, in_file, variants, labels, claims, causes, panel, cures, overlaid = re.findall(
         r"```yaml\n(.*?)```", (DOCS / "experiments.md").read_text(), re.DOTALL
     )
     (tmp_path / "own.sase").write_text("PATTERN Stock WITHIN ${within} s")
@@ -116,6 +116,8 @@ def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
         assert len({str(cell.point) for cell in variant.cells}) == points
     kinds = [type(TypeAdapter(Claim).validate_python(claim)) for claim in yaml.safe_load(claims)["claims"]]
     assert kinds == [Effect, Effect, Effect, Limit]
+    shown = [Cause.model_validate(entry["cause"]).counterfactuals for entry in yaml.safe_load(causes)]
+    assert shown == [("mode",), ("grid",), ("law",), ("arithmetic",)]
     reported = yaml.safe_load(cures)["plot"]
     assert Plot.model_validate({**reported, "x": {"name": "rate", "label": "Rate"}}).panels[0].where == {"queries": 4}
     file = tmp_path / "shared-1.1.yaml"
@@ -129,8 +131,8 @@ def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
     assert len({str(cell.point) for cell in planned.cells}) == 7
     assert {cell.algorithm for cell in planned.cells if cell.point["length"] != 3} == {"cogra"}
     assert Panel.model_validate(yaml.safe_load(panel)).parts
-    [shown] = SweptPanel.model_validate(yaml.safe_load(overlaid)[0]).overlay
-    assert len(published(shown).points) == 10
+    [curve] = SweptPanel.model_validate(yaml.safe_load(overlaid)[0]).overlay
+    assert len(published(curve).points) == 10
 
 
 def findings() -> list[tuple[str, str, int]]:

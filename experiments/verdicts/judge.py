@@ -16,7 +16,7 @@ from cepbench.experiments.claims import Claim, Effect, Limit, Quantity, holds
 from cepbench.experiments.verdicts.cells import CUT, VOID, incomplete, named
 from cepbench.experiments.verdicts.numbers import Number
 from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
-from cepbench.metrics.figure import EXPONENT, ClaimResult, Declared, Evidence, Verdict
+from cepbench.metrics.figure import EXPONENT, ClaimResult, Declared, Verdict
 from cepbench.metrics.record import Record
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import unit
@@ -40,29 +40,21 @@ class Band:
     same: bool = False
 
 
-def verdict(
+def judged(
     claim: Claim,
     records: Sequence[Record],
-    sweeps: Sequence[Sequence[Point]] | None = None,
+    sweeps: Sequence[Sequence[Point]],
     absent: Mapping[str, str] | None = None,
 ) -> ClaimResult:
-    """Judges a claim by the `records` of one experiment.
+    """The verdict on a claim by the `records` of one experiment, without its cause.
 
-    `sweeps` are the points of each sweep (by default one sweep with all points); a claim uses points of one sweep. A
-    claim about an `absent` system is open, for the reason given there.
+    `sweeps` are the points of each sweep; a claim uses points of one sweep. A claim about an `absent` system is open,
+    for the reason given there.
     """
-    points = [[record.point for record in records]] if sweeps is None else sweeps
     lacking = next((absent[name] for name in claim.algorithms if name in absent), "") if absent else ""
     if lacking:
-        result = _open(claim, lacking)
-    elif isinstance(claim, Limit):
-        result = _limited(claim, records)
-    else:
-        result = _judged(claim, records, points)
-    if result.verdict in (Verdict.HOLDS, Verdict.OPEN) or claim.cause is None:
-        return result
-    evidence = tuple(_evidence(quantity, records, points) for quantity in claim.cause.evidence)
-    return result.model_copy(update={"cause": claim.cause.by, "why": claim.cause.why, "evidence": evidence})
+        return _open(claim, lacking)
+    return _limited(claim, records) if isinstance(claim, Limit) else _judged(claim, records, sweeps)
 
 
 def expectation(claim: Effect | Limit) -> str:
@@ -88,7 +80,7 @@ def expectation(claim: Effect | Limit) -> str:
 def declaration(claim: Claim) -> Declared:
     """The part of a claim that is known before it is measured."""
     over = f", median over {claim.draws}" if isinstance(claim, Effect) and claim.draws is not None else ""
-    what = _what(claim) if isinstance(claim, Effect) else ""
+    what = in_words(claim) if isinstance(claim, Effect) else ""
     return Declared(text=claim.text, what=what, expected=expectation(claim), size=f"{_size(claim)}{over}")
 
 
@@ -155,7 +147,7 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
         verdict = _graded_alone(claim, number.low)
     edge = verdict is not Verdict.OPEN and number.exact and _touches_an_edge(claim, number)
     result = _open(claim, reason).model_copy(
-        update={"verdict": verdict, "edge": edge, "size": measurement.size, **_ends(measurement.number)}
+        update={"verdict": verdict, "edge": edge, "size": measurement.size, **ends(measurement.number)}
     )
     return result.model_copy(update={"draws": draws, "held": held}) if draws > 1 else result
 
@@ -204,7 +196,7 @@ def _open(claim: Effect | Limit, reason: str) -> ClaimResult:
         expected=expectation(claim),
         claimed=_claimed(claim),
         size=_size(claim),
-        unit=_unit(claim),
+        unit=unit_of(claim),
         verdict=Verdict.OPEN,
         reason=reason,
     )
@@ -224,22 +216,14 @@ def _claimed(claim: Effect | Limit) -> float | None:
     return next((n for n in (claim.factor, claim.at_least, claim.at_most) if n is not None), None)
 
 
-def _unit(claim: Quantity | Limit) -> str:
+def unit_of(claim: Quantity | Limit) -> str:
+    """The unit of the number of a claim: `x` of a ratio."""
     if isinstance(claim, Limit):
         return ""
     return unit(claim.metric) if claim.neutral is None and claim.to is None else EXPONENT if claim.slope else "x"
 
 
-def _evidence(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Evidence:
-    what = _what(quantity)
-    try:
-        result = measured(quantity, records, sweeps)
-    except NotMeasured as why:
-        return Evidence(what=f"{what}: {why}")
-    return Evidence(what=f"{what} at {result.size}", unit=_unit(quantity), **_ends(result.number))
-
-
-def _what(quantity: Quantity) -> str:
+def in_words(quantity: Quantity) -> str:
     """The number in words."""
     what = f"{quantity.metric} of {quantity.of}"
     if quantity.to is not None:
@@ -247,7 +231,7 @@ def _what(quantity: Quantity) -> str:
     return f"exponent of the {what}" if quantity.slope else f"growth of the {what}" if quantity.between else what
 
 
-def _ends(number: Number) -> dict[str, float | None]:
+def ends(number: Number) -> dict[str, float | None]:
     """The number and its interval; of a number that was cut off the end that is known, and None for the other."""
     if number.exact:
         return {"measured": _finite(number.low), "low": _finite(number.least), "high": _finite(number.most)}

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from cepbench.experiments.claims import Claim
-from cepbench.experiments.verdicts.judge import verdict
+from cepbench.experiments.verdicts.causes import verdict
 from cepbench.metrics.figure import ClaimResult
 from cepbench.metrics.record import Record
 from cepbench.metrics.status import Status

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cepbench.experiments.claims import Limit, Quantity, holds
+from cepbench.experiments.claims import Limit, holds
 from cepbench.experiments.load import experiments, load
 from cepbench.experiments.points import sweeps_of
 from cepbench.experiments.verdicts.quantities import NotMeasured, sized
@@ -22,12 +22,9 @@ def test_the_headline_profile_measures_the_size_of_each_claim(name):
     sweeps = sweeps_of(experiment)
     assert len(experiment.claims) <= MOST
     for claim in experiment.claims:
-        quantities: list[Quantity] = [*(claim.cause.evidence if claim.cause else ())]
         if isinstance(claim, Limit):
             assert any(holds(point, claim.where) for points in sweeps for point in points), claim.text
-        else:
-            quantities.append(claim)
-        for quantity in quantities:
+        for quantity in claim.quantities:
             chosen = sized(quantity, sweeps)
             assert chosen.reason == "", claim.text
             assert not quantity.slope or len(chosen.points) >= 5, f"{claim.text}: at least five points"

@@ -1,12 +1,15 @@
 """Verdicts: bands, intervals, bounds, sizes, draws and causes, by the same rules for all figures."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from cepbench.metrics.figure import Verdict
+from cepbench.experiments.verdicts.causes import counterfactual_series
+from cepbench.metrics.figure import Counterfactual, Verdict
+from cepbench.metrics.record import Record
 from cepbench.metrics.status import Status
-from tests.experiments.claiming import at, judge, ran
+from tests.experiments.claiming import at, claim, judge, ran
 from tests.experiments.records import record
 
 HOLDS, STRONGER, WEAKER, OPPOSITE, OPEN = Verdict
@@ -280,6 +283,102 @@ def test_what_holds_or_is_open_has_no_cause() -> None:
     cells = [at("slow", 1, 2.0), at("slow", 2, 6.0), *(at("fast", n, 1.0) for n in (1, 2))]
     assert judge(cells, to="fast", where={"n": 2}, factor=6, cause=CAUSE).cause == ""
     assert judge(cells, to="fast", where={"n": 99}, factor=600, cause=CAUSE).cause == ""
+
+
+def counterfactual(cells: Sequence[Record], sweeps: Any = None, **fields: Any) -> Counterfactual:
+    """The counterfactual of a claim that does not hold."""
+    shown = judge(cells, sweeps, **fields).counterfactual
+    assert shown is not None
+    return shown
+
+
+def paper(**kind: Any) -> dict[str, Any]:
+    return {"by": "paper", "why": "w", **kind}
+
+
+def test_a_mode_is_judged_by_the_band_of_its_claim() -> None:
+    slow, fast = (f"{name}[search=enumerate, k=1]" for name in ("slow", "fast"))
+    cells = [at(name, 1, value) for name, value in (("slow[k=1]", 1.1), ("fast[k=1]", 1.0), (slow, 5.0), (fast, 1.0))]
+    mode = paper(mode={"of": slow, "to": fast})
+    claimed = {"of": "slow[k=1]", "to": "fast[k=1]", "factor": 6, "cause": mode}
+    shown = counterfactual(cells, **claimed)
+    assert (shown.kind, shown.what, shown.measured) == ("mode", "with search=enumerate", 5.0)
+    assert (shown.unit, shown.verdict) == ("x", HOLDS)
+    assert judge(cells, **claimed).verdict is WEAKER
+    absent = counterfactual(cells[:2], **claimed)
+    assert (absent.what, absent.verdict) == (f"with search=enumerate: {slow} was not run", OPEN)
+    assert judge(cells, **{**claimed, "factor": 1.1}).counterfactual is None
+
+
+def test_a_mode_with_another_metric_names_its_number() -> None:
+    cells = [record(name, {"n": 1}, latency_max=1.0, service_total=x) for name, x in (("slow", 9.0), ("fast", 1.0))]
+    shown = counterfactual(cells, to="fast", factor=8, cause=paper(mode={"metric": "service_total"}))
+    assert (shown.what, shown.measured) == ("with service_total of slow over fast", 9.0)
+
+
+def test_a_grid_has_the_share_and_the_region_in_which_the_claim_holds() -> None:
+    cells = [at(name, n, 1.0 if name == "fast" else float(n)) for name in ("slow", "fast") for n in (1, 3, 5, 7, 99)]
+    shown = counterfactual(cells, to="fast", factor=4, where={"n": 1}, cause=paper(grid=["n"]))
+    assert (shown.kind, shown.held, shown.points, shown.region) == ("grid", 3, 5, "n 3 to 7")
+    nowhere = counterfactual(cells, to="fast", factor=40, where={"n": 1}, cause=paper(grid=["n"]))
+    assert (nowhere.held, nowhere.points, nowhere.region) == (0, 5, "")
+
+
+def law(sizes: Sequence[float], to: float, **fields: Any) -> Counterfactual:
+    cells = [at(name, n, 1.0 if name == "fast" else 2.0 * n) for name in ("slow", "fast") for n in sizes]
+    cause = paper(law={"over": "n", "at": to})
+    return counterfactual(cells, to="fast", where={"n": sizes[-1]}, cause=cause, **{"orders": 4, **fields})
+
+
+def test_a_law_extrapolates_by_two_decades_at_most() -> None:
+    shown = law([1, 2, 4, 8, 16], 1600)
+    assert (shown.kind, shown.measured, shown.verdict) == ("law", pytest.approx(3200), HOLDS)
+    assert shown.what == "by the law over n from 1 to 16 (5 sizes), at 1600"
+    assert law([1, 2, 4, 8], 16).what == "by the law over n, at 16: 4 sizes are too few"
+    far = law([1, 2, 4, 8, 16], 16000)
+    assert (far.verdict, far.measured) == (OPEN, None)
+    assert far.what == "by the law over n, at 16000: it lies 3.0 decades beyond the largest size"
+
+
+def test_a_law_has_the_interval_of_its_line() -> None:
+    values = [2.0, 4.4, 7.6, 16.8, 31.0]
+    cells = [*(at("slow", 2**n, value) for n, value in enumerate(values)), *(at("fast", 2**n, 1.0) for n in range(5))]
+    shown = counterfactual(cells, to="fast", where={"n": 16}, orders=4, cause=paper(law={"over": "n", "at": 1600}))
+    assert shown.low is not None
+    assert shown.measured is not None
+    assert shown.high is not None
+    assert shown.low < shown.measured < shown.high
+    assert (shown.low, shown.measured, shown.high) == tuple(map(pytest.approx, (1643.342, 2945.460, 5279.324)))
+
+
+def test_a_formula_is_evaluated_on_the_realised_workload() -> None:
+    cells = [record(name, {"n": 3}, latency_max=2.0, details={"paths": 10.0}) for name in ("slow", "fast")]
+    paths = {"metric": "details.paths", "of": "slow"}
+    formula = {"formula": "paths ** 2 / (n + 2) - 1", "numbers": {"paths": paths}}
+    shown = counterfactual(cells, to="fast", factor=42, where={"n": 3}, cause=paper(arithmetic=formula))
+    assert (shown.kind, shown.measured, shown.verdict) == ("arithmetic", 19.0, WEAKER)
+    assert shown.what == "by arithmetic, paths ** 2 / (n + 2) - 1 with paths = 10"
+    nothing = counterfactual(
+        cells, to="fast", factor=42, where={"n": 3}, cause=paper(arithmetic={"formula": "1 / (n - 3)"})
+    )
+    assert (nothing.measured, nothing.verdict) == (None, OPEN)
+
+
+def test_an_open_claim_has_a_cause_only_with_a_counterfactual() -> None:
+    cells = [at("slow", 1, None, limit=10.0), at("fast", 1, 0.001), at("slow[k=1]", 1, 1.0)]
+    cause = paper(mode={"of": "slow[k=1]"})
+    result = judge(cells, to="fast", orders=3, cause=cause)
+    assert (result.verdict, result.cause) == (OPEN, "paper")
+    assert result.counterfactual is not None
+    assert (result.counterfactual.what, result.counterfactual.verdict) == ("with k=1", HOLDS)
+
+
+def test_series_of_counterfactuals_are_compared_by_no_claim() -> None:
+    claims = [
+        claim(to="fast", factor=2, cause=paper(mode={"of": "slow[k=1]", "to": "other"})),
+        claim(of="other", to="fast", factor=2),
+    ]
+    assert counterfactual_series(claims) == ("slow[k=1]",)
 
 
 def test_who_ends_and_who_does_not() -> None:

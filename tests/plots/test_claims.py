@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Declared, Departure, Evidence, Verdict
+from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Counterfactual, Declared, Departure, Evidence, Verdict
 from cepbench.metrics.results import ResultsError, load_results
 from cepbench.plots.claims import ENDS, claims_table, in_units, words
 from cepbench.plots.report import write_report
@@ -93,13 +93,50 @@ def test_claims_are_sorted_by_their_verdicts() -> None:
     assert places == sorted(places)
 
 
-def test_a_cause_stands_with_its_evidence() -> None:
+def why(verdict: Verdict = Verdict.WEAKER, **more: Any) -> str:
+    """The text of the cell of the cause."""
+    return re.sub(r"<.*?>", "", re.findall(r"<td.*?</td>", claims_table([result(verdict, **more)]))[-1])
+
+
+def test_a_cause_without_counterfactual_is_presumed() -> None:
     shown = Evidence(what="growth of the latency", measured=3.0, low=2.5, high=3.5, unit="x")
-    page = claims_table([result(Verdict.WEAKER, cause="text silent", why="It depends.", evidence=(shown,))])
-    text = re.sub(r"<.*?>", "", page)
-    assert "Text silent: It depends.growth of the latency: 3 x2.5 x – 3.5 x" in text
-    assert "The cause is unknown." in claims_table([result(Verdict.WEAKER)])
-    assert "cause is unknown" not in claims_table([result(Verdict.HOLDS), result(Verdict.OPEN)])
+    text = why(cause="text silent", why="It depends.", evidence=(shown,))
+    assert text == "Unexplained; presumed: text silent: It depends.growth of the latency: 3 x2.5 x – 3.5 x"
+    assert why(cause="unexplained", why="Longer windows were tried.") == "Unexplained: Longer windows were tried."
+    assert why() == "Unexplained."
+    assert [why(verdict) for verdict in (Verdict.HOLDS, Verdict.OPEN)] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (
+            {"kind": "mode", "what": "with k=1", "measured": 4.1, "low": 3.0, "high": 5.0, "unit": "x"},
+            "with k=1: 4.1 x (3 x – 5 x), holds",
+        ),
+        ({"kind": "mode", "what": "with k=1: a was not run"}, "with k=1: a was not run"),
+        (
+            {"kind": "grid", "what": "on the grid of n", "points": 5, "held": 3, "region": "n 3 to 7"},
+            "on the grid of n: holds at 3 of 5 points, n 3 to 7",
+        ),
+        ({"kind": "grid", "what": "on the grid of n", "points": 5}, "on the grid of n: holds at 0 of 5 points"),
+        (
+            {
+                "kind": "arithmetic",
+                "what": "by arithmetic, n / 2",
+                "measured": 2.0,
+                "low": 2.0,
+                "high": 2.0,
+                "unit": "x",
+            },
+            "by arithmetic, n / 2: 2 x, holds",
+        ),
+    ],
+)
+def test_a_counterfactual_stands_with_its_cause(fields: dict[str, Any], words: str) -> None:
+    judged = None if fields["kind"] == "grid" else Verdict.HOLDS
+    shown = Counterfactual(verdict=judged, **fields)
+    assert why(cause="paper", why="As released.", counterfactual=shown) == f"Paper: As released.{words}"
 
 
 def test_a_claim_whose_interval_touches_an_edge_is_marked() -> None:

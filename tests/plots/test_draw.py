@@ -10,7 +10,7 @@ from cepbench.metrics.record import Summary
 from cepbench.metrics.results import Results
 from cepbench.metrics.status import Status
 from cepbench.plots.draw import draw, render, write_drawings
-from cepbench.plots.style import Page
+from cepbench.plots.style import COUNTERFACTUAL, Page
 
 LATENCY = Panel(metric="latency_p50", label="Latency", unit="s")
 SCALES = [(x, y) for x in (Scale.LOG, Scale.LINEAR, Scale.CATEGORY) for y in (Scale.LOG, Scale.LINEAR)]
@@ -126,3 +126,11 @@ def test_a_legend_of_many_rows_leaves_the_panels_their_height(figure, record):
     )
     heights = [drawing.axes[0].get_position().height * drawing.get_figheight() for drawing in (small, large)]
     assert heights[1] > 0.9 * heights[0]
+
+
+def test_counterfactuals_have_long_dashes(figure, record):
+    records = [record(name, {"events": n}) for name in ("greta", "cogra") for n in (1, 2, 3)]
+    layout = figure(algorithms=("greta", "cogra"), panels=(LATENCY,), counterfactuals=("cogra",))
+    lines = {line.get_gid(): line for line in draw(layout, records).axes[0].lines}
+    assert [lines[name].is_dashed() for name in ("greta", "cogra")] == [False, True]
+    assert lines["cogra"]._unscaled_dash_pattern == (0, COUNTERFACTUAL)
