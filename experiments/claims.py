@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, NonNegativeFloat, PositiveFloat, Tag, model_validator
 
 from cepbench.experiments.formulas import parse
 from cepbench.metrics.record import Strict
@@ -16,6 +16,11 @@ from cepbench.metrics.values import is_metric
 PROFILES = ("smoke", "quick", "headline", "paper")
 
 Scalar = str | int | float | bool
+
+_ENDS = BeforeValidator(lambda ends: (ends, ends) if isinstance(ends, int | float) else ends)
+Factors = Annotated[tuple[PositiveFloat, PositiveFloat], _ENDS]
+Orders = Annotated[tuple[NonNegativeFloat, NonNegativeFloat], _ENDS]
+"""The ends of a range; a single number is both."""
 Stretch = Annotated[dict[str, tuple[float, float]], Field(max_length=1)]
 
 
@@ -165,6 +170,8 @@ class Effect(Quantity):
     - `factor: 18`: 18 times; holds from half the factor, but at least its square root, to twice the factor. `factor: 1`
       claims that there is no effect.
     - `orders: 4`: four orders of magnitude; holds within half an order.
+    - `factor: [7, 76]`, `orders: [3, 5]`: a range; holds from the lower end of the first band to the upper end of the
+      second.
     - `at_least`, `at_most`: a bound that the paper states.
     - `power: 2`: the exponent of a slope; holds within 0.3.
     - `direction: more` or `less`: only the direction.
@@ -172,8 +179,8 @@ class Effect(Quantity):
 
     text: str  # the claim in our words
     source: str  # "Section 13.2, Figure 13.1"
-    factor: float | None = Field(default=None, gt=0)
-    orders: float | None = Field(default=None, ge=0)
+    factor: Factors | None = None
+    orders: Orders | None = None
     at_least: float | None = None
     at_most: float | None = None
     power: float | None = None
@@ -189,8 +196,11 @@ class Effect(Quantity):
             raise ValueError("power needs slope")
         if self.slope and (self.factor is not None or self.orders is not None):
             raise ValueError("slope: give power, at_least, at_most or direction")
-        if self.neutral == 1 and self.factor is not None and self.factor < 1:
-            raise ValueError(f"factor {self.factor:g} is below 1: invert the ratio")
+        for name, ends in (("factor", self.factor), ("orders", self.orders)):
+            if ends is not None and ends[0] > ends[1]:
+                raise ValueError(f"{name}: give the lower end of the range first")
+        if self.neutral == 1 and self.factor is not None and self.factor[0] < 1:
+            raise ValueError(f"factor {self.factor[0]:g} is below 1: invert the ratio")
         if self.direction is not None and self.neutral is None:
             raise ValueError("direction: an absolute number has none; give to, between or slope")
         if self.cause is not None and self.cause.law is not None and self.stretch:

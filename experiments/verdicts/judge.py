@@ -65,9 +65,9 @@ def expectation(claim: Effect | Limit) -> str:
         return ", ".join(filter(None, (fails, ends)))
     times = "" if claim.neutral is None or claim.slope else " times"
     if claim.factor is not None:
-        return "no difference" if claim.factor == 1 and times else f"{claim.factor:g}{times}"
+        return "no difference" if claim.factor == (1, 1) and times else f"{_range(claim.factor, '')}{times}"
     if claim.orders is not None:
-        return f"10^{claim.orders:g}{times}" if claim.orders else "no difference"
+        return f"{_range(claim.orders, '10^')}{times}" if any(claim.orders) else "no difference"
     if claim.power is not None:
         return f"n^{claim.power:g}" if claim.power else "constant"
     if claim.direction is not None:
@@ -75,6 +75,10 @@ def expectation(claim: Effect | Limit) -> str:
     what = EXPONENT if claim.slope else ""
     words, bound = ("at least", claim.at_least) if claim.at_least is not None else ("at most", claim.at_most)
     return f"{words} {what}{bound:g}{times}"
+
+
+def _range(ends: tuple[float, float], prefix: str) -> str:
+    return " to ".join(f"{prefix}{end:g}" for end in dict.fromkeys(ends))
 
 
 def declaration(claim: Claim) -> Declared:
@@ -87,13 +91,15 @@ def declaration(claim: Claim) -> Declared:
 def band(claim: Effect) -> Band:
     """The numbers for which a claim holds, by the rules for bands in docs/measurement.md, Verdicts."""
     if claim.factor is not None:
-        same = claim.neutral == 1 and claim.factor == 1
-        low = claim.factor / FACTOR
+        least, most = claim.factor
+        same = claim.neutral == 1 and claim.factor == (1, 1)
+        low = least / FACTOR
         if claim.neutral == 1 and not same:  # half of "twice" would be no effect at all
-            low = max(low, claim.factor**0.5)
-        return Band(low, claim.factor * FACTOR, same)
+            low = max(low, least**0.5)
+        return Band(low, most * FACTOR, same)
     if claim.orders is not None:
-        return Band(10 ** (claim.orders - ORDERS), 10 ** (claim.orders + ORDERS), claim.orders == 0)
+        least, most = claim.orders
+        return Band(10 ** (least - ORDERS), 10 ** (most + ORDERS), claim.orders == (0, 0))
     if claim.power is not None:
         return Band(claim.power - POWER, claim.power + POWER, claim.power == 0)
     if claim.at_least is not None:
@@ -208,12 +214,13 @@ def _size(claim: Effect | Limit) -> str:
 
 
 def _claimed(claim: Effect | Limit) -> float | None:
-    """The ratio that the paper claims, which a drawing compares with ours; None if it claims none."""
+    """The ratio that the paper claims, the middle of a range, for drawings; None if it claims none."""
     if isinstance(claim, Limit) or claim.neutral != 1:
         return None
     if claim.orders is not None:
-        return float(10**claim.orders)
-    return next((n for n in (claim.factor, claim.at_least, claim.at_most) if n is not None), None)
+        return float(10 ** (sum(claim.orders) / 2))
+    factor = None if claim.factor is None else (claim.factor[0] * claim.factor[1]) ** 0.5
+    return next((n for n in (factor, claim.at_least, claim.at_most) if n is not None), None)
 
 
 def unit_of(claim: Quantity | Limit) -> str:

@@ -16,6 +16,7 @@ RATIO: dict[str, Any] = {"to": "fast"}
         ({**RATIO}, "give one of factor, orders, at_least, at_most, power, direction"),
         ({**RATIO, "factor": 2, "orders": 1}, "give one of factor"),
         ({**RATIO, "factor": 0.5}, "factor 0.5 is below 1: invert the ratio"),
+        ({**RATIO, "orders": [5, 3]}, "orders: give the lower end of the range first"),
         ({"direction": "more"}, "direction: an absolute number has none"),
         ({"to_metric": "state_peak", "factor": 2}, "to_metric needs to"),
         ({"between": {"n": [1, 2]}, "slope": {"n": [1, 2]}, "power": 1}, "give either between or slope"),

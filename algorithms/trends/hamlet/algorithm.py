@@ -10,18 +10,21 @@ from typing import ClassVar
 
 from cepbench.algorithms.base import Algorithm, Operator, Plan
 from cepbench.algorithms.options import Option
+from cepbench.algorithms.trends.hamlet.compilation import GRAPHLET
 from cepbench.algorithms.trends.hamlet.executor import hamlet_sets
 from cepbench.algorithms.trends.hamlet.plan import HamletPlan, plan_of
 from cepbench.algorithms.trends.hamlet.sharing import Sharing
-from cepbench.algorithms.trends.online.granularity import COARSEST, GRANULARITIES
+from cepbench.algorithms.trends.online.granularity import COARSEST, EVENT
 from cepbench.algorithms.trends.online.trends import unsupported_under_any
 from cepbench.algorithms.trends.snapshots.sets import operator_of_sets
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
 
+GRANULARITIES = (COARSEST, GRAPHLET, EVENT)
 SHARING = ("dynamic", "static", "never")
 BENEFITS = ("executor", "paper")
+CHOICES = ("queries", "burst")
 
 
 class Hamlet(Algorithm):
@@ -30,8 +33,12 @@ class Hamlet(Algorithm):
     - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), and shares nothing if a stream
       has many keys with few events each (`snapshots.sets`); `static` shares all that can be shared; `never` shares
       nothing: it runs the code of COGRA, or of GRETA at event granularity.
-    - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
-      no predicate selects one by one are sums.
+    - `granularity`: `graphlet`, as the authors released it: events are kept, an event of a shared graphlet visits those
+      before it in the graphlet, and sums replace those of all other graphlets (Equation 5); `event`, as Equation 8
+      counts: all events are kept, and visited by later ones; `coarsest`, ours: events that no predicate selects one by
+      one are sums.
+    - `choice`: `queries` chooses those that share a burst (Section 4.3); by `burst` all that can share it do, or none,
+      as in the authors' code.
     - `benefit`: `executor`, the cost of a burst to this executor, or `paper`, Equation 8.
     - `trace`: `none`, or how many decisions each sharable set of a key keeps (`HamletExecutor.trace`); with
       any number, `details` have all decisions added up by size of burst.
@@ -41,10 +48,12 @@ class Hamlet(Algorithm):
     loop has predicates on adjacent events, each event visits its predecessors, O(n s), and a snapshot costs O(u n s). A
     graphlet that is not shared keeps sums per query and window, O(u l) per event for l sums that it reads, or visits
     predecessors, O(u n). Space: O(s u) for values of snapshots, and O(n s) or O(u n) for events that are visited; only
-    sums where there are no such predicates. A decision costs O((b + m) c) for a burst of b events and c classes of
-    queries with the same predicates, m of which would introduce snapshots.
+    sums where there are no such predicates. At granularity `graphlet`, an event of a shared graphlet costs O(b s) for b
+    events of the graphlet before it, and space is O(n s) or O(u n); all else is as at the coarsest. A decision costs
+    O((b + m) c) for a burst of b events and c classes of queries with the same predicates, m of which would introduce
+    snapshots.
 
-    Departures from the paper (docs/algorithms/hamlet.md): sums, where the paper visits all predecessors; a snapshot at
+    Departures from the paper (docs/algorithms/hamlet.md): sums, where the paper visits predecessors; a snapshot at
     the start of each burst; bursts that are cut by panes where a window starts or ends, by time stamps and at 4,096
     events; classes of queries instead of queries.
     """
@@ -53,12 +62,18 @@ class Hamlet(Algorithm):
     paper: ClassVar[str] = "Poppe et al., SIGMOD 2021, and its technical report"
 
     def __init__(
-        self, sharing: str = "dynamic", benefit: str = "executor", granularity: str = COARSEST, trace: str = "none"
+        self,
+        sharing: str = "dynamic",
+        benefit: str = "executor",
+        granularity: str = COARSEST,
+        choice: str = "queries",
+        trace: str = "none",
     ) -> None:
         option = partial(Option, self.name)
         self.sharing = option("sharing", sharing).among(SHARING)
         self.granularity = option("granularity", granularity).among(GRANULARITIES)
         self.benefit = option("benefit", benefit).among(BENEFITS)
+        self.choice = option("choice", choice).among(CHOICES)
         self.trace = option("trace", trace).whole("none") or 0
 
     def unsupported(self, query: Query) -> str | None:
@@ -73,6 +88,7 @@ class Hamlet(Algorithm):
         """Decides burst by burst which queries of a set share it; with few events per key perhaps without sharing."""
         assert isinstance(plan, HamletPlan)
         ours = self.benefit == "executor" and self.granularity == COARSEST and not self.trace
-        sets = hamlet_sets(plan, Sharing(self.sharing, self.benefit == "paper", traced=self.trace))
+        sharing = Sharing(self.sharing, self.benefit == "paper", self.choice == "burst", traced=self.trace)
+        sets = hamlet_sets(plan, sharing)
         weighs_keys = ours and self.sharing == "dynamic"
         return operator_of_sets(plan, sets, plan.alone, self.granularity, weighs_keys=weighs_keys)

@@ -13,13 +13,16 @@ from cepbench.algorithms.trends.hamlet.kernels.alone import WORK_CELLS
 from cepbench.algorithms.trends.hamlet.kernels.program import HamletProgram, TemplateTables
 from cepbench.algorithms.trends.hamlet.kernels.state import ROW
 from cepbench.algorithms.trends.hamlet.workload import KleeneSubPattern, SharableSet
-from cepbench.algorithms.trends.online.granularity import EVENT
+from cepbench.algorithms.trends.online.granularity import COARSEST
 from cepbench.algorithms.trends.online.template import Row, offsets
 from cepbench.algorithms.trends.snapshots.channels import MemberChannels
 from cepbench.algorithms.trends.snapshots.compilation import CompiledMembers, SetCompiler
 from cepbench.events.schema import Schema
 
 CompiledSet = CompiledMembers[HamletProgram]
+
+GRAPHLET = "graphlet"
+"""The granularity at which an event visits those of its own shared graphlet, and reads the sums of all others."""
 
 
 def compile_set(chosen: SharableSet, schema: Schema, granularity: str) -> CompiledSet:
@@ -46,7 +49,11 @@ class _Merger(SetCompiler):
         self.contexts = 0
         for m, member in enumerate(self.members):
             self.add_member(m, {"unit": NONE})
-            for p, place in enumerate(member.automaton.positions, start=self.first_position[m]):
+            followed = {t.source for t in member.automaton.transitions if granularity == GRAPHLET}
+            for number, place in enumerate(member.automaton.positions):
+                p = self.first_position[m] + number
+                row = self.rows["position"][p]
+                row |= {"visited": row["kept"], "kept": row["kept"] or number in followed}
                 if self.schema.type_code(place.type) >= 0:
                     self.bound[self.schema.type_code(place.type)].append(p)
         for patterns in chosen.shared:
@@ -94,7 +101,7 @@ class _Merger(SetCompiler):
         whole = self.place_cells(span + WORK_CELLS, cell_bytes(weights))
         whole |= {"semantics": ANY, "event_bytes": 0, "contexts": self.contexts}
         whole["longest"] = max(range(len(self.windows)), key=lambda w: self.windows[w].within)
-        self.rows["whole"].append(whole | {"every": self.granularity == EVENT})
+        self.rows["whole"].append(whole | {"within": self.granularity != COARSEST})
         self.rows["kind"] += [self._type(code, positions) for code, positions in enumerate(self.bound)]
         cells = [
             [self.rows["slot"][edge["read"]]["cell"] for edge in self._into(p) if not edge["visited"]]

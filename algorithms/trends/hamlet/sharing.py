@@ -37,17 +37,21 @@ Decide = Callable[[int], Sequence[bool]]
 class Sharing:
     """The way in which bursts are decided: a mode, the costs of a benefit, or decisions from outside.
 
-    `traced` is the number of decisions that each sharable set keeps, the newest; with 0 none is traced.
+    `whole`: a burst is shared by all queries that can share it, or by none. `traced` is the number of decisions that
+    each sharable set keeps, the newest; with 0 none is traced.
     """
 
     mode: str = "dynamic"
     paper: bool = False
+    whole: bool = False
     costs: tuple[BenefitCosts, BenefitCosts] = COSTS
     decide: Decide | None = None
     traced: int = 0
 
     def decisions(self, bursts: Records, classes: Records, matches: Flags, template: TemplateTables) -> Decisions:
         """The decisions on these bursts, as kernels read them."""
+        if self.whole:
+            classes["settled"] = True  # `benefit.choose` tries no plan without one of them
         forced = np.zeros((0 if self.decide is None else len(bursts), len(template.unit)), np.bool_)
         if self.decide is not None:
             for n in np.flatnonzero(bursts["group"] >= 0):

@@ -128,9 +128,10 @@ def _executor_cost(classes: Records, burst: BurstRecord, costs: BenefitCosts) ->
     if selecting:
         visit = propagated * costs.coefficient
         cost += burst.before * (b * (sharing * costs.test + visit) + created * k * (costs.test + visit))
-    elif visiting:  # those before the graphlet are in its snapshot
-        cost += b * b / 2 * propagated * costs.run + k * burst.before * costs.run
-        cost += k * burst.snapshots * costs.product
+    elif burst.within:  # those before the graphlet are in its snapshot
+        cost += b * b / 2 * propagated * costs.run
+        if visiting:
+            cost += k * burst.before * costs.run + k * burst.snapshots * costs.product
     return cost + alone
 
 

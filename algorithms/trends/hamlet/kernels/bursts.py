@@ -24,7 +24,7 @@ class BurstRecord:
       a window so far, about; `snapshots`: those propagated in addition to the new ones.
     - `shared`, `alone`: costs of the best plan that shares, and of sharing nothing; 0 where costs are not weighed.
       `queries`: units that share, or NONE before the decision; `created`: snapshots at event level; `splits`: units
-      that leave shared graphlets whose events they visit.
+      that leave shared graphlets whose events they visit. `within`: as in `SetRecord`.
     - Whether some units that share visit its events later (`stored`), `selects` adjacent events of it, match it only in
       part (`partial`), or visit events of their own, since they were `apart` in an earlier burst.
     """
@@ -47,6 +47,7 @@ class BurstRecord:
     selects: bool
     partial: bool
     apart: bool
+    within: bool
 
 
 class ClassRecord:
@@ -116,7 +117,7 @@ def find_bursts(
         burst.begin, burst.end, burst.size, burst.group, burst.time, burst.queries = i, end, events, g, time[i], NONE
         burst.mixed = burst.before = burst.snapshots = burst.created = burst.splits = 0
         burst.in_window = burst.shared = burst.alone = 0.0
-        burst.stored = burst.selects = burst.partial = burst.apart = False
+        burst.stored = burst.selects = burst.partial = burst.apart = burst.within = False
         count += 1
         i = end
     return count, size

@@ -39,9 +39,10 @@ class BurstTypeRecord(TypeRecord):
 
 
 class UnitPositionRecord(PositionRecord):
-    """A position, and its `unit` in a group, or NONE."""
+    """A position, its `unit` in a group, or NONE, and whether later events visit its events one by one (`visited`)."""
 
     unit: int
+    visited: np.bool_
 
 
 class SetRecord(WholeRecord):
@@ -49,12 +50,12 @@ class SetRecord(WholeRecord):
 
     - `contexts`: units times windows that hold an event, in the group that has most.
     - `longest`: the kind of the longest windows.
-    - `every`: all events are visited (event granularity).
+    - `within`: events of a shared graphlet visit those before them in the graphlet, instead of reading their sum.
     """
 
     contexts: int
     longest: int
-    every: np.bool_
+    within: np.bool_
 
 
 class GroupRecord:

@@ -40,7 +40,7 @@ def propagate_shared(
         row of event   x     2x    z           4x + z     x + sums; queries differ at b5: it is snapshot z
 
     O(s) per event for s snapshots, since the running sum of expressions is kept. O(n s) if the loop has predicates (for
-    n events before), or at event granularity (for n events of the graphlet before). O(u) per snapshot for u queries
+    n events before), or where events visit their graphlet (for n events of it before). O(u) per snapshot for u queries
     times windows, or O(u n s).
     """
     totals, graphlets, template = state.totals, state.graphlets, program.template
@@ -61,7 +61,7 @@ def propagate_shared(
     for s in range(oldest, x):
         clear(cells, ROW.sums * room + s)
         clear(cells, ROW.fresh * room + s)
-    shown, kind, every = burst.time, events.kind[first], template.whole[0].every
+    shown, kind, visits = burst.time, events.kind[first], template.whole[0].within
     within = waits = burst.time == counts.last
     for i in range(first, stop):
         if events.kind[i] != kind:
@@ -79,7 +79,7 @@ def propagate_shared(
         if same_events and selects:
             same_events = _sum_same_events(i, burst.group, begin_at, classes, events, program, state)
         if plain and not (same_events and selects):
-            if every:
+            if visits:
                 _visit_graphlet(begin_at, oldest, events.time[i], state)
             else:
                 copy_run(cells, row, cells, sums, length)

@@ -114,7 +114,7 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
     counts.bursts += 1
     _update_statistics(burst, classes, template, state)
     if decisions.dynamic:
-        visits = False
+        visits = template.whole[0].within
         for c in range(len(classes)):
             visits |= classes[c].visits
         costs = decisions.costs[1] if visits else decisions.costs[0]
@@ -151,7 +151,7 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
             burst.apart |= queries.selects and _was_apart(u, template, state)
         else:
             unit.apart = counts.now
-            unit.leaves = leaves and template.position[position].kept
+            unit.leaves = leaves and template.position[position].visited
             burst.splits += unit.leaves
     counts.splits += splits
     counts.merges += merged
@@ -171,9 +171,9 @@ def _update_statistics(burst: BurstRecord, classes: Records, template: TemplateT
         queries.contexts += windows
         queries.reads += windows * (template.position[p].enter_end - template.position[p].enter)
         queries.selects = predicates.loop != NONE
-        queries.visits = queries.selects or template.whole[0].every
+        queries.visits = template.transition[template.unit[u].loop].visited
         queries.separate |= (queries.selects and _was_apart(u, template, state)) or not predicates.same_loop
-        if state.graphlets.unit[u].before and template.position[p].kept:
+        if state.graphlets.unit[u].before and template.position[p].visited:
             queries.leaving += windows * (counts.vertices - counts.oldest_vertex)
         if queries.visits and _extends(p, template, state.totals, state.graph.position):
             queries.active += windows
@@ -184,6 +184,7 @@ def _update_statistics(burst: BurstRecord, classes: Records, template: TemplateT
     history.in_window += burst.size
     burst.in_window = history.in_window
     burst.snapshots = counts.snapshots - counts.oldest_snapshot
+    burst.within = template.whole[0].within
 
 
 @inlined

@@ -6,10 +6,10 @@ from random import Random
 
 from cepbench.algorithms.base import Algorithm, Operator, Plan
 from cepbench.algorithms.registry import make
-from cepbench.algorithms.trends.hamlet.algorithm import Hamlet
+from cepbench.algorithms.trends.hamlet.algorithm import GRANULARITIES, Hamlet
 from cepbench.algorithms.trends.hamlet.plan import HamletPlan
 from cepbench.algorithms.trends.hamlet.sharing import Sharing
-from cepbench.algorithms.trends.online.granularity import COARSEST, GRANULARITIES
+from cepbench.algorithms.trends.online.granularity import COARSEST
 from tests.algorithms.trends.sets import hamlet
 
 
@@ -29,6 +29,11 @@ SPECIFICATIONS = (
     "hamlet[sharing=static]",
     "hamlet[sharing=never]",
     "hamlet[benefit=paper]",
+    "hamlet[choice=burst]",
+    "hamlet[granularity=graphlet]",
+    "hamlet[sharing=static, granularity=graphlet]",
+    "hamlet[benefit=paper, granularity=graphlet]",
+    "hamlet[benefit=paper, choice=burst, granularity=graphlet]",
     "hamlet[granularity=event]",
     "hamlet[sharing=static, granularity=event]",
     "hamlet[sharing=never, granularity=event]",

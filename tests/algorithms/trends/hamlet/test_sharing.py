@@ -7,9 +7,9 @@ import pytest
 from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import make
+from cepbench.algorithms.trends.hamlet.algorithm import GRANULARITIES
 from cepbench.algorithms.trends.hamlet.plan import plan_of
 from cepbench.algorithms.trends.hamlet.sharing import Sharing
-from cepbench.algorithms.trends.online.granularity import GRANULARITIES
 from cepbench.queries.compile import compile_workload
 from cepbench.queries.parser import parse_query
 from cepbench.verification.agreement import difference, rows_of
@@ -107,7 +107,7 @@ def test_a_negated_event_does_not_forbid_trends_that_end_at_its_time(mode: str, 
     assert [rows.get(f"q{n}") for n in range(2)] == [count, count]
 
 
-@pytest.mark.parametrize("granularity", ["coarsest", "event"])
+@pytest.mark.parametrize("granularity", GRANULARITIES)
 def test_a_negated_event_of_the_same_type_forbids_a_part_of_a_run(granularity: str) -> None:
     patterns = ("SEQ(B+, NOT B n, D, E+)", "SEQ(A?, B+, NOT B n, D, E+)")  # which share E+
     queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN {p} WHERE n.x = 5") for n, p in enumerate(patterns)]
@@ -122,7 +122,7 @@ def test_a_negated_event_of_the_same_type_forbids_a_part_of_a_run(granularity: s
         assert rows_of(run(algorithm, queries, [events])) == expected
 
 
-@pytest.mark.parametrize("granularity", ["coarsest", "event"])
+@pytest.mark.parametrize("granularity", GRANULARITIES)
 def test_queries_with_and_without_predicates_share_events_that_they_extend_differently(granularity: str) -> None:
     texts = ("", "WHERE B.x <= NEXT(B).x", "")
     queries = [parse_query(f"q{n}: RETURN COUNT(*) PATTERN B+ {where}") for n, where in enumerate(texts)]

@@ -60,6 +60,14 @@ def test_details_add_decisions_up_by_size_of_burst() -> None:
     assert sum(name.startswith("traced_bursts") for name in details) == 3
 
 
+@pytest.mark.parametrize(("choice", "queries"), [("queries", [3, 3, 3, 3, 3]), ("burst", [0, 4, 4, 0, 4])])
+def test_by_the_burst_all_queries_share_or_none(choice: str, queries: list[int]) -> None:
+    """One query does not match half of the events of each burst, which are snapshots if it shares with the others."""
+    trace = trace_of(executor(f"hamlet[benefit=paper, choice={choice}, trace=100]"))
+    assert trace["queries"].tolist() == queries
+    assert (trace["created"] > 0).tolist() == [number == 4 for number in queries]
+
+
 def test_queries_alike_do_not_share_behind_an_event_that_went_alone() -> None:
     """They look for the predecessors of each event, so that a snapshot each is needed where these were not shared."""
     alike = ["RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE B.x < NEXT(B).x"] * 4
