@@ -40,8 +40,9 @@ def find(name: str, folder: Path = FIGURES) -> Path:
 def load(path: Path, profile: str = "quick", overrides: Sequence[str] = (), include: Sequence[str] = ()) -> Experiment:
     """The experiment of a file under a profile, with `overrides` of the form `path=value` (dotted path, YAML value).
 
-    Absent systems to `include` are measured. The file is checked without a profile and under every profile that it has,
-    so that a mistake is found at once. Raises `ExperimentError`, which names the file and the field.
+    Its engines to `include` are measured, and the other ones are absent. The file is checked without a profile and
+    under every profile that it has, so that a mistake is found at once. Raises `ExperimentError`, which names the file
+    and the field.
     """
     document = _document(path)
     profiles = document.pop("profiles", {}) or {}
@@ -59,24 +60,10 @@ def load(path: Path, profile: str = "quick", overrides: Sequence[str] = (), incl
     if profile not in PROFILES:
         raise ExperimentError(f"unknown profile {profile!r}; choose one of {', '.join(PROFILES)}")
     document = merged(document, profiles.get(profile, {}))
-    for name in include:
-        document = _including(document, name)
     for override in overrides:
         document = merged(document, labeled(parse_override(override)))
-    return _checked(path, document, "--set: " if overrides else "")
-
-
-def _including(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The document with an absent system among its algorithms and those of each sweep that lists its own."""
-    if name not in document.get("absent", {}):
-        return dict(document)
-    absent = {system: reason for system, reason in document["absent"].items() if system != name}
-    sweeps = {
-        key: {**sweep, "algorithms": [*sweep["algorithms"], name]} if sweep.get("algorithms") else sweep
-        for key, sweep in document.get("sweeps", {}).items()
-    }
-    changes = {"absent": absent, "algorithms": [*document["algorithms"], name]}
-    return {**document, **changes, **({"sweeps": sweeps} if sweeps else {})}
+    experiment = _checked(path, document, "--set: " if overrides else "")
+    return experiment.measuring(include)
 
 
 def parse_override(text: str) -> dict[str, Any]:

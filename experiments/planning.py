@@ -47,9 +47,9 @@ def plan(
 ) -> list[Planned]:
     """Experiments (ids or files; all if none, in the order of `first_look`) with their cells.
 
-    All input is checked here, before anything runs. Systems to `include` are those that the files list as absent
-    because they need an optional extra, such as flink. Raises `CepbenchError` if one of them is not installed, for an
-    unknown experiment, profile, field or algorithm, for a malformed query, and for a stream that cannot be prepared.
+    All input is checked here, before anything runs. Engines to `include`, such as flink, are measured where the files
+    list them. Raises `CepbenchError` if one of them is not installed, for an unknown experiment, profile, field or
+    algorithm, for a malformed query, and for a stream that cannot be prepared.
     """
     for name in include:
         reason = make_algorithm(name).missing()

@@ -30,7 +30,7 @@ their defaults.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
@@ -72,6 +72,9 @@ def _monotone(value: Any) -> str | dict[str, str]:
         raise ValueError(f"give no, increasing or decreasing, or one of them for each axis, not {value!r}")
     return str(direction)
 
+
+NOT_REQUESTED = "an engine that others wrote, which is measured on request (--engines)"
+"""Why an engine that was not requested is absent."""
 
 FORM = ("distinct", "text", "null", "separator", "names", "encoding")
 """Fields of `Reading` that a stream has by the same names."""
@@ -197,6 +200,7 @@ class Experiment(Strict):
     defaults: dict[str, Scalar] = Field(default_factory=dict)
     values: dict[str, dict[str, Scalar | list[Scalar]]] = Field(default_factory=dict)  # of labels, by axis
     algorithms: Annotated[list[str], Field(min_length=1)]
+    engines: list[str] = Field(default_factory=list)  # of others, measured only on request
     absent: dict[str, str] = Field(default_factory=dict)  # why systems that the paper measures are not measured here
     exclude: tuple[Exclude, ...] = ()
     measurements: Annotated[list[Literal["time", "memory"]], AfterValidator(_with_time)] = Field(
@@ -236,6 +240,20 @@ class Experiment(Strict):
             raise ValueError(f"algorithms: {twice[0]!r} occurs twice; parameters with an axis do not distinguish it")
         self._check_names()
         return self
+
+    def measuring(self, engines: Collection[str]) -> Experiment:
+        """The experiment with these of its engines among the algorithms, also of each sweep that lists its own.
+
+        Its other engines are absent.
+        """
+        added = [name for name in self.engines if name in engines and name not in self.series]
+        absent = {name: NOT_REQUESTED for name in self.engines if name not in (*self.series, *added)}
+        sweeps = {
+            name: sweep.model_copy(update={"algorithms": sweep.algorithms and [*sweep.algorithms, *added]})
+            for name, sweep in self.sweeps.items()
+        }
+        changes = {"algorithms": [*self.algorithms, *added], "absent": {**self.absent, **absent}, "sweeps": sweeps}
+        return self.model_copy(update=changes)
 
     @property
     def all_sweeps(self) -> tuple[Sweep, ...]:
@@ -323,15 +341,16 @@ class Experiment(Strict):
                 axis(name, f"{place}.cause")
 
     def check_algorithms(self) -> None:
-        """All algorithms that are named are known; those of exclusions and claims may also be absent systems."""
-        for name in self.absent:
-            if name in self.series:
-                raise ValueError(f"absent: {name!r} is among the algorithms")
+        """All algorithms that are named are known; those of exclusions and claims may also be engines or absent."""
+        for place, names in (("engines", self.engines), ("absent", self.absent)):
+            for name in names:
+                if name in self.series:
+                    raise ValueError(f"{place}: {name!r} is among the algorithms")
         named = [(f"exclude.{number}", exclude.algorithm) for number, exclude in enumerate(self.exclude)]
         for number, claim in enumerate(self.claims):
             compared = (claim, *claim.quantities)
             named += [(f"claims.{number}", name) for quantity in compared for name in quantity.algorithms]
-        named = [(place, name) for place, name in named if name not in self.absent]
+        named = [(place, name) for place, name in named if name not in (*self.engines, *self.absent)]
         named += [(f"sweeps.{key}", name) for key, sweep in self.sweeps.items() for name in sweep.algorithms or ()]
         named += [("plot.labels", name) for name in self.plot.labels]
         for number, panel in enumerate(self.plot.panels):

@@ -86,6 +86,8 @@ STYLES: dict[str, Style] = {
     "mcep": Style("#aa4499", "p", SHORT),
     "core": Style("#783cf0", "d", SOLID),
     "flink": Style("#8c6d46", "h", DOTTED),
+    "duckdb": Style("#483c00", "H", DASH_DOT_DOT),
+    "core-engine": Style("#78d86c", "8", DASHED),
     "oracle": Style("#000000", "*", DASH_DOT_DOT),
 }
 
@@ -208,6 +210,8 @@ _LABELS = {
     "mcep": "MCEP",
     "core": "CORE",
     "flink": "Flink",
+    "duckdb": "DuckDB",
+    "core-engine": "CORE's engine",
     "oracle": "Oracle",
 }
 

@@ -100,8 +100,8 @@ def _gallery(source: str) -> Iterator[str]:
 
 
 def _measured(experiment: dict[str, Any]) -> set[str]:
-    """The algorithms of a figure, with those that `--with` adds to it."""
-    specifications = [*experiment["algorithms"], *experiment.get("absent", {})]
+    """The algorithms of a figure, with those that `--engines` adds to it."""
+    specifications = [*experiment["algorithms"], *experiment.get("engines", ())]
     return {specification.partition("[")[0] for specification in specifications}
 
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from cepbench.algorithms.external.core_engine.algorithm import CoreEngine
+from cepbench.algorithms.external.duckdb.algorithm import DuckDB
+from cepbench.algorithms.external.flink.algorithm import Flink
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments.provenance import commit
 from cepbench.experiments.sweep import Swept
@@ -72,6 +75,20 @@ def test_the_profile_changes_the_cells(cepbench, tmp_path):
     ]
     assert len(set(listed)) == 3
     assert cepbench("run", "greta-13.1", "--dry-run", "--results", tmp_path).out == listed[1]
+
+
+def test_engines_are_measured_where_they_are_installed(cepbench, small, tmp_path, monkeypatch):
+    small.write_text(f"{EXPERIMENT}engines: [flink, duckdb]\n")
+    monkeypatch.setattr(Flink, "missing", staticmethod(lambda: "Flink is not available: why"))
+    monkeypatch.setattr(DuckDB, "missing", staticmethod(lambda: None))
+    monkeypatch.setattr(CoreEngine, "missing", staticmethod(lambda: None))
+    command = ("run", small, "--dry-run", "--results", tmp_path / "results")
+    assert "duckdb" not in cepbench(*command).out
+    ended = cepbench(*command, "--engines")
+    assert (ended.status, ended.err) == (0, "without flink: Flink is not available: why\n")
+    assert sum("small duckdb at" in line for line in ended.out.splitlines()) == 2
+    refused = cepbench(*command, "--with", "flink")
+    assert (refused.status, refused.err) == (2, "cepbench: Flink is not available: why\n")
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,15 @@
 
 import pytest
 
+from cepbench.algorithms.registry import ENGINES
 from cepbench.experiments.claims import Limit, holds
 from cepbench.experiments.load import experiments, load
 from cepbench.experiments.points import sweeps_of
 from cepbench.experiments.verdicts.quantities import NotMeasured, sized
 
 MOST = 5
-ALL = 160
+"""Claims of a figure, without those on an engine that others wrote."""
+ALL = 175
 FILES = experiments()
 
 
@@ -20,7 +22,7 @@ def _load(name, profile):
 def test_the_headline_profile_measures_the_size_of_each_claim(name):
     experiment = _load(name, "headline")
     sweeps = sweeps_of(experiment)
-    assert len(experiment.claims) <= MOST
+    assert len([claim for claim in experiment.claims if not {*claim.algorithms} & {*ENGINES}]) <= MOST
     for claim in experiment.claims:
         if isinstance(claim, Limit):
             assert any(holds(point, claim.where) for points in sweeps for point in points), claim.text

@@ -16,7 +16,8 @@ from cepbench.plots.style import STYLES, VARIANTS, label, paper, style, styles, 
 from tests.plots.conftest import make_figure
 
 KNOWN = {
-    "sase", "cet", "greta", "cogra", "aseq", "sharon", "spass", "hamlet", "gloria", "mcep", "core", "flink", "oracle",
+    "sase", "cet", "greta", "cogra", "aseq", "sharon", "spass", "hamlet", "gloria", "mcep", "core", "flink",
+    "duckdb", "core-engine", "oracle",
 }  # fmt: skip
 
 # Machado, Oliveira and Fernandes (2009): full protanopia, deuteranopia and tritanopia on linear RGB.
