@@ -30,6 +30,9 @@ CLASSES = {
 }
 """The classes by name. They are imported on first use: with their kernels, all take as long as a short query."""
 
+ENGINES = tuple(name for name, place in CLASSES.items() if place.startswith("external."))
+"""Engines that others wrote. Each needs an installation of its own."""
+
 if TYPE_CHECKING:
     ALGORITHMS: tuple[type[Algorithm], ...]
 

@@ -27,9 +27,10 @@ PROFILES = ("smoke", "quick", "headline", "paper")
     "--with",
     "include",
     multiple=True,
-    metavar="SYSTEM",
-    help="Measure a system that needs an extra: flink, core-engine.",
+    metavar="ENGINE",
+    help="Measure an engine that others wrote, too: flink, duckdb, core-engine.",
 )
+@click.option("--engines", is_flag=True, help="Measure all such engines that are installed.")
 @click.option("--list", "listing", is_flag=True, help="List the experiments and stop.")
 @click.option("--dry-run", is_flag=True, help="List the cells to run and stop.")
 @click.option("--again", type=click.Choice(["noisy"]), help="Measure finished cells that are noisy again.")
@@ -46,6 +47,7 @@ def run(
     overrides: tuple[str, ...],
     buckets: int | None,
     include: tuple[str, ...],
+    engines: bool,
     listing: bool,
     dry_run: bool,
     again: str | None,
@@ -69,6 +71,8 @@ def run(
     from cepbench.experiments import planning, sweep
     from cepbench.metrics.status import Status
 
+    if engines:
+        include = (*include, *_installed_engines())
     if buckets is not None:
         overrides = (*overrides, f"buckets={buckets}")
     if by_commit:
@@ -96,6 +100,17 @@ def run(
             page.finish()
     if swept.statuses.get(Status.WRONG) or swept.statuses.get(Status.ERROR):
         context.exit(1)
+
+
+def _installed_engines() -> list[str]:
+    """The engines that can run here; a line on standard error for each of the others."""
+    from cepbench.algorithms.registry import ENGINES, make
+
+    reasons = {name: make(name).missing() for name in ENGINES}
+    for name, reason in reasons.items():
+        if reason is not None:
+            click.echo(f"without {name}: {reason}", err=True)
+    return [name for name, reason in reasons.items() if reason is None]
 
 
 def _ignore(news: object) -> None:
