@@ -3,7 +3,8 @@
 # With --all, runs every test, as CI does; some start a Spark cluster on this machine: ./run_tests.sh --all
 # With --bounds, runs the contract of all algorithms with kernels that check their indices: ./run_tests.sh --bounds
 # With --plain, runs a part of that contract with kernels as plain Python: ./run_tests.sh --plain
-# With --flink, installs Flink first, so that its tests run, too: ./run_tests.sh --flink tests/algorithms/flink
+# With --engines, installs Flink, DuckDB and CORE's engine first, so that their tests run, too:
+# ./run_tests.sh --engines tests/algorithms/external
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
@@ -27,8 +28,8 @@ case "${1:-}" in
     export NUMBA_DISABLE_JIT=1
     set -- tests/contract/test_checks.py -k "test_contract and not (pair or local- or time-)" "${@:2}"
     ;;
-  --flink)
-    prepare_flink
+  --engines)
+    prepare_engines
     shift
     ;;
 esac

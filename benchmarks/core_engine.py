@@ -1,11 +1,11 @@
 """CORE here against the real engine (PyPI `pycer` 0.1.6), on the same streams, and whether their matches are the same.
 
-    CEPBENCH_CORE_PYTHON=/path/to/python3.13 python -m cepbench.benchmarks.core_engine [--events 200000]
+    python -m cepbench.benchmarks.core_engine [--events 200000]
 
-The interpreter has `pycer`; the engine runs in a process of its own. Both read all events at once. Of the engine the
-time is that of its process from the first event until all output is there, less that of a call without events. A query
-whose first type never comes shows what sending events from Python takes (the floor). The engine writes matches as text,
-`core` as rows.
+The engine is installed (docs/engines.md), and runs in a process of its own. Both read all events at once. Of the engine
+the time is that of its process from the first event until all output is there, less that of a call without events. A
+query whose first type never comes shows what sending events from Python takes (the floor). The engine writes matches as
+text, `core` as rows.
 """
 
 from __future__ import annotations

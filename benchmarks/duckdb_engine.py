@@ -1,6 +1,6 @@
 """Sequences, NOT, Kleene and detection on DuckDB beside other algorithms: processor time of one process, best of three.
 
-Run by hand, with the extra `duckdb`: python benchmarks/duckdb_engine.py [algorithm ...]
+Run by hand, where DuckDB is installed (docs/engines.md): python benchmarks/duckdb_engine.py [algorithm ...]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """SEQ(A, B, C) under skip-till-any-match on Flink and on SASE: seconds for the events of one window, and the ratio.
 
-Run by hand, with the extra `flink`: python benchmarks/flink.py [events ...]
+Run by hand, where Flink is installed (docs/engines.md): python benchmarks/flink.py [events ...]
 """
 
 from __future__ import annotations

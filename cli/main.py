@@ -15,6 +15,7 @@ import click
 from cepbench.cli.bench import advise, bench
 from cepbench.cli.capabilities import capabilities
 from cepbench.cli.compile import compile_command
+from cepbench.cli.engines import engines
 from cepbench.cli.generate import generate
 from cepbench.cli.import_command import import_command
 from cepbench.cli.interrupts import reported, reraised, terminable
@@ -39,6 +40,7 @@ COMMANDS = (
     capabilities,
     datasets,
     experiments,
+    engines,
     query,
     stream,
     bench,

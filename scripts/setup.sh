@@ -102,14 +102,9 @@ prepare_classes() {
   export SPARK_SUBMIT_OPTS="$options -XX:SharedArchiveFile=$archive${SPARK_SUBMIT_OPTS:+ $SPARK_SUBMIT_OPTS}"
 }
 
-# Installs the extra `flink`: 330 MB of jars.
-prepare_flink() {
-  if ! "$PYTHON" -c 'from importlib.metadata import version; version("apache-flink-libraries")' >/dev/null 2>&1; then
-    printf 'Installing Flink into %s (once) ...\n' "$VENV" >&2
-    quietly "$PYTHON" -m pip install --disable-pip-version-check --no-input \
-      --constraint "$ROOT/constraints.txt" --editable "$ROOT[flink]" ||
-      missing "Flink could not be installed (see above); it comes from your Python package index"
-  fi
+# Installs the engines that others wrote, as far as this machine can run them; `cepbench` says what another one lacks.
+prepare_engines() {
+  "$VENV/bin/cepbench" engines install >/dev/null || [ $? -eq 2 ]
 }
 
 # The major version of a Java executable: "17" for 17.0.15, "8" for 1.8.0_412; nothing when it does not run.

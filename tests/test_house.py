@@ -80,7 +80,7 @@ def test_cited_command_exists_with_its_options(line: str) -> None:
         assert (ROOT / words[0]).exists()
         if words[0] == "./run_tests.sh":
             return
-        words = ["cepbench", "run", *(word for word in words[1:] if word != "--flink")]
+        words = ["cepbench", "run", *words[1:]]
     if words[1].startswith("-"):
         return
     command = cepbench.get_command(CONTEXT, words[1])

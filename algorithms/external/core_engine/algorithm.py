@@ -13,11 +13,11 @@ from cepbench.queries.model import Query
 
 
 class CoreEngine(Algorithm):
-    """The engine of CORE, in C++, in a process with its own interpreter: an optional extra.
+    """The engine of CORE, in C++, in a process with its own interpreter (docs/engines.md).
 
-    `CEPBENCH_CORE_PYTHON` (or `python3.13`) is an interpreter that has `pycer`. The engine works offline: it receives
-    all events of a key at the end of the stream. `details.engine_seconds` are the seconds of its process, without its
-    start and the overhead of a call without events; throughput also includes the transport of events and matches.
+    The engine works offline: it receives all events of a key at the end of the stream. `details.engine_seconds` are the
+    seconds of its process, without its start and the overhead of a call without events; throughput also includes the
+    transport of events and matches.
 
     References
     ----------

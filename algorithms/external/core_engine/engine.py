@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -13,13 +12,13 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.external import packages
 from cepbench.events.errors import CepbenchError
 
-VARIABLE = "CEPBENCH_CORE_PYTHON"
 MAX_SECONDS = 3600.0
 PROGRAM = Path(__file__).with_name("program.py")
 REFUSED = "Failed to process client request"
@@ -30,19 +29,9 @@ class EngineFailed(CepbenchError):
     """The engine's process ended or rejected a query; the message contains its output."""
 
 
-@cache
 def missing() -> str | None:
     """Why the engine cannot run on this machine, in one line; None if it can."""
-    python = os.environ.get(VARIABLE) or shutil.which("python3.13")
-    reason = f"the engine of CORE is not available: let {VARIABLE} be a Python 3.13 that has pycer (pip install pycer)"
-    if python is None:
-        return reason
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            outcome = subprocess.run([python, "-c", "import pycer"], cwd=folder, capture_output=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return reason
-    return None if outcome.returncode == 0 else reason
+    return packages.missing(packages.CORE)
 
 
 class Engine:
@@ -60,15 +49,18 @@ class Engine:
 
     def __init__(self, limit: float = MAX_SECONDS) -> None:
         self.limit = limit
-        if (reason := missing()) is not None:
-            raise EngineFailed(reason)
+        state = packages.look_up(packages.CORE)
+        if not isinstance(state, packages.Installed):
+            raise EngineFailed(str(missing()))
         started = time.perf_counter()
         self.pid = os.getpid()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
-        python = os.environ.get(VARIABLE) or shutil.which("python3.13")
-        assert python is not None
         self._process = subprocess.Popen(
-            [python, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True
+            [str(state.python), str(PROGRAM)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
         )
         self._empty()
         self.start_seconds = time.perf_counter() - started
@@ -86,7 +78,7 @@ class Engine:
         """Runs `WHERE pattern WITHIN span` on events and returns what `program.measured` reports.
 
         `kinds` are the names and kinds of the columns after the first; the first column has the numbers of the events.
-        Raises `EngineFailed`.
+        Raises `EngineFailed` and `NotEnoughMemory`.
         """
         query = f"SELECT * FROM S\nWHERE {pattern}\nWITHIN {span}\nCONSUME BY NONE"
         attributes = [["id", "int"], *([name, kind] for name, kind in (kinds or {}).items())]
@@ -95,10 +87,11 @@ class Engine:
             "columns": [list(column) for column in columns],
         }  # fmt: skip
         if self._process.poll() is not None:
-            raise EngineFailed("the engine of CORE has ended")
+            raise EngineFailed("CORE's engine has ended")
         before = self._output()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        started = time.perf_counter()
         watchdog = threading.Timer(self.limit, self._process.kill)
         watchdog.start()
         try:
@@ -109,15 +102,13 @@ class Engine:
             line = ""
         finally:
             watchdog.cancel()
-        if not line and self._process.poll() is not None and self._process.returncode == -signal.SIGKILL:
-            raise EngineFailed(f"the engine of CORE did not answer within {self.limit:g} s, and was ended")
         if not line:
-            raise EngineFailed(f"the engine of CORE ended: {self._output()[-200:] or 'it printed nothing'}")
+            raise self._ended(time.perf_counter() - started >= self.limit)
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
-            raise EngineFailed(f"the engine of CORE refused a query: {answer['error']}")
+            raise _failure(f"refused a query: {answer['error']}")
         if REFUSED in self._output()[len(before) :]:
-            raise EngineFailed(f"the engine of CORE refused a query: {' '.join(query.split())}")
+            raise EngineFailed(f"CORE's engine refused a query: {' '.join(query.split())}")
         return answer
 
     def close(self) -> None:
@@ -133,10 +124,25 @@ class Engine:
         """Seconds of the process for a call without events."""
         return float(self.run("(T0 as v0)", "1 EVENTS", ["T0"], [], [[]])["process"])
 
+    def _ended(self, late: bool) -> CepbenchError:
+        """Why the process ended, which closed its output."""
+        status = self._process.wait()
+        if late:
+            return _failure(f"did not answer within {self.limit:g} s, and was ended")
+        if status == -signal.SIGKILL:
+            return _failure("was killed; perhaps the machine ran out of memory")
+        lines = self._output().strip().splitlines()
+        return _failure(f"ended: {lines[-1] if lines else f'status {status}'}")
+
     def _output(self) -> str:
         """Everything that the engine has printed."""
         self._log.seek(0)
         return self._log.read().decode(errors="replace")
+
+
+def _failure(text: str) -> CepbenchError:
+    lacks = "bad_alloc" in text or "MemoryError" in text
+    return (NotEnoughMemory if lacks else EngineFailed)(f"CORE's engine {text}")
 
 
 _engines: list[Engine] = []

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
-from functools import cache
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,14 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import NotEnoughMemory
+from cepbench.algorithms.external import packages
 from cepbench.events.errors import CepbenchError
 
 if TYPE_CHECKING:
     import duckdb
-
-EXTRA = "pip install -e '.[duckdb]'"
-OLDEST = (2, 0)
-"""The oldest version that was tried."""
 
 UNMAPPED = "failed to map segment from shared object"
 """The message of the loader of libraries where the address space is too small."""
@@ -33,17 +28,9 @@ class DuckDBFailed(CepbenchError):
     """DuckDB is missing, or did not execute a statement; the message has its reason."""
 
 
-@cache
 def missing() -> str | None:
     """Why DuckDB cannot run on this machine, in one line; None if it can."""
-    try:
-        version = metadata.version("duckdb")
-    except metadata.PackageNotFoundError:
-        return f"DuckDB is not available: it is not installed ({EXTRA})"
-    number = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-    if number < OLDEST:
-        return f"DuckDB is not available: version {version} is too old, it needs {'.'.join(map(str, OLDEST))} ({EXTRA})"
-    return None
+    return packages.missing(packages.DUCKDB)
 
 
 def rows_of_statement(sql: str, events: Mapping[str, NDArray[Any]]) -> pa.Table:
@@ -77,6 +64,7 @@ def current() -> duckdb.DuckDBPyConnection:
         reason = missing()
         if reason is not None:
             raise DuckDBFailed(reason)
+        packages.importable(packages.DUCKDB)
         try:
             import duckdb
 

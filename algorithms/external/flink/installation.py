@@ -8,14 +8,12 @@ import shutil
 import subprocess
 import tempfile
 from functools import cache
-from importlib import metadata, resources
-from importlib.util import find_spec
+from importlib import resources
 from pathlib import Path
 
+from cepbench.algorithms.external import packages
 from cepbench.events.errors import CepbenchError
 
-DISTRIBUTION = "apache-flink-libraries"
-EXTRA = "pip install -e '.[flink]'"
 NEEDED = (
     "flink-dist-*.jar",
     "flink-cep-*.jar",
@@ -39,28 +37,29 @@ class FlinkMissing(CepbenchError):
     """Flink cannot run on this machine; the message says what is missing."""
 
 
-@cache
 def missing() -> str | None:
     """Why Flink cannot run on this machine, in one line; None if it can."""
+    reason = packages.missing(packages.FLINK)
+    if reason is not None:
+        return reason
     if not jars():
-        return f"Flink is not available: its jars are not installed ({EXTRA})"
+        return packages.unavailable(packages.FLINK, "it lacks one of its jars")
     if tool("java") is None:
-        return "Flink is not available: there is no java on the PATH or in JAVA_HOME"
-    if not (_folder() / "cepbench" / "Server.class").is_file() and tool("javac") is None:
-        return "Flink is not available: there is no javac, the compiler of a JDK, on the PATH or in JAVA_HOME"
+        return packages.unavailable(packages.FLINK, "there is no java on the PATH or in JAVA_HOME")
+    if not _compiled(_folder()) and tool("javac") is None:
+        return packages.unavailable(
+            packages.FLINK, "there is no javac, the compiler of a JDK, on the PATH or in JAVA_HOME"
+        )
     return None
 
 
-@cache
 def jars() -> tuple[Path, ...]:
     """The jars of the class path; empty if one of them is missing."""
-    module = find_spec("pyflink")
-    folders = [Path(place) / "lib" for place in (module.submodule_search_locations or ())] if module is not None else []
-    for folder in folders:
-        matching = [sorted(folder.glob(pattern)) for pattern in NEEDED]
-        if all(matching):
-            return tuple(versions[-1] for versions in matching)
-    return ()
+    state = packages.look_up(packages.FLINK)
+    if not isinstance(state, packages.Installed):
+        return ()
+    matching = [sorted((state.site / "pyflink" / "lib").glob(pattern)) for pattern in NEEDED]
+    return tuple(versions[-1] for versions in matching) if all(matching) else ()
 
 
 def tool(name: str) -> str | None:
@@ -71,7 +70,8 @@ def tool(name: str) -> str | None:
 
 def version() -> str:
     """Flink's."""
-    return metadata.version(DISTRIBUTION)
+    state = packages.look_up(packages.FLINK)
+    return state.version if isinstance(state, packages.Installed) else "unknown"
 
 
 def classes() -> Path:
@@ -80,7 +80,7 @@ def classes() -> Path:
     if reason is not None:
         raise FlinkMissing(reason)
     folder = _folder()
-    if (folder / "cepbench" / "Server.class").is_file():
+    if _compiled(folder):
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def classes() -> Path:
             try:
                 target.replace(folder)
             except OSError:  # another process has compiled it meanwhile
-                if not (folder / "cepbench" / "Server.class").is_file():
+                if not _compiled(folder):
                     raise
     except OSError as error:
         raise FlinkMissing(f"Flink's program cannot be kept in {folder}: {error.strerror}") from None
@@ -130,11 +130,14 @@ def _sources() -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir(), key=lambda file: file.name)}
 
 
+def _compiled(folder: Path) -> bool:
+    return (folder / "cepbench" / "Server.class").is_file()
+
+
 @cache
 def _folder() -> Path:
     """The folder of the compiled program, which depends on its source and Flink's version."""
     digest = hashlib.sha256(version().encode())
     for name, text in _sources().items():
         digest.update(f"\n{name} {len(text)}\n".encode() + text)
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(home) / "cepbench" / "flink" / digest.hexdigest()[:16]
+    return packages.folder() / "flink-program" / digest.hexdigest()[:16]

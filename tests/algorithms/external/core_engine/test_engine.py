@@ -1,4 +1,4 @@
-"""The engine of CORE beside ours, where `CEPBENCH_CORE_PYTHON` is an interpreter that has `pycer`."""
+"""The engine of CORE beside ours, where it is installed."""
 
 from __future__ import annotations
 
