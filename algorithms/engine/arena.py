@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.lanes import mapped
+from cepbench.algorithms.growth import resized
 
 _Arrays = TypeVar("_Arrays", bound=tuple[Any, ...])
 
@@ -33,14 +34,14 @@ class Table(NamedTuple):
     axes
         The axes of items.
     fill
-        The value of unused entries.
+        The value of unused entries, if it is not 0.
     """
 
     arrays: tuple[str, ...]
     stop: str = ""
     first: str = ""
     axes: tuple[int, ...] = (-1,)
-    fill: int = 0
+    fill: int | None = None
 
 
 class Arena(Generic[_Arrays]):
@@ -65,14 +66,16 @@ class Arena(Generic[_Arrays]):
         for number, room in rooms.items():
             self.resize(number, room)
 
-    def run(self, kernel: Callable[[int], tuple[int, int]], clear: Callable[[int], None] = lambda full: None) -> None:
+    def run(
+        self, kernel: Callable[[int], tuple[int, int]], clear: Callable[[int], None] = lambda full: None, at: int = 0
+    ) -> None:
         """Calls a kernel until it ends.
 
         `kernel(at)` continues at `at`, and returns where it stops and the number of the full table, 0 at its end. Then
         `clear` drops what is no longer needed; numbers without a table are its own. The table is doubled if more than
         half of it is still in use, or if the kernel stops at the same place again.
         """
-        at = full = 0
+        full = 0
         while True:
             before = at, full
             at, full = kernel(at)
@@ -147,14 +150,10 @@ class Arena(Generic[_Arrays]):
 
 
 def _resized(array: NDArray[Any], more: int, table: Table, items: range) -> NDArray[Any]:
-    shape = list(array.shape)
+    copy = array
     for axis in table.axes:
-        shape[axis] += more
-    resized = np.full(shape, table.fill, array.dtype) if table.fill else np.zeros(shape, array.dtype)
+        copy = resized(copy, more, axis, table.fill)
     if table.first:
         numbers = np.arange(items.start, items.stop)
-        resized[..., numbers & (shape[-1] - 1)] = array[..., numbers & (array.shape[-1] - 1)]
-    else:
-        common = tuple(map(slice, map(min, shape, array.shape)))
-        resized[common] = array[common]
-    return resized
+        copy[..., numbers & (copy.shape[-1] - 1)] = array[..., numbers & (array.shape[-1] - 1)]
+    return copy

@@ -26,7 +26,7 @@ class LongestTrend(StackExecutor):
 
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Returns no rows. Raises `LongerMatch`."""
-        length = np.zeros(int(self.stacks.counts["events"][0]), np.int64)
+        length = np.zeros(self.kept[0], np.int64)
         longest = longest_trend(self.window.start(k), self.valid_ends(latest), self.tables, self.stacks, length)
         if longest > self.max_length:
             raise LongerMatch(

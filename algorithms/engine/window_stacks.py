@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.engine.arena import Arena, Table
 from cepbench.algorithms.engine.complete_matches import stand_ins
-from cepbench.algorithms.engine.growth import widened
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.stacks import (
     COMPLETE,
-    StackCountsRecord,
+    EVENTS,
+    POINTERS,
+    StackCountersRecord,
     Stacks,
     drop_before,
     push_events,
@@ -27,9 +29,17 @@ from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
 from cepbench.queries.compile import CompiledQuery, Part
 from cepbench.queries.records import records_of
-from cepbench.queries.tables import Tables, csr
+from cepbench.queries.tables import csr
 
 FIRST_EVENTS = 256
+
+STACK_TABLES: dict[int, Table] = {
+    EVENTS: Table(
+        ("time", "position", "place", "barrier", "below", "ints", "reals", "pointer_ptr", "waiting", "taken"),
+        stop="events",
+    ),
+    POINTERS: Table(("target", "floor"), stop="pointers"),
+}
 
 
 class StackExecutor(Executor):
@@ -41,7 +51,7 @@ class StackExecutor(Executor):
     def __init__(self, query: CompiledQuery, part: Part, window: Window, pointers: int) -> None:
         self.query, self.tables, self.window, self.pointers = query, part.tables, window, pointers
         self.negations = negations_of(part.negations, window, query.columns)
-        self.stacks = new_stacks(query, len(part.tables.start), part if pointers == COMPLETE else None)
+        self.arena = new_stacks(query, len(part.tables.start), part if pointers == COMPLETE else None)
         self.peak = Peak()
         self.low = 0
 
@@ -58,11 +68,13 @@ class StackExecutor(Executor):
             parts += self._close(int(time[done]), batch.negated[done])
             self.low = max(self.low, self.window.first_at(int(time[done])))
             last = int(np.searchsorted(time, self.window.end(self.low), side="left"))
-            while done < last:
-                oldest = self.window.start(self.low)
-                done = push_events(done, last, batch, place, self.tables, self.pointers, oldest, self.stacks)
-                if done < last:
-                    self.grow()
+            oldest = self.window.start(self.low)
+
+            def push(begin: int, last: int = last, oldest: int = oldest) -> tuple[int, int]:
+                return push_events(begin, last, batch, place, self.tables, self.pointers, oldest, self.stacks)
+
+            self.arena.run(push, self.before_growth, done)
+            done = last
         if events.watermark is not None:
             parts += self._close(events.watermark, self.negations.latest_of_one_key)
         return rows_of(self.query.index, parts)
@@ -71,9 +83,14 @@ class StackExecutor(Executor):
         parts = self._close(END, self.negations.latest_of_one_key)
         return rows_of(self.query.index, parts)
 
-    def grow(self) -> None:
-        """Makes room for more events or pointers."""
-        self.stacks = grown(self.stacks, self.tables)
+    @property
+    def stacks(self) -> Stacks:
+        """The stacks as kernels know them."""
+        return self.arena.arrays
+
+    def before_growth(self, full: int) -> None:
+        """Called before a table of the stacks is enlarged; does nothing by default."""
+        return
 
     def state(self) -> StateSize:
         """What is `held`, and events kept for negated sub-patterns; the largest since the last call."""
@@ -87,7 +104,7 @@ class StackExecutor(Executor):
     @property
     def kept(self) -> tuple[int, int]:
         """Events and pointers in the stacks."""
-        return int(self.stacks.counts["events"][0]), int(self.stacks.counts["pointers"][0])
+        return self.arena.used(EVENTS), self.arena.used(POINTERS)
 
     @property
     def kept_bytes(self) -> int:
@@ -107,7 +124,7 @@ class StackExecutor(Executor):
     def _close(self, now: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         """Rows of all windows that end by `now`."""
         parts: list[QueryRows] = []
-        while self.window.end(self.low) <= now and self.stacks.counts["events"][0] > 0:
+        while self.window.end(self.low) <= now and self.arena.used(EVENTS):
             parts += self.construct(self.low, latest)
             self.peak.note(self.held())
             self.low += 1
@@ -115,14 +132,14 @@ class StackExecutor(Executor):
         return parts
 
 
-def new_stacks(query: CompiledQuery, positions: int, part: Part | None = None) -> Stacks:
+def new_stacks(query: CompiledQuery, positions: int, part: Part | None = None) -> Arena[Stacks]:
     """Empty stacks of so many positions; for complete matches, of a part of the query."""
     alike_ptr, alike = (np.zeros(positions + 1, np.int64), np.zeros(0, np.int64)) if part is None else _alike(part)
 
     def column() -> NDArray[np.int64]:
         return np.zeros(FIRST_EVENTS, np.int64)
 
-    return Stacks(
+    stacks = Stacks(
         time=column(),
         position=column(),
         place=column(),
@@ -137,25 +154,14 @@ def new_stacks(query: CompiledQuery, positions: int, part: Part | None = None) -
         shown=np.full(positions, NONE, np.int64),
         waiting=column(),
         taken=np.zeros(FIRST_EVENTS, np.bool_),
-        counts=np.array([(0, 0, 0, 0, -1)], records_of(StackCountsRecord)),
+        counters=np.array([(0, 0, 0, 0, -1)], records_of(StackCountersRecord)),
         alike_ptr=alike_ptr,
         alike=alike,
     )
+    return Arena(stacks, STACK_TABLES)
 
 
 @lru_cache(maxsize=64)
 def _alike(part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The positions that stand in for each position of a part; executors of all keys have the same."""
     return csr(stand_ins(part.automaton))
-
-
-def grown(stacks: Stacks, tables: Tables) -> Stacks:
-    """The same stacks with twice the room for events, if the next one may not fit, else for pointers."""
-    bindings = int(np.diff(tables.binding_ptr).max(initial=0))
-    if stacks.counts["events"][0] + bindings >= len(stacks.time):
-        return widened(stacks, _PER_EVENT, len(stacks.time))
-    return widened(stacks, _PER_POINTER, len(stacks.target))
-
-
-_PER_EVENT = ("time", "position", "place", "barrier", "below", "ints", "reals", "pointer_ptr", "waiting", "taken")
-_PER_POINTER = ("target", "floor")

@@ -13,13 +13,14 @@ import numpy as np
 from cepbench.algorithms.base import NotEnoughMemory, StateSize
 from cepbench.algorithms.construction.cet.graph import CetGraph, window_bytes
 from cepbench.algorithms.construction.cet.kernels.baseline import (
+    WORDS,
     BaselineRecord,
     CompleteTrends,
     emit_trends,
     extend_trends,
 )
 from cepbench.algorithms.construction.cet.kernels.depth_first import Path, PlaceRecord, WorkRecord, search
-from cepbench.algorithms.engine.kernels.arrays import Codes
+from cepbench.algorithms.engine.arena import Arena, Table
 from cepbench.algorithms.engine.kernels.stacks import COMPLETE
 from cepbench.algorithms.engine.peak import Peak
 from cepbench.algorithms.engine.sinks import MatchSink, collected, match_sink
@@ -113,20 +114,21 @@ class Baseline(Detector):
         """Algorithm 3 over all vertices."""
         size = graph.vertices
         fixed = graph.bytes + 8 * size
-        progress = np.zeros(1, records_of(BaselineRecord))
-        stored = CompleteTrends(np.empty(FIRST_WORDS, np.int32), np.empty(FIRST_WORDS, np.int32), progress)
+        stored = _no_trends()
+        progress = stored.arrays.counters
         limit = (self.limit.bytes - fixed) // WORD
-        ended = False
-        while not ended:
-            ended = extend_trends(graph.tables, graph.stacks, limit, stored, self.work)
+
+        def extend(_: int) -> tuple[int, int]:
+            events, full = extend_trends(graph.tables, graph.stacks, limit, stored.arrays, self.work)
             trends = int(progress["most_trends"][0])
             kinds = {"events": size, "edges": 0, "trends": trends}
-            what = f"{trends} trends after {int(progress['events'][0]) + 1} of {size} events of a window"
+            what = f"{trends} trends after {events + 1} of {size} events of a window"
             self.limit.hold(fixed + WORD * int(progress["most_words"][0]), kinds, what)
-            if not ended:
-                stored = _grown(stored)
+            return events, full
+
+        stored.run(extend)
         sink = match_sink(graph.stacks.place[:size], summarised=self.summarised)
-        return self.collected(window, sink, lambda sink: emit_trends(stored, sink))
+        return self.collected(window, sink, lambda sink: emit_trends(stored.arrays, sink))
 
 
 class MemoryOptimized(Detector):
@@ -153,9 +155,7 @@ def new_path(size: int) -> Path:
     return Path(np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(1, records_of(PlaceRecord)))
 
 
-def _grown(stored: CompleteTrends) -> CompleteTrends:
-    """The same trends in arrays of twice the size."""
-    words = int(stored.progress["words"][0])
-    previous: Codes = np.empty(4 * words + 4, np.int32)
-    previous[:words] = stored.previous[:words]
-    return stored._replace(previous=previous, new=np.empty_like(previous))
+def _no_trends() -> Arena[CompleteTrends]:
+    previous, new = np.zeros(FIRST_WORDS, np.int32), np.zeros(FIRST_WORDS, np.int32)
+    trends = CompleteTrends(previous, new, np.zeros(1, records_of(BaselineRecord)))
+    return Arena(trends, {WORDS: Table(("previous", "new"), stop="words")})

@@ -35,10 +35,9 @@ class LimitedExecutor(StackExecutor):
         self.hold()
         return rows
 
-    def grow(self) -> None:
-        """Enlarges the stacks, if the limit is not exceeded yet. Raises `NotEnoughMemory`."""
+    def before_growth(self, full: int) -> None:
+        """Raises `NotEnoughMemory` if the limit is exceeded."""
         self.hold()
-        super().grow()
 
     def state(self) -> StateSize:
         """The peak since the last call, including the closing of windows."""

@@ -34,12 +34,12 @@ class CetGraph:
     @property
     def vertices(self) -> int:
         """Number of vertices."""
-        return int(self.stacks.counts["events"][0])
+        return int(self.stacks.counters["events"][0])
 
     @property
     def edges(self) -> int:
         """Number of edges."""
-        return int(self.stacks.counts["pointers"][0])
+        return int(self.stacks.counters["pointers"][0])
 
     @property
     def bytes(self) -> int:

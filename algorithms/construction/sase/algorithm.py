@@ -123,7 +123,7 @@ class SaseExecutor(StackExecutor):
 
     def construct(self, k: int, latest: NDArray[np.int64]) -> list[QueryRows]:
         start, ends_from, stacks = self.window.start(k), self.valid_ends(latest), self.stacks
-        events = int(stacks.counts["events"][0])
+        events = self.kept[0]
         lowest = int(np.searchsorted(stacks.time[:events], start))
         search = new_search(events, roles=self.paths)
         if self.paths:

@@ -20,14 +20,14 @@ from cepbench.algorithms.construction.sase.kernels.detection import (
     WrittenSpans,
     detect,
 )
+from cepbench.algorithms.engine.arena import Arena, Table
 from cepbench.algorithms.engine.batches import kernel_events
-from cepbench.algorithms.engine.growth import widened, wider
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints, readonly
 from cepbench.algorithms.engine.kernels.constants import ANY, LATEST, NEVER
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.sinks import Digested, OutputRecord, Written
-from cepbench.algorithms.engine.kernels.stacks import UNORDERED
-from cepbench.algorithms.engine.window_stacks import FIRST_EVENTS, grown, new_stacks
+from cepbench.algorithms.engine.kernels.stacks import EVENTS, UNORDERED, Stacks
+from cepbench.algorithms.engine.window_stacks import FIRST_EVENTS, new_stacks
 from cepbench.algorithms.rows import MatchDigests, MatchRows, QueryRows, Rows, rows_of
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END
@@ -50,6 +50,10 @@ PATH_BYTES = 24
 
 WAITING_BYTES = 40
 """Bytes of a match that waits for the end of its span, without 8 bytes per event."""
+
+SEARCH_TABLES = {EVENTS: Table(("path", "pointer", "candidate", "point", "term"))}
+OPERAND_TABLES = {EVENTS: Table(("path", "pointer", "candidate", "point", "term", "saved"))}
+"""They have the room of the stacks for events."""
 
 
 class SpanExecutor(Executor):
@@ -116,17 +120,31 @@ class Spans:
         self.counts = query.window is not None and query.window.counts_events
         self.late: Flags = np.diff(tables.trailing_ptr) > 0
         self.span = np.zeros(1, records_of(SpanRecord))
-        self.span["reach"], self.span["counts"], self.span["pointers"] = self.reach, self.counts, ANY
+        self.span["reach"], self.span["counts"], self.span["pointers"] = (
+            self.reach,
+            self.counts,
+            UNORDERED if len(kleene) else ANY,
+        )
         self.span["event_bytes"] = 8 * (7 + len(query.ints) + len(query.reals) + digests)
-        self.stacks = new_stacks(query, len(tables.start))
-        self.point = np.zeros(FIRST_EVENTS, np.int64)
-        self.term = np.zeros(FIRST_EVENTS if digests else 0, np.uint64)
-        self.search: Search | OperandSearch = new_search(FIRST_EVENTS)
+        self.arena = new_stacks(query, len(tables.start))
+        search: Search | OperandSearch
+        search, tables_of_search = new_search(FIRST_EVENTS, spans=True), SEARCH_TABLES
         if len(kleene):
-            self.search, self.span["pointers"] = _operand_search(FIRST_EVENTS, kleene), UNORDERED
+            search, tables_of_search = _operand_search(FIRST_EVENTS, kleene), OPERAND_TABLES
+        self.searching = Arena[Search | OperandSearch](search, tables_of_search)
         self.waiting, self.ends = _no_matches(), np.zeros(0, np.int64)
         self.most_waiting = StateSize()
         self.constructed, self.seconds = 0, 0.0
+
+    @property
+    def stacks(self) -> Stacks:
+        """The stacks as kernels know them."""
+        return self.arena.arrays
+
+    @property
+    def search(self) -> Search | OperandSearch:
+        """The search as kernels know it."""
+        return self.searching.arrays
 
     @property
     def updates(self) -> int:
@@ -148,25 +166,22 @@ class Spans:
         points = int(self.span["seen"][0]) + np.arange(number) if self.counts else events.time
         events = self.negated.follow(events, points)
         rows: list[QueryRows] = []
-        done = 0
-        while True:
+
+        def detect_on(begin: int) -> tuple[int, int]:
+            self.searching.reserve(EVENTS, self.arena.room(EVENTS))
             sink = self._sink()
             started = perf_counter()
-            done = detect(done, events, places, self.span, self.tables, self.stacks, self.point, self.search, sink)
+            stopped = detect(begin, events, places, self.span, self.tables, self.stacks, self.search, sink)
             self.seconds += perf_counter() - started
-            written = self._rows(sink)
-            rows += written
-            if self.search.progress["root"][0] < self.stacks.counts["events"][0]:
-                continue
-            if done == number:
-                break
-            if not written:
-                self._grow()
+            rows.extend(self._rows(sink))
+            return stopped
+
+        self.arena.run(detect_on)
         self.span["seen"] += number
         latest = int(events.time[-1]) if number else 0
         self.now = int(self.span["seen"][0]) if self.counts else max(self.now, latest, watermark or 0)
         if watermark is not None:
-            points = self.point[: self.stacks.counts["events"][0]]
+            points = self.search.point[: self.arena.used(EVENTS)]
             self.span["lowest"] = np.searchsorted(points, self.now - self.reach)
         return rows + self._decided(self.now) if self.negated.times else rows
 
@@ -178,8 +193,8 @@ class Spans:
         """Events in the stacks and pointers between them, waiting matches, and the longest match; the largest of each
         since the last call.
         """
-        span, counts = self.span[0], self.stacks.counts[0]
-        lowest, stop = int(span["lowest"]), int(counts["events"])
+        span = self.span[0]
+        lowest, stop = int(span["lowest"]), self.arena.used(EVENTS)
         events, pointers = stop - lowest, int(self.stacks.pointer_ptr[stop] - self.stacks.pointer_ptr[lowest])
         size = events * int(span["event_bytes"]) + POINTER_BYTES * pointers
         if span["most_bytes"] > size:
@@ -197,7 +212,7 @@ class Spans:
     def _sink(self) -> SpanSink:
         sink = _shared_sink(self.digests, len(self.search.path))
         if isinstance(sink, DigestedSpans):
-            return sink._replace(digested=sink.digested._replace(term=self.term))
+            return sink._replace(digested=sink.digested._replace(term=self.search.term))
         return sink._replace(rows=sink.rows._replace(place=self.stacks.place))
 
     def _rows(self, sink: SpanSink) -> list[QueryRows]:
@@ -218,7 +233,7 @@ class Spans:
         times = self.stacks.time[sink.ends[:number]]
         ends = self.stacks.position[last]
         late = self.late[ends]
-        begin = np.where(late, self.point[first], self.point[last] - self.reach)
+        begin = np.where(late, self.search.point[first], self.search.point[last] - self.reach)
         rows = MatchRows(begin, offsets, sink.rows.positions[: offsets[-1]].copy(), times)
         if not late.any():
             return [rows]
@@ -237,18 +252,6 @@ class Spans:
             self.waiting, self.ends = self.waiting.take(np.flatnonzero(valid & waits)), self.ends[valid & waits]
         self.negated.forget(now - self.reach)
         return rows
-
-    def _grow(self) -> None:
-        """Makes room for more events or pointers."""
-        room = len(self.point)
-        self.stacks = grown(self.stacks, self.tables)
-        more = len(self.stacks.time) - room
-        if more:
-            self.point = wider(self.point, more)
-            self.term = wider(self.term, more if self.digests else 0)
-            self.search = widened(self.search, ("path", "pointer", "candidate"), more)
-            if isinstance(self.search, OperandSearch):
-                self.search = widened(self.search, ("saved",), more)
 
 
 class Negated:
@@ -340,17 +343,20 @@ def _no_matches() -> MatchRows:
     return MatchRows(nothing, np.zeros(1, np.int64), nothing, np.zeros((0, 2), np.int64))
 
 
-def new_search(room: int, *, roles: bool = False) -> Search:
-    """A search of trends of up to `room` events, with roles of so many if they are used."""
-    path, pointer, candidate, role = (np.zeros(size, np.int64) for size in (room, room, room, room if roles else 0))
-    return Search(path, pointer, candidate, role, np.zeros(1, records_of(ProgressRecord)))
+def new_search(room: int, *, roles: bool = False, spans: bool = False) -> Search:
+    """A search of trends of up to `room` events, with the roles of so many, or with their places in spans."""
+    sizes = room, room, room, room * roles, room * spans
+    path, pointer, candidate, role, point = (np.zeros(size, np.int64) for size in sizes)
+    term = np.zeros(room * spans, np.uint64)
+    return Search(path, pointer, candidate, role, point, term, np.zeros(1, records_of(ProgressRecord)))
 
 
 def _operand_search(room: int, kleene: Flags) -> OperandSearch:
-    path, pointer, candidate, saved = (np.zeros(room, np.int64) for _ in range(4))
+    path, pointer, candidate, saved, point = (np.zeros(room, np.int64) for _ in range(5))
+    oldest, term = np.full(len(kleene), LATEST, np.int64), np.zeros(room, np.uint64)
     progress = np.zeros(1, records_of(ProgressRecord))
     progress["missing"] = len(kleene)
-    return OperandSearch(path, pointer, candidate, saved, np.full(len(kleene), LATEST, np.int64), kleene, progress)
+    return OperandSearch(path, pointer, candidate, saved, point, term, oldest, kleene, progress)
 
 
 @cache

@@ -17,7 +17,7 @@ def longest_trend(earliest: int, ends_from: Ints, tables: Tables, stacks: Stacks
     END events before this time are invalid. O(V) plus the pairs of events that follow one another.
     """
     longest = 0
-    for v in range(stacks.counts[0].events):
+    for v in range(stacks.counters[0].events):
         length[v] = 0
         if stacks.time[v] < earliest:
             continue

@@ -25,11 +25,14 @@ ALONE = -2
 COMPLETE, UNORDERED = 3, 4
 """Besides the semantics, kinds of pointers: for complete matches; and to all earlier events, of the same time too."""
 
+EVENTS, POINTERS = 1, 2
+"""The tables of the stacks (`engine.arena`)."""
+
 FROM_START, TO_END = 1, 2
 """Marks of events: a path leads from a START event to it, and from it to an END event."""
 
 
-class StackCountsRecord:
+class StackCountersRecord:
     """Numbers of events and pointers; of events `waiting` for a successor, and of those `shown`, i.e. from before the
     current time, which is `now`.
     """
@@ -42,7 +45,7 @@ class StackCountsRecord:
 
 
 class Stacks(NamedTuple):
-    """The events of a key in time order, in all stacks. `counts[1]`: `StackCountsRecord`.
+    """The events of a key in time order, in all stacks. `counters[1]`: `StackCountersRecord`.
 
     - `time[V]`, `position[V]`, `place[V]` (position in the input), `barrier[V]` (latest START of a leading negation),
       `below[V]` (the next event down the same stack), `ints[I, V]`, `reals[F, V]`.
@@ -69,7 +72,7 @@ class Stacks(NamedTuple):
     shown: Ints
     waiting: Ints
     taken: Flags
-    counts: Records
+    counters: Records
     alike_ptr: Ints
     alike: Ints
 
@@ -78,13 +81,13 @@ class Stacks(NamedTuple):
 def push_events(
     first: int, last: int, events: KernelEvents, place: Ints, tables: Tables, semantics: int, oldest: int,
     stacks: Stacks,
-) -> int:  # fmt: skip
-    """Pushes events first..last-1; returns the next event: less than `last` when `stacks` is out of room.
+) -> tuple[int, int]:  # fmt: skip
+    """Pushes events first..last-1; returns the next event, and the table that is full, or 0.
 
     Events before `oldest` are in no open window. O(n) per event with predicates, O(l) without; O(V + E) for complete
     matches, with V events and E pointers.
     """
-    count = stacks.counts[0]
+    count = stacks.counters[0]
     most = 0
     for p in range(len(stacks.top)):
         most = max(most, tables.enter_ptr[p + 1] - tables.enter_ptr[p])
@@ -95,20 +98,22 @@ def push_events(
             count.now = events.time[i]
         bindings = tables.binding_ptr[events.kind[i] + 1] - tables.binding_ptr[events.kind[i]]
         needed = bindings * most * (1 if one_each else count.events + bindings)
-        if count.events + bindings >= len(stacks.time) or count.pointers + needed > len(stacks.target):
-            return i
+        if count.events + bindings >= len(stacks.time):
+            return i, EVENTS
+        if count.pointers + needed > len(stacks.target):
+            return i, POINTERS
         for b in range(tables.binding_ptr[events.kind[i]], tables.binding_ptr[events.kind[i] + 1]):
             p = tables.binding[b]
             if fits(tables.local[p], i, events):
                 _push(i, p, place[i], events, tables, semantics, oldest, stacks)
-    return last
+    return last, 0
 
 
 @inlined
 def _push(
     i: int, p: int, place: int, events: KernelEvents, tables: Tables, semantics: int, oldest: int, stacks: Stacks
 ) -> None:
-    count = stacks.counts[0]
+    count = stacks.counters[0]
     v = count.events
     before = count.pointers
     if semantics == COMPLETE:
@@ -140,9 +145,9 @@ def _push(
 
 @inlined
 def _point(target: int, floor: int, stacks: Stacks) -> None:
-    at = stacks.counts[0].pointers
+    at = stacks.counters[0].pointers
     stacks.target[at], stacks.floor[at] = target, floor
-    stacks.counts[0].pointers = at + 1
+    stacks.counters[0].pointers = at + 1
 
 
 @inlined
@@ -166,7 +171,7 @@ def _point_without_detour(i: int, p: int, oldest: int, events: KernelEvents, tab
     A longer way may end at a position that stands in for p.
     """
     others = stacks.alike_ptr[p] + 1  # itself is the first
-    for v in range(stacks.counts[0].events - 1, -1, -1):
+    for v in range(stacks.counters[0].events - 1, -1, -1):
         if stacks.time[v] >= events.time[i]:
             continue
         reached = stacks.taken[v]
@@ -203,7 +208,7 @@ def _is_continued(v: int, marks: Ints, stacks: Stacks) -> bool:
     w, p = v, stacks.position[v]
     while w > 0 and stacks.place[w - 1] == stacks.place[v]:
         w -= 1
-    while w < stacks.counts[0].events and stacks.place[w] == stacks.place[v]:
+    while w < stacks.counters[0].events and stacks.place[w] == stacks.place[v]:
         for k in range(stacks.alike_ptr[p], stacks.alike_ptr[p + 1]):
             if stacks.alike[k] == stacks.position[w]:
                 for at in range(stacks.pointer_ptr[w], stacks.pointer_ptr[w + 1]):
@@ -232,7 +237,7 @@ def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> 
 
     O(V + E) for V events and E pairs.
     """
-    size = stacks.counts[0].events
+    size = stacks.counters[0].events
     for v in range(size):
         number[v] = 0
         if stacks.time[v] < earliest:
@@ -270,7 +275,7 @@ def number_live(earliest: int, tables: Tables, stacks: Stacks, number: Ints) -> 
 @inner
 def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: Tables, stacks: Stacks) -> None:
     """Pointers over transition e to events that have no earlier successor (Definition 2.7)."""
-    for w in range(stacks.counts[0].shown):
+    for w in range(stacks.counters[0].shown):
         u = stacks.waiting[w]
         if stacks.position[u] != tables.source[e] or stacks.time[u] < floor:
             continue
@@ -282,7 +287,7 @@ def _point_to_waiting(i: int, e: int, floor: int, events: KernelEvents, tables: 
 @inlined
 def _show(semantics: int, stacks: Stacks) -> None:
     """Ends a time stamp: its events may now precede others."""
-    count = stacks.counts[0]
+    count = stacks.counters[0]
     for p in range(len(stacks.top)):
         stacks.shown[p] = stacks.top[p]
     kept = 0
@@ -299,7 +304,7 @@ def _show(semantics: int, stacks: Stacks) -> None:
 @kernel
 def drop_before(oldest: int, stacks: Stacks) -> int:
     """Forgets events before time `oldest` and renumbers the rest; returns how many were dropped."""
-    gone = int(np.searchsorted(stacks.time[: stacks.counts[0].events], oldest))
+    gone = int(np.searchsorted(stacks.time[: stacks.counters[0].events], oldest))
     if gone > 0:
         drop_first(gone, stacks)
     return gone
@@ -308,7 +313,7 @@ def drop_before(oldest: int, stacks: Stacks) -> int:
 @kernel
 def drop_first(gone: int, stacks: Stacks) -> None:
     """Forgets the first events and renumbers the rest. O(V + E)."""
-    count = stacks.counts[0]
+    count = stacks.counters[0]
     size = count.events
     removed = stacks.pointer_ptr[gone]
     for v in range(gone, size):

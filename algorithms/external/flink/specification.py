@@ -7,6 +7,7 @@ from itertools import count
 
 import numpy as np
 
+from cepbench.algorithms.engine.kernels.constants import SEMANTICS
 from cepbench.algorithms.external.flink.orders import orders, unsupported_detection
 from cepbench.events.windows import Window
 from cepbench.queries.analysis import analyse
@@ -24,7 +25,6 @@ from cepbench.queries.model import (
     Plus,
     Query,
     Repeat,
-    Semantics,
     Seq,
     Star,
     children,
@@ -32,8 +32,8 @@ from cepbench.queries.model import (
 from cepbench.queries.resolve import nullable
 from cepbench.queries.tables import Ints, Predicates, Weights
 
-ANY, NEXT, CONTIGUOUS, STRICT, SPAN = range(5)
-SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
+STRICT, SPAN = 3, 4
+"""Besides the semantics: Flink's own strict contiguity, and detection (`java/Spec.java`)."""
 
 MAX_OPTIONAL = 100
 """Maximum number of optional parts of a pattern: on 500 nested ones the stack of Flink's compiler overflowed."""

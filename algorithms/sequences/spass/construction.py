@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Executor, StateSize
+from cepbench.algorithms.engine.arena import Arena, Table
 from cepbench.algorithms.engine.batches import aggregate_rows, kernel_events
 from cepbench.algorithms.engine.flattening import is_kleene
-from cepbench.algorithms.engine.growth import widened
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.cells import Cells, cell_bytes, empty_cells
 from cepbench.algorithms.engine.kernels.events import RowCells
@@ -40,6 +40,11 @@ FIRST_EVENTS = 256
 
 FIRST_ROWS = 16
 
+EVENTS, ROWS, NUMBERS = 1, 2, 3
+"""Tables of live events, and of the rows of all stores and the numbers of their events."""
+ARRIVED_TABLES: dict[int, Table] = {EVENTS: Table(("time", "window", "ints", "reals", "barrier"), stop="stored")}
+STORE_TABLES: dict[int, Table] = {ROWS: Table(("last", "bucket")), NUMBERS: Table(("events",))}
+
 
 @dataclass(eq=False)
 class Sums:
@@ -61,8 +66,8 @@ class SharedConstruction(Executor):
         self.window, self.points = window, Points(window)
         self.tables = plan.tables[window]
         columns = self.tables.columns
-        self.arrived = no_events(len(columns.ints), len(columns.reals), self.tables.gaps)
-        self.stores = no_rows(self.tables.width)
+        self.arrived = Arena(no_events(len(columns.ints), len(columns.reals), self.tables.gaps), ARRIVED_TABLES)
+        self.stores = Arena(no_rows(self.tables.width), STORE_TABLES)
         self.sums = {
             query.index: Sums(query, empty_cells(window.overlap, query.layout, query.arithmetic)) for query in queries
         }
@@ -104,12 +109,12 @@ class SharedConstruction(Executor):
 
     def load(self) -> None:
         """Calls the kernels once without rows, since a warm-up on few events may construct nothing."""
+        arrived, stores = self.arrived.arrays, self.stores.arrays
         for shared, walk in self.shared[:1]:
-            count_instances(0, shared.parts, self.arrived, self.stores, walk)
-            construct(0, shared.store, shared.parts, self.arrived, self.stores, walk)
+            count_instances(0, shared.parts, arrived, stores, walk)
+            construct(0, shared.store, shared.parts, arrived, stores, walk)
         for joined, walk in self.joined[:1]:
-            buckets = self.sums[joined.query].buckets
-            join(0, joined.parts, joined.channels, self.arrived, self.stores, walk, buckets)
+            join(0, joined.parts, joined.counted, arrived, stores, walk, self.sums[joined.query].buckets)
 
     def _arriving(self, events: EventBatch, points: NDArray[np.int64]) -> Arriving:
         read = kernel_events(self.tables.columns, events)
@@ -121,35 +126,37 @@ class SharedConstruction(Executor):
         """Processes events of the lowest open window: stores them, constructs what they end, and aggregates it."""
         symbols = self.tables.symbols
         kinds = np.bincount(batch.kind[start:stop], minlength=len(symbols.symbol_ptr) - 1)
-        arriving = np.zeros_like(self.stores.size)
+        arriving = np.zeros_like(self.tables.width)
         arriving[symbols.symbol] = np.repeat(kinds, np.diff(symbols.symbol_ptr)) * symbols.stored[symbols.symbol]
-        self.arrived = with_events(self.arrived, stop - start)
-        self.stores = with_rows(self.stores, arriving)
-        before = self.stores.size.copy()
-        arrive(batch, start, stop, self.window.overlap, symbols, self.arrived, self.stores)
+        self.arrived.reserve(EVENTS, self.arrived.used(EVENTS) + stop - start)
+        reserve_rows(self.stores, arriving)
+        before = self.stores.arrays.size.copy()
+        arrive(batch, start, stop, self.window.overlap, symbols, self.arrived.arrays, self.stores.arrays)
         self._construct(before)
-        fresh = (self.stores.size > before).tolist()
+        arrived, stores = self.arrived.arrays, self.stores.arrays
+        fresh = (stores.size > before).tolist()
         for joined, walk in self.joined:
             if fresh[joined.last]:
                 sums, new = self.sums[joined.query], before[joined.last]
-                number = join(new, joined.parts, joined.channels, self.arrived, self.stores, walk, sums.buckets)
+                number = join(new, joined.parts, joined.counted, arrived, stores, walk, sums.buckets)
                 if number:
-                    sums.top = int(self.arrived.window[self.arrived.counters[0]["stored"] - 1])
+                    sums.top = int(arrived.window[self.arrived.used(EVENTS) - 1])
                     self.counted["joined"] += number
         self.peak.note(self._state())
 
     def _construct(self, before: NDArray[np.int64]) -> None:
         """Constructs the instances of shared sub-sequences that end in a row added since `before`."""
         numbers = np.zeros_like(before)
-        fresh = (self.stores.size > before).tolist()
+        arrived, stores = self.arrived.arrays, self.stores.arrays
+        fresh = (stores.size > before).tolist()
         for shared, walk in self.shared:
             if fresh[shared.last]:
                 new = before[shared.last]
-                numbers[shared.store] = count_instances(new, shared.parts, self.arrived, self.stores, walk)
-        self.stores = with_rows(self.stores, numbers)
+                numbers[shared.store] = count_instances(new, shared.parts, arrived, stores, walk)
+        reserve_rows(self.stores, numbers)
         for shared, walk in self.shared:
             if numbers[shared.store]:
-                construct(before[shared.last], shared.store, shared.parts, self.arrived, self.stores, walk)
+                construct(before[shared.last], shared.store, shared.parts, arrived, self.stores.arrays, walk)
         self.counted["constructed"] += int(numbers.sum())
 
     def _advance(self, point: int) -> Rows:
@@ -160,7 +167,7 @@ class SharedConstruction(Executor):
         closed = {index: self._close(sums, high) for index, sums in self.sums.items()}
         rows: Rows = {index: query_rows for index, query_rows in closed.items() if query_rows is not None}
         self.low = high
-        expire(high, self.arrived, self.stores)
+        expire(high, self.arrived.arrays, self.stores.arrays)
         return rows
 
     def _close(self, sums: Sums, high: int) -> AggregateRows | None:
@@ -175,11 +182,11 @@ class SharedConstruction(Executor):
         return aggregate_rows(rows.window[:size].copy(), rows.cells, size) if size else None
 
     def _state(self) -> StateSize:
-        events = int(self.arrived.counters[0]["stored"])
-        partial = sum(int(self.stores.size[shared.store]) for shared, _ in self.shared)
+        events, stores = self.arrived.used(EVENTS), self.stores.arrays
+        partial = sum(int(stores.size[shared.store]) for shared, _ in self.shared)
         columns = self.tables.columns
         attributes = 2 + len(columns.ints) + len(columns.reals) + self.tables.gaps
-        rows = int((self.stores.size * (self.stores.width + 2)).sum())
+        rows = int((stores.size * (stores.width + 2)).sum())
         live = (s for s in self.sums.values() if s.top >= self.low)
         sums = sum((s.top - self.low + 1) * cell_bytes(s.query.parts[0].tables) for s in live)
         return StateSize(8 * (events * attributes + rows) + sums, {"events": events, "partial matches": partial})
@@ -213,41 +220,20 @@ def no_rows(width: NDArray[np.int64]) -> Stores:
     return Stores(room, room.copy(), width, room.copy(), room.copy(), nothing, nothing.copy(), nothing.copy())
 
 
-def with_events(arrived: Arrived, number: int) -> Arrived:
-    """Space for `number` events; if there is not enough, at least twice the space."""
-    size = int(arrived.counters[0]["stored"])
-    if size + number <= len(arrived.time):
-        return arrived
-    room = len(arrived.time)
-    return widened(arrived, ("time", "window", "ints", "reals", "barrier"), max(size + number - room, room))
-
-
-def with_rows(stores: Stores, number: NDArray[np.int64]) -> Stores:
-    """Space for `number[s]` rows in each store.
+def reserve_rows(stores: Arena[Stores], number: NDArray[np.int64]) -> None:
+    """Space for `number[s]` more rows in each store.
 
     If one store is full, all of them get twice the space that they need; otherwise all rows would move whenever another
     one grows. Unused space costs no memory.
     """
-    needed = stores.size + number
-    if not (needed > stores.room).any():
-        return stores
-    room = np.maximum(stores.room, np.maximum(2 * needed, FIRST_ROWS))
-    values = room * stores.width
-    grown = Stores(
-        np.cumsum(room) - room,
-        np.cumsum(values) - values,
-        stores.width,
-        room,
-        stores.size,
-        np.zeros(int(room.sum()), np.int64),
-        np.zeros(int(room.sum()), np.int64),
-        np.zeros(int(values.sum()), np.int64),
-    )
-    for s in np.flatnonzero(stores.size).tolist():
-        size, width = int(stores.size[s]), int(stores.width[s])
-        old, new = int(stores.begin[s]), int(grown.begin[s])
-        grown.last[new : new + size] = stores.last[old : old + size]
-        grown.bucket[new : new + size] = stores.bucket[old : old + size]
-        old, new, size = int(stores.cells[s]), int(grown.cells[s]), size * width
-        grown.events[new : new + size] = stores.events[old : old + size]
-    return grown
+    rows = stores.arrays
+    needed = rows.size + number
+    if not (needed > rows.room).any():
+        return
+    rows.room[:] = np.maximum(rows.room, np.maximum(2 * needed, FIRST_ROWS))
+    for table, places, width in ((ROWS, rows.begin, 1), (NUMBERS, rows.cells, rows.width)):
+        room = rows.room * width
+        stores.reserve(table, int(room.sum()))
+        begins = np.cumsum(room) - room
+        stores.rearrange(table, places, begins, rows.size * width)
+        places[:] = begins

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.engine.event_sequence import Sequence, Symbol
+from cepbench.algorithms.sequences.channels import Member
 from cepbench.algorithms.sequences.plan import Candidate
 from cepbench.algorithms.sequences.spass.kernels.arrival import SymbolTables
-from cepbench.algorithms.sequences.spass.kernels.construction import NO_GAP, CountedChannels, CountedEvents, Parts
+from cepbench.algorithms.sequences.spass.kernels.construction import NO_GAP, CountedEvents, Parts
 from cepbench.events.schema import Schema
-from cepbench.queries.aggregates import Column
 from cepbench.queries.columns import ColumnSet
-from cepbench.queries.compile import Workload
-from cepbench.queries.tables import Columns, Weights, csr, flag_rows
+from cepbench.queries.compile import CompiledQuery, Workload
+from cepbench.queries.tables import Columns, csr, flag_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Joined:
 
     query: int
     parts: Parts
-    channels: CountedChannels
+    counted: CountedEvents
 
     @cached_property
     def last(self) -> int:
@@ -85,7 +85,7 @@ def tables_of(
     for i, sequence in zip(members, chosen, strict=True):
         before = [NO_GAP, *(gaps.get(negated, NO_GAP) for negated in sequence.negated)]
         parts = _parts([number[symbol] for symbol in sequence.symbols], cuts.get(i, {}), width, before)
-        joined.append(Joined(sequence.query, parts, _channels(workload, sequence, parts, columns)))
+        joined.append(Joined(sequence.query, parts, _counted(workload[sequence.query], sequence, parts, columns)))
     symbols = _symbol_tables(number, stored, gaps, workload.schema, columns)
     return SetTables(
         columns.whole,
@@ -121,18 +121,12 @@ def _symbol_tables(
     return SymbolTables(symbol_ptr, symbols, local, np.arange(len(number)) < stored, negates_ptr, negates)
 
 
-def _channels(workload: Workload, sequence: Sequence, parts: Parts, columns: Columns) -> CountedChannels:
-    query = workload[sequence.query]
-    tables = query.parts[0].tables
-    place = [(u, j) for u, size in enumerate(np.diff(parts.offset).tolist()) for j in range(size)]
-
-    def bound(weights: Weights, attributes: tuple[Column, ...]) -> CountedEvents:
-        counting = [np.flatnonzero(row[list(sequence.positions)]).tolist() for row in weights.bound]
-        ptr, items = csr(counting)
-        column = [columns.index(attributes[c]) if c >= 0 else -1 for c in weights.column.tolist()]
-        part, within = (np.array([place[i][axis] for i in items.tolist()], np.int64) for axis in (0, 1))
-        return CountedEvents(ptr, part, within, np.array(column, np.int64))
-
-    return CountedChannels(
-        bound(tables.ring, query.ints), bound(tables.real, query.reals), bound(tables.least, query.ints)
-    )
+def _counted(query: CompiledQuery, sequence: Sequence, parts: Parts, columns: Columns) -> CountedEvents:
+    member = Member(query, query.parts[0])
+    places = [(u, j) for u, size in enumerate(np.diff(parts.offset).tolist()) for j in range(size)]
+    lists = ([place for place, p in zip(places, sequence.positions, strict=True) if bound[p]] for bound in member.bound)
+    ptr, items = csr(lists, 2)
+    part, within = np.ascontiguousarray(items.T)
+    weights = (channel.column for channel in member.channels)
+    column = [-1 if weight is None else columns.index(weight) for weight in weights]
+    return CountedEvents(ptr, part, within, np.array(column, np.int64))

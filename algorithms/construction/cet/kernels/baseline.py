@@ -12,6 +12,9 @@ from cepbench.algorithms.engine.kernels.stacks import Stacks
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Tables
 
+WORDS = 1
+"""The table of words (`engine.arena`)."""
+
 
 class BaselineRecord:
     """Events so far, and words of their complete trends; the most words and trends together; the next word to emit."""
@@ -27,39 +30,40 @@ class CompleteTrends(NamedTuple):
     """Trends as records of int32 words: length, then vertices in time order.
 
     `previous`: the complete trends of the events so far; `new`: space for those with the next event, including
-    incomplete ones. `progress[1]`: `BaselineRecord`.
+    incomplete ones. `counters[1]`: `BaselineRecord`.
     """
 
     previous: Codes
     new: Codes
-    progress: Records
+    counters: Records
 
 
 @kernel
-def extend_trends(tables: Tables, stacks: Stacks, limit: int, trends: CompleteTrends, work: Records) -> bool:
-    """Adds all vertices in turn. False if the space runs out, or if trends exceed `limit` words after an event.
+def extend_trends(tables: Tables, stacks: Stacks, limit: int, trends: CompleteTrends, work: Records) -> tuple[int, int]:
+    """Adds all vertices in turn. Returns their number so far, and WORDS if the space runs out, or if trends exceed
+    `limit` words after an event; otherwise 0.
 
     O(y l r) per event for y trends of length l and r predicates, and O(y^2 l) to eliminate incomplete trends. `work`
     counts tests of adjacency and new trends.
     """
-    progress, previous, new = trends.progress[0], trends.previous, trends.new
-    while progress.events < stacks.counts[0].events:
-        if 2 * progress.words + 2 > min(len(previous), len(new)):
-            return False
+    progress, previous, new = trends.counters[0], trends.previous, trends.new
+    while progress.events < stacks.counters[0].events:
+        if 2 * progress.words + 2 > len(new):
+            return progress.events, WORDS
         size, number = _extend_all(progress.events, tables, stacks, trends, work)
         progress.most_words = max(progress.most_words, progress.words + size)
         progress.most_trends = max(progress.most_trends, number)
         if progress.words + size > limit:
-            return False
+            return progress.events, WORDS
         progress.words = _eliminate_incomplete(size, previous, new)
         progress.events += 1
-    return True
+    return progress.events, 0
 
 
 @inner
 def _extend_all(v: int, tables: Tables, stacks: Stacks, trends: CompleteTrends, work: Records) -> tuple[int, int]:
     """Applies the three cases to vertex v and every trend; returns the number of words and trends in `new`."""
-    previous, new, words = trends.previous, trends.new, trends.progress[0].words
+    previous, new, words = trends.previous, trends.new, trends.counters[0].words
     size, number, here = 0, 0, 0
     if words == 0:
         new[0], new[1] = 1, v
@@ -137,7 +141,7 @@ def _contains(container: int, part: int, new: Codes) -> bool:
 @kernel
 def emit_trends(trends: CompleteTrends, sink: Sink) -> bool:
     """Hands over all trends; False when the sink is full: call again to continue. O(l) per trend."""
-    progress, previous = trends.progress[0], trends.previous
+    progress, previous = trends.counters[0], trends.previous
     while progress.cursor < progress.words:
         first = progress.cursor + 1
         length = previous[first - 1]

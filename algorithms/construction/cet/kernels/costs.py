@@ -79,20 +79,18 @@ def count_plan(bounds: Ints, graph: WindowGraph, counting: TrendCounting, counte
 
 @kernel
 def count_ranges(
-    i: int, stored: int, most_nodes: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Records
+    i: int, most_nodes: float, graph: WindowGraph, counting: TrendCounting, bounds: Ints, counted: Records
 ) -> int:
-    """Sets `counted` (`GraphletRecord`) for the ranges of atomic graphlets i..j-1, one row per j > i, from `stored` on.
+    """Sets `counted` (`GraphletRecord`) for the ranges of atomic graphlets i..j-1, one row per j > i; returns their
+    number.
 
-    Stops before the first range with more than `most_nodes` nodes: longer ranges have no fewer. Returns the row after
-    the last, or -1 if there is no space for all. O(vertices and edges in the longest range), plus O(w) for the w last
-    vertices of each range.
+    Stops before the first range with more than `most_nodes` nodes: longer ranges have no fewer. O(vertices and edges in
+    the longest range), plus O(w) for the w last vertices of each range.
     """
-    low = bounds[i]
+    low, stored = bounds[i], 0
     edges, nodes, segments = 0.0, 0.0, 0.0
     waiting = 0
     for j in range(i + 1, len(bounds)):
-        if stored == len(counted):
-            return -1
         row = counted[stored]
         row.edges, row.trends, row.nodes, row.segments = edges, 0.0, nodes, segments
         for v in range(bounds[j - 1], bounds[j]):
@@ -120,13 +118,12 @@ def merge_atoms(
 ) -> int:
     """Merges atomic graphlets greedily while they take at most `most_nodes` nodes, and writes the bounds.
 
-    Returns their number; up to `len(counted)` are merged into one. O(|V| + |E|).
+    Returns their number. `counted`: a row per atomic graphlet. O(|V| + |E|).
     """
     merged[0] = 0
     i, number = 0, 0
     while i < len(bounds) - 1:
-        ranges = count_ranges(i, 0, most_nodes, graph, counting, bounds, counted)
-        i += max(ranges, 1) if ranges >= 0 else len(counted)
+        i += max(count_ranges(i, most_nodes, graph, counting, bounds, counted), 1)
         number += 1
         merged[number] = bounds[i]
     return number

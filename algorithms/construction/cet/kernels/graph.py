@@ -74,7 +74,7 @@ def lay_out(tables: Tables, stacks: Stacks, number: Ints, graph: WindowGraph) ->
     """Writes the live vertices and their in-edges, in any order; O(V + E)."""
     edges = 0
     graph.in_ptr[0] = 0
-    for v in range(stacks.counts[0].events):
+    for v in range(stacks.counters[0].events):
         w = number[v]
         if w == NONE:
             continue

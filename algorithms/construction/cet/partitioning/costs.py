@@ -19,7 +19,6 @@ from cepbench.algorithms.construction.cet.kernels.costs import (
 )
 from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.kernels.plans import least_memory
-from cepbench.algorithms.engine.growth import wider
 from cepbench.algorithms.engine.kernels.arrays import Ints, Reals
 from cepbench.queries.records import Records, records_of
 
@@ -99,16 +98,13 @@ class Costs:
     def ranges(self, limit: int) -> Ranges:
         """Costs of all ranges whose trends may fit into `limit` bytes. O(a (|V| + |E|)), less if many do not fit."""
         number = len(self.atoms) - 1
-        row = np.zeros(number + 1, np.int64)
-        counted = np.empty(16 * number, records_of(GraphletRecord))
+        row, longest = np.zeros(number + 1, np.int64), np.empty(number, records_of(GraphletRecord))
+        parts = [longest[:0]]
         for i in range(number):
-            while True:
-                end = count_ranges(i, row[i], limit / NODE_BYTES, self.graph, self._counting, self.atoms, counted)
-                if end >= 0:
-                    break
-                counted = wider(counted, len(counted))
-            row[i + 1] = end
-        counted = counted[: row[-1]]
+            ranges = count_ranges(i, limit / NODE_BYTES, self.graph, self._counting, self.atoms, longest)
+            parts.append(longest[:ranges].copy())
+            row[i + 1] = row[i] + ranges
+        counted = np.concatenate(parts)
         cpu = self._cpu(counted, False)
         if row[1] == number:
             cpu[number - 1] = self._cpu(counted[number - 1 : number], True)[0]

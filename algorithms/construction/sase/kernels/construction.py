@@ -16,6 +16,7 @@ from cepbench.algorithms.engine.kernels.constants import LATEST, NONE
 from cepbench.algorithms.engine.kernels.predicates import hold
 from cepbench.algorithms.engine.kernels.sinks import Sink, by_type, emit, has_room, variant_of
 from cepbench.algorithms.engine.kernels.stacks import ALONE, Stacks
+from cepbench.algorithms.engine.kernels.trend_hash import Hashes
 from cepbench.queries.records import Records
 from cepbench.queries.tables import Tables
 
@@ -41,12 +42,16 @@ class Search(NamedTuple):
     The events of the path are the last `depth` of `path`, in the order of time. `pointer[d]`, `candidate[d]`: the next
     pointer and event to try before the event at depth d, which is `path[-1 - d]`. `role[V]`: roles of the events in
     complete matches, empty if all trends are wanted. `progress[1]`: `ProgressRecord`.
+
+    Where matches lie within a span, `point[V]`: time or number of each event; `term[V]`: its hash, to digest matches.
     """
 
     path: Ints
     pointer: Ints
     candidate: Ints
     role: Ints
+    point: Ints
+    term: Hashes
     progress: Records
 
 
@@ -61,6 +66,8 @@ class OperandSearch(NamedTuple):
     pointer: Ints
     candidate: Ints
     saved: Ints
+    point: Ints
+    term: Hashes
     oldest: Ints
     kleene: Flags
     progress: Records
@@ -77,7 +84,7 @@ def construct(
     """
     progress, role = search.progress[0], search.role
     progress.root = max(progress.root, lowest)
-    while progress.root < stacks.counts[0].events:
+    while progress.root < stacks.counters[0].events:
         v = progress.root
         ends = tables.end[stacks.position[v]] and stacks.time[v] >= ends_from[stacks.position[v]]
         if ends and (len(role) == 0 or role[v] & LAST) and not extend(earliest, lowest, tables, stacks, search, sink):

@@ -71,6 +71,9 @@ class DigestedSpans(NamedTuple):
 
 SpanSink = WrittenSpans | DigestedSpans
 
+SINK = -1
+"""In place of a full table: the matches in the sink must be taken first."""
+
 
 @kernel
 def detect(
@@ -80,19 +83,17 @@ def detect(
     span: Records,
     tables: Tables,
     stacks: Stacks,
-    point: Ints,
     search: Search | OperandSearch,
     sink: SpanSink,
-) -> int:
-    """Detects the matches that events `begin..` complete. Returns the next event.
+) -> tuple[int, int]:
+    """Detects the matches that events `begin..` complete. Returns the next event, and the full table of the stacks,
+    SINK or 0.
 
-    Stops before an event for which the stacks have no room, or in a search if the sink is full: then a root is left.
-    Events out of reach are dropped when they are at least half of all, unless the sink refers to them.
-
-    `places[n]`: positions of the events in the input; `point[V]`: time or number of each event in the stacks. O(1) per
-    partial match of a SEQ, O(m) of an AND, plus O(l) for conditions and for each match of l events.
+    Events out of reach are dropped when they are at least half of all; matches in the sink that refer to them must be
+    taken before. `places[n]`: positions of the events in the input. O(1) per partial match of a SEQ, O(m) of an AND,
+    plus O(l) for conditions and for each match of l events.
     """
-    counts, progress, parameters = stacks.counts[0], search.progress[0], span[0]
+    counts, progress, parameters, point = stacks.counters[0], search.progress[0], span[0], search.point
     started = ticks()
     i = begin
     while True:
@@ -108,23 +109,25 @@ def detect(
                 parameters.search_ticks += ticks() - begun
                 if not ended:
                     parameters.all_ticks += ticks() - started
-                    return i
+                    return i, SINK
                 close_span(sink, earliest)
             progress.root = v + 1
-        first, pushed, stop = counts.events, i, len(events.time)
+        first, pushed, full, stop = counts.events, i, 0, len(events.time)
         if i < stop:
-            pushed = push_events(i, stop, events, places, tables, parameters.pointers, 0, stacks)
+            pushed, full = push_events(i, stop, events, places, tables, parameters.pointers, 0, stacks)
         if pushed == i:
             if stop > 0:
                 latest = i if i < stop else i - 1
                 now = parameters.seen + latest if parameters.counts else events.time[latest]
                 while parameters.lowest < counts.events and point[parameters.lowest] < now - parameters.reach:
                     parameters.lowest += 1
-            if i < stop and 2 * parameters.lowest >= counts.events > 0 and not refers_to_events(sink):
-                _drop(parameters, stacks, point, progress, sink)
-                continue
+            if i < stop and 2 * parameters.lowest >= counts.events > 0:
+                if not refers_to_events(sink):
+                    _drop(parameters, stacks, point, progress, sink)
+                    continue
+                full = SINK
             parameters.all_ticks += ticks() - started
-            return i
+            return i, full
         for v in range(first, counts.events):
             while places[i] != stacks.place[v]:
                 i += 1
@@ -146,7 +149,7 @@ def _note(v: int, span: SpanRecord, stacks: Stacks) -> None:
 @inlined
 def _drop(span: SpanRecord, stacks: Stacks, point: Ints, progress: ProgressRecord, sink: SpanSink) -> None:
     """Drops the events before the lowest; no search is under way."""
-    gone, size = span.lowest, stacks.counts[0].events
+    gone, size = span.lowest, stacks.counters[0].events
     for v in range(gone, size):
         point[v - gone] = point[v]
         enter(sink, v - gone, stacks.place[v])

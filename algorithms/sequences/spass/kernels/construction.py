@@ -48,7 +48,7 @@ class Walk(NamedTuple):
 
 
 class CountedEvents(NamedTuple):
-    """Channels of one family; the events that count for channel c are `ptr[c]:ptr[c + 1]`.
+    """The events of a sequence that count for channel c of a cell are `ptr[c]:ptr[c + 1]`; for channel 0 none count.
 
     Each is number `within` of the row chosen for `part`. `column[c]`: its weight in `Arrived`, or -1 for the weight 1.
     """
@@ -57,14 +57,6 @@ class CountedEvents(NamedTuple):
     part: Ints
     within: Ints
     column: Ints
-
-
-class CountedChannels(NamedTuple):
-    """Aggregates of a query over the parts of a sequence; ring channel 0 is COUNT(*), for which no event counts."""
-
-    ring: CountedEvents
-    real: CountedEvents
-    least: CountedEvents
 
 
 @kernel
@@ -106,7 +98,7 @@ def construct(new: int, into: int, parts: Parts, arrived: Arrived, stores: Store
 
 @kernel
 def join(
-    new: int, parts: Parts, channels: CountedChannels, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells
+    new: int, parts: Parts, counted: CountedEvents, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells
 ) -> int:
     """Constructs every sequence that ends in row `new` of the last part or a later one, and adds it to its bucket.
 
@@ -126,7 +118,7 @@ def join(
                 b = stores.bucket[stores.begin[first] + r]
                 begin(buckets, b)
                 if not plain:
-                    _aggregate(channels, arrived, stores, walk, buckets, b)
+                    _aggregate(counted, arrived, stores, walk, buckets, b)
             joined += walk.stop[0] - walk.cursor[0]
             depth = 1
     return joined
@@ -199,24 +191,24 @@ def _first_from(times: Ints, low: int, high: int, time: int) -> int:
 
 
 @inlined
-def _aggregate(channels: CountedChannels, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells, b: int) -> None:
+def _aggregate(counted: CountedEvents, arrived: Arrived, stores: Stores, walk: Walk, buckets: Cells, b: int) -> None:
     """The second step: adds the events of one constructed sequence to the other aggregates of bucket b."""
-    base = arrived.counters[0].base
     for c in range(ONE, buckets.words.real):
-        column = channels.ring.column[c]
-        for k in range(channels.ring.ptr[c], channels.ring.ptr[c + 1]):
+        for k in range(counted.ptr[c], counted.ptr[c + 1]):
             weight = ONE
-            if column >= 0:
-                v = stores.events[walk.chosen[channels.ring.part[k]] + channels.ring.within[k]] - base
-                weight = np.uint64(arrived.ints[column, v])
+            if counted.column[c] >= 0:
+                weight = np.uint64(arrived.ints[counted.column[c], _bound(k, counted, arrived, stores, walk)])
             add_ring(buckets, b, c, buckets.counts.dtype.type(weight))
-    for n in range(len(channels.real.column)):
-        column, c = channels.real.column[n], buckets.words.real + np.uint64(n)
-        for k in range(channels.real.ptr[n], channels.real.ptr[n + 1]):
-            v = stores.events[walk.chosen[channels.real.part[k]] + channels.real.within[k]] - base
-            buckets.reals[b, c] += arrived.reals[column, v]
-    for n in range(len(channels.least.column)):
-        column, c = channels.least.column[n], buckets.words.least + np.uint64(n)
-        for k in range(channels.least.ptr[n], channels.least.ptr[n + 1]):
-            v = stores.events[walk.chosen[channels.least.part[k]] + channels.least.within[k]] - base
-            buckets.ints[b, c] = min(buckets.ints[b, c], arrived.ints[column, v])
+    for c in range(buckets.words.real, buckets.words.least):
+        for k in range(counted.ptr[c], counted.ptr[c + 1]):
+            buckets.reals[b, c] += arrived.reals[counted.column[c], _bound(k, counted, arrived, stores, walk)]
+    for c in range(buckets.words.least, buckets.words.end):
+        for k in range(counted.ptr[c], counted.ptr[c + 1]):
+            key = arrived.ints[counted.column[c], _bound(k, counted, arrived, stores, walk)]
+            buckets.ints[b, c] = min(buckets.ints[b, c], key)
+
+
+@inlined
+def _bound(k: int, counted: CountedEvents, arrived: Arrived, stores: Stores, walk: Walk) -> int:
+    """The k-th of the events that count, as an index into `arrived`."""
+    return stores.events[walk.chosen[counted.part[k]] + counted.within[k]] - arrived.counters[0].base
