@@ -20,7 +20,7 @@ from cepbench.algorithms.trends.gloria.optimizer.elimination import (
 )
 from cepbench.algorithms.trends.gloria.optimizer.enumeration import enumerated
 from cepbench.algorithms.trends.gloria.optimizer.graph import MISSING, GloriaGraph, Leaving
-from cepbench.algorithms.trends.gloria.optimizer.nodes import Node, Profile, Shared, generated, groups_of, joins_parts
+from cepbench.algorithms.trends.gloria.optimizer.nodes import Node, Profile, Shared, generated, groups_of
 from cepbench.algorithms.trends.gloria.optimizer.pools import Pool, Pools
 from cepbench.algorithms.trends.gloria.plan import QSet, WorkloadSharingPlan
 
@@ -110,8 +110,7 @@ class Construction:
         """No more nodes than fit into the tables of edges; among them the one that shares nothing."""
         if self.optimizer == "greedy":
             return list(_candidates(pool, [profile for [profile] in profiles], self.costs))
-        self.counts["thinned"] += joins_parts(pool)
-        nodes = generated(pool, profiles, self.costs, self.limits.check)
+        nodes = generated(pool, profiles, self.costs, self.limits.check, lambda: self.counts.update(thinned=1))
         room = max(64, self.limits.entries // max(1, sum(len(leaving.profiles) for leaving in entering)))
         if len(nodes) <= room:
             return nodes
