@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cepbench.algorithms.growth import with_room
 from cepbench.algorithms.rows import QueryRows, Rows, joined
 from cepbench.events.batch import EventBatch
 from cepbench.events.errors import CepbenchError
@@ -355,9 +356,7 @@ class PerKey(KeyedOperator):
         return PerKey(IdleExecutor, self._workload)
 
     def _note_ends(self, batch: KeyedBatch) -> None:
-        if batch.known > len(self._ends):
-            more = np.zeros(max(batch.known, len(self._ends) * 3 // 2) - len(self._ends), np.int64)
-            self._ends = np.concatenate([self._ends, more])
+        self._ends = with_room(self._ends, batch.known)
         if len(batch.keys):
             latest = batch.events.time[batch.offsets[1:] - 1]
             for window in self._workload.closing:

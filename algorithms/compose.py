@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.base import Algorithm, Executor, KeyedBatch, KeyedOperator, Operator, PerKey, Plan, StateSize
+from cepbench.algorithms.growth import with_room
 from cepbench.algorithms.rows import OVERFLOW_COUNT, AggregateRows, QueryRows, Rows, joined, rows_of
 from cepbench.events.batch import DTYPES, EventBatch
 from cepbench.events.schema import Schema
@@ -213,10 +214,7 @@ class CountWindows(Operator):
 
     def process(self, batch: KeyedBatch) -> Rows:
         self._now = batch.latest(self._now)
-        if batch.known > len(self._seen):
-            more = max(batch.known, len(self._seen) * 3 // 2) - len(self._seen)
-            self._seen = np.append(self._seen, np.zeros(more, np.int64))
-            self._open = np.append(self._open, np.zeros((more, self.window.overlap), np.int64), axis=0)
+        self._seen, self._open = with_room(self._seen, batch.known), with_room(self._open, batch.known)
         events = batch.events.slice(0, len(batch.events))
         parts = [rows for portion in self._portions(batch) for rows in self._evaluate(events, *portion)]
         self._seen[batch.keys] += np.diff(batch.offsets)

@@ -19,6 +19,7 @@ from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells
 from cepbench.algorithms.engine.kernels.lanes import ROOM, Calls
 from cepbench.algorithms.engine.negation import Negations
 from cepbench.algorithms.engine.peak import KeySizes, Sizes
+from cepbench.algorithms.growth import with_room
 from cepbench.algorithms.rows import Rows, joined
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import END, Window
@@ -201,14 +202,11 @@ class Lanes(KeyedOperator):
 
     def make_room(self, known: int) -> None:
         """Room for the keys known: for half as many more, where there were any before."""
-        had = len(self.ends)
-        if known > had:
-            size = max(known, had * 3 // 2)
-            self.lanes = copies(self.fresh, self.lanes, size)
-            self.allocate(had)
-            ends = np.full(size, NEVER, np.int64)
-            ends[:had] = self.ends
-            self.ends = ends
+        keys = len(self.ends)
+        if known > keys:
+            self.lanes = mapped(lambda array, fresh: with_room(array, known, fresh), self.lanes, self.fresh)
+            self.allocate(keys)
+            self.ends = with_room(self.ends, known, NEVER)
 
 
 class CellLanes(Lanes):
@@ -298,18 +296,9 @@ def _set(keys: Ints, states: Any, values: Any) -> None:
         array[keys] = value
 
 
-def copies(fresh: Any, states: Any = None, size: int = 0) -> Any:
-    """So many copies of a named tuple of arrays, as arrays with a first axis; the first are `states`."""
-    if states is None:
-        states = mapped(lambda array: array[np.newaxis][:0], fresh)
-    return mapped(lambda array, known: _more(array, known, size), fresh, states) if size else states
-
-
-def _more(fresh: NDArray[Any], known: NDArray[Any], size: int) -> NDArray[Any]:
-    wide = np.empty((size, *fresh.shape), fresh.dtype)
-    wide[: len(known)] = known
-    wide[len(known) :] = fresh
-    return wide
+def copies(fresh: Any, size: int = 0) -> Any:
+    """So many copies of a named tuple of arrays, as arrays with a first axis."""
+    return mapped(lambda array: np.repeat(array[np.newaxis], size, axis=0), fresh)
 
 
 def room_of(states: Any) -> int:

@@ -8,7 +8,6 @@ import numpy as np
 
 from cepbench.algorithms.base import KeyedBatch, StateSize
 from cepbench.algorithms.engine.batches import kernel_events
-from cepbench.algorithms.engine.growth import wider
 from cepbench.algorithms.engine.kernels.arrays import Ints
 from cepbench.algorithms.engine.kernels.constants import NEVER
 from cepbench.algorithms.engine.kernels.events import KernelEvents
@@ -21,6 +20,7 @@ from cepbench.algorithms.engine.kernels.negation import (
     starts_by_event,
     starts_by_type,
 )
+from cepbench.algorithms.growth import with_room
 from cepbench.events.batch import EventBatch
 from cepbench.events.windows import FOREVER, Window
 from cepbench.queries.columns import ColumnSet
@@ -144,12 +144,8 @@ class _Pattern:
         return events + sum(pattern.take_most() for pattern in self.nested.patterns)
 
     def _make_lanes(self, known: int) -> None:
-        before = len(self.progress)
-        if known > before:
-            more = max(known, before * 3 // 2) - before
-            self.best, self.progress = wider(self.best, more, axis=0), wider(self.progress, more)
-            self.best[before:], self.progress[before:] = NEVER, NEVER
-            self.kept = self.kept._replace(key=wider(self.kept.key, more))
+        self.best, self.progress = with_room(self.best, known, NEVER), with_room(self.progress, known, NEVER)
+        self.kept = self.kept._replace(key=with_room(self.kept.key, known))
 
     def _reserve(self, keys: Ints, fresh: Ints) -> None:
         """Space for the kept events of some keys and `fresh` more of each; keys that lack it move to the end."""
@@ -161,10 +157,8 @@ class _Pattern:
         keys, sizes = keys[lacks], 2 * needed[lacks]
         begins = self.used + np.cumsum(sizes) - sizes
         self.used += int(sizes.sum())
-        if self.used > len(kept.vertex):
-            more = max(self.used, 2 * len(kept.vertex)) - len(kept.vertex)
-            columns = {name: wider(getattr(kept, name), more) for name in ("vertex", "ints", "reals")}
-            kept = self.kept = kept._replace(**columns)
+        columns = {name: with_room(getattr(kept, name), self.used, axis=-1) for name in ("vertex", "ints", "reals")}
+        kept = self.kept = kept._replace(**columns)
         live = kept.key["live"][keys]
         within = np.arange(int(live.sum())) - np.repeat(np.cumsum(live) - live, live)
         old, new = (np.repeat(begin, live) + within for begin in (kept.key["begin"][keys], begins))

@@ -17,6 +17,7 @@ from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.lanes import ROOM_FOR_ROWS, Lanes, mapped
 from cepbench.algorithms.engine.peak import KeySizes
+from cepbench.algorithms.growth import with_room
 from cepbench.algorithms.rows import AggregateRows, Rows
 from cepbench.algorithms.sequences.channels import Member
 from cepbench.algorithms.sequences.kernels import counters
@@ -31,7 +32,7 @@ from cepbench.algorithms.sequences.state import (
     enlarge,
     largest_sizes,
     new_lane,
-    new_values,
+    values_of,
 )
 from cepbench.events.schema import Schema
 from cepbench.events.windows import Window
@@ -67,7 +68,7 @@ class SequenceCounter(Lanes):
         fresh = new_lane(self.counting, window.overlap)
         self.empty = empty_words(self.counting, fresh)
         self.used = 0  # number of values in use
-        super().__init__(fixed, fresh, new_values(0, self.program.unit.dtype), window, self.counting.columns)
+        super().__init__(fixed, fresh, self._values(0), window, self.counting.columns)
 
     @property
     def rows(self) -> SequenceRows:
@@ -134,11 +135,15 @@ class SequenceCounter(Lanes):
         ends = np.cumsum(region["size"])
         region["begin"] = ends - region["size"]
         self.used = int(ends[-1]) if len(ends) else 0
-        self.arena = new_values(self.used, self.program.unit.dtype)
+        self.arena = self._values(self.used)
         self._write_empty(region["begin"])
         place = self._places(live)
         self.arena.ints[place], self.arena.over[place] = packed
         return self.arena
+
+    def _values(self, size: int) -> Values:
+        """Values that are 0."""
+        return values_of(np.zeros(size, np.int64), np.zeros(size, np.bool_), self.program.unit.dtype)
 
     def _places(self, keys: Ints) -> Ints:
         """The indices of the keys' values, concatenated."""
@@ -154,11 +159,8 @@ class SequenceCounter(Lanes):
     def _use(self, number: int) -> None:
         """Allocates more values; keys that have moved leave unused regions behind."""
         self.used += number
-        room = len(self.arena.ints)
-        if self.used > room:
-            wide = new_values(max(self.used, room * 3 // 2), self.program.unit.dtype)
-            wide.ints[:room], wide.over[:room] = self.arena.ints, self.arena.over
-            self.arena = wide
+        ints, over = (with_room(array, self.used) for array in (self.arena.ints, self.arena.over))
+        self.arena = values_of(ints, over, self.program.unit.dtype)
 
 
 @lru_cache(maxsize=16)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
 from cepbench.algorithms.engine.peak import KeySizes
 from cepbench.algorithms.sequences.kernels.counters import (
     BLOCK,
@@ -23,8 +23,6 @@ from cepbench.algorithms.sequences.kernels.counters import (
 from cepbench.algorithms.sequences.kernels.program import BY_START, BY_WINDOW, Chains, Program
 from cepbench.algorithms.sequences.program import VALUE_BYTES, Counting
 from cepbench.queries.records import Records, records_of
-
-Ints = NDArray[np.int64]
 
 AT_FIRST = 2 * BLOCK
 """Initial capacity of a segment in START events: two blocks, so that half of the capacity is at least one block."""
@@ -51,10 +49,9 @@ def new_lane(counting: Counting, span: int) -> KeyCounters:
     )
 
 
-def new_values(size: int, dtype: Any) -> Values:
-    """Words that are 0, and their views."""
-    words = np.zeros(size, np.uint64)
-    return Values(words.view(dtype), words.view(np.float64), words.view(np.int64), np.zeros(size, np.bool_))
+def values_of(words: Ints, over: Flags, dtype: Any) -> Values:
+    """Words with their flags, and views of them; counts are of a dtype."""
+    return Values(words.view(dtype), words.view(np.float64), words, over)
 
 
 def empty_words(counting: Counting, lane: KeyCounters) -> Ints:

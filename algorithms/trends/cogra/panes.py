@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from cepbench.algorithms.engine.batches import sliding
-from cepbench.algorithms.engine.growth import widened, wider
 from cepbench.algorithms.engine.kernels.arrays import Ints, static
 from cepbench.algorithms.engine.kernels.cells import cell_bytes
 from cepbench.algorithms.engine.kernels.compilation import in_python
@@ -13,6 +12,7 @@ from cepbench.algorithms.engine.kernels.constants import ANY
 from cepbench.algorithms.engine.lanes import CellLanes, mapped
 from cepbench.algorithms.engine.negation import negations_of
 from cepbench.algorithms.engine.peak import Sizes
+from cepbench.algorithms.growth import resized
 from cepbench.algorithms.trends.cogra.kernels import panes as kernels
 from cepbench.algorithms.trends.cogra.kernels.pane_tables import PaneCells, Panes, new_pane_cells, pane_tables_of
 from cepbench.algorithms.trends.cogra.kernels.panes import aggregate_panes_keys, end_pane
@@ -53,8 +53,9 @@ class PaneGrained(CellLanes):
         for axis, name in enumerate(("fresh", "lanes")):
             states: PaneCells = getattr(self, name)
             more = added * rows * len(self.maps.after)
-            cells = states.cells.on(*(wider(plane, more, axis) for plane in states.cells.planes))
-            setattr(self, name, widened(states, ("back", "front"), added, axis)._replace(cells=cells))
+            cells = states.cells.on(*(resized(plane, more, axis) for plane in states.cells.planes))
+            back, front = resized(states.back, added, axis), resized(states.front, added, axis)
+            setattr(self, name, states._replace(cells=cells, back=back, front=front))
 
     @property
     def kept(self) -> Ints:

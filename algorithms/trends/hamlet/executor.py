@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cepbench.algorithms.engine.growth import wider
 from cepbench.algorithms.engine.kernels.arrays import readonly
 from cepbench.algorithms.engine.kernels.events import KernelEvents
+from cepbench.algorithms.growth import resized
 from cepbench.algorithms.rows import Rows
 from cepbench.algorithms.trends.hamlet.compilation import CompiledSet
 from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord, ClassRecord, find_bursts, scan_bursts
@@ -78,9 +78,9 @@ class HamletSetState(SetState):
         free = free_room(room, stop - first, int(counts["more_snapshots"]))
         planes = old.cells.planes
         rows = (plane.reshape(len(plane) // room, room, *plane.shape[1:])[:, first:stop] for plane in planes)
-        wide = (wider(plane, free, axis=1) for plane in rows)
+        wide = (resized(plane, free, axis=1) for plane in rows)
         cells = old.cells.on(*(plane.reshape(plane.shape[0] * plane.shape[1], *plane.shape[2:]) for plane in wide))
-        snapshot, among = wider(old.snapshot[first:stop], free), wider(old.among[:, first:stop], free)
+        snapshot, among = resized(old.snapshot[first:stop], free), resized(old.among[:, first:stop], free)
         self.graphlets = old._replace(cells=cells, snapshot=snapshot, among=among)
         for name in ("first", "graphlet"):
             self.vertices.event[name] -= first

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cepbench.algorithms.base import StateSize
-from cepbench.algorithms.engine.growth import wider
 from cepbench.algorithms.engine.kernels.cells import Cells, empty_cells
+from cepbench.algorithms.growth import resized
 from cepbench.algorithms.trends.online.blocks import BlockShape, empty_positions
 from cepbench.algorithms.trends.online.kernels.store import Graph, GraphSizeRecord
 from cepbench.algorithms.trends.online.kernels.template import Template
@@ -80,11 +80,11 @@ class SetState(ABC):
             self.graph = self.graph._replace(**blocks._asdict())
         first, stop = int(counts["oldest_vertex"]), int(counts["vertices"])
         free = free_room(len(old.event), stop - first, int(counts["more_vertices"]))
-        event = wider(old.event[first:stop], free)
-        ints, reals = wider(old.ints[:, first:stop], free), wider(old.reals[:, first:stop], free)
+        event = resized(old.event[first:stop], free)
+        ints, reals = resized(old.ints[:, first:stop], free), resized(old.reals[:, first:stop], free)
         cell, end = int(counts["oldest_cell"]), int(counts["vertex_cells"])
         free = free_room(len(old.cells.over), end - cell, int(counts["more_vertex_cells"]))
-        cells = old.cells.on(*(wider(plane[cell:end], free, axis=0) for plane in old.cells.planes))
+        cells = old.cells.on(*(resized(plane[cell:end], free, axis=0) for plane in old.cells.planes))
         event["cell"] -= cell
         for numbers in (event["before"], old.last):
             np.maximum(numbers - first, -1, out=numbers)
