@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from cepbench.algorithms.detection.core.kernels.automaton import (
@@ -38,7 +37,7 @@ from cepbench.algorithms.detection.core.kernels.automaton import (
     undecided,
 )
 from cepbench.algorithms.engine.kernels.arrays import Flags, Ints
-from cepbench.algorithms.engine.kernels.cells import product_exceeds, sum_exceeds
+from cepbench.algorithms.engine.kernels.cells import sum_exceeds, times
 from cepbench.algorithms.engine.kernels.compilation import inlined, kernel
 from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
@@ -238,14 +237,11 @@ def _count_runs(state: int, states: int, modular: bool, products: Products) -> N
     _add(total, back.value[state, START], back.over[state, START])
     if mark.low == mark.mid:
         return
-    row = products.log[mark.low].row
+    row, nothing = products.log[mark.low].row, total.value.dtype.type(0)
     for t in range(1, states):
-        x, y = products.row.value[row, t], back.value[state, t]
-        x_over, y_over = products.row.over[row, t], back.over[state, t]
-        if (x == 0 and not x_over) or (y == 0 and not y_over):
-            continue
-        over = x_over or y_over or (modular and product_exceeds(np.uint64(x), np.uint64(y)))
-        _add(total, x * y, over)
+        x, x_over = products.row.value[row, t], products.row.over[row, t]
+        value, over = times(x, x_over, back.value[state, t], back.over[state, t], nothing, modular)
+        _add(total, value, over)
 
 
 @inlined
