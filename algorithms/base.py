@@ -437,7 +437,7 @@ class Algorithm(ABC):
 
     @classmethod
     def missing(cls) -> str | None:
-        """Why the algorithm cannot run on this machine, e.g. a missing optional extra, in one line; None if it can."""
+        """Why the algorithm cannot run on this machine, e.g. because an engine is not installed; None if it can."""
         return None
 
     @abstractmethod

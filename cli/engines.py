@@ -1,5 +1,7 @@
 """`cepbench engines`: the engines that others wrote, what each lacks, and their installation."""
 
+from functools import partial
+
 import click
 
 from cepbench.cli.interrupts import WRONG_USE
@@ -43,9 +45,7 @@ def engines(context: click.Context, action: str | None, names: tuple[str, ...], 
     failed = False
     for package in packages:
         try:
-            if not isinstance(look_up(package), Installed):
-                click.echo(f"Installing {package.title} ({package.megabytes} MB) ...", err=True)
-            click.echo(installing.install(package))
+            click.echo(installing.install(package, partial(click.echo, err=True)))
             reason = make(package.name).missing()
         except installing.NotInstalled as error:
             reason = str(error)

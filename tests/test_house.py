@@ -13,6 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from cepbench.algorithms.external.packages import DUCKDB
 from cepbench.cli.main import cepbench
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,6 +52,12 @@ def test_every_declared_dependency_is_pinned_within_its_bounds() -> None:
         operators = {bound.operator for bound in requirement.specifier}
         assert operators == {">=", "<"}, f"{requirement} is not bounded on both sides"
         assert pins[canonicalize_name(requirement.name)] in requirement.specifier
+
+
+def test_duckdb_is_installed_as_the_tests_run_it() -> None:
+    [declared] = [line for line in PROJECT["project"]["optional-dependencies"]["dev"] if line.startswith("duckdb")]
+    assert declared == f"duckdb{DUCKDB.bounds}"
+    assert DUCKDB.requirement in (ROOT / "constraints.txt").read_text().splitlines()
 
 
 def test_no_file_has_a_path_of_one_machine_or_an_address_of_a_package_index() -> None:

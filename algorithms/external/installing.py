@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,17 +45,21 @@ def package_of(name: str) -> Package:
     raise NotInstalled(f"unknown engine {name!r}; {choices(name, [package.name for package in PACKAGES])}")
 
 
-def install(package: Package) -> str:
-    """Installs an engine, unless it is there; returns a line with its version and its place. Raises `NotInstalled`."""
+def install(package: Package, notify: Callable[[str], object] = str) -> str:
+    """Installs an engine, unless it is there; returns a line with its version and its place.
+
+    `notify` receives a line before a download. Raises `NotInstalled`.
+    """
     state = look_up(package)
     if isinstance(state, Installed):
         return f"{package.title} {state.version} is installed in {state.site}"
     python = interpreter(package)
     if python is None:
         raise NotInstalled(str(missing(package)))
+    notify(f"Installing {package.title} ({package.megabytes} MB) ...")
     with _scratch(package) as scratch:
         environment = scratch / "environment"
-        site = site_packages(environment, package.python or sys.version_info)
+        site = site_packages(environment, package.python or sys.version_info[:2])
         modules = ["--target", str(site), "--python-version", site.parent.name.removeprefix("python")]
         pip = [sys.executable, "-m", "pip", "install", "--no-user", "--only-binary", ":all:", *modules]
         for command in (

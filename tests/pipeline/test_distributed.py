@@ -43,6 +43,8 @@ def test_spark_and_one_process_agree(tmp_path: Path, spark: "SparkSession") -> N
     assert set(local["query"]) == {"whole", "keyed", "both", "matches"}
     distributed = evaluate_on_spark(WORKLOAD, store.path, "sase", master="local[2]")
     pd.testing.assert_frame_equal(distributed, local)
+    if cepbench.make("duckdb").missing() is None:
+        pd.testing.assert_frame_equal(evaluate_on_spark(WORKLOAD, store.path, "duckdb", master="local[2]"), local)
     frame = pd.DataFrame({"time": [3, 1, 2], "type": ["B", "A", "A"], "g": ["u", "v", "u"]})
     frame.to_csv(tmp_path / "e.csv", index=False)
     query = "RETURN g, COUNT(*) PATTERN SEQ(A, B) GROUP-BY g"

@@ -9,6 +9,7 @@ import pytest
 
 from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.construction.sase.algorithm import Sase
+from cepbench.algorithms.external.duckdb.algorithm import DuckDB
 from cepbench.events.errors import CepbenchError
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.status import Status
@@ -250,6 +251,25 @@ def test_other_ends(spark, store):
     assert (broken.status, broken.reason) == (Status.ERROR, "ZeroDivisionError: one by nothing")
     dying = measure_cell(job(store, Dying()), 60, spark)
     assert (dying.status, dying.reason) == (Status.ERROR, "the Python worker died")
+
+
+def test_ends_of_an_engine(spark, store):
+    """Statements of DuckDB that take too long and that need too much memory, and a query that none expresses."""
+    if (reason := DuckDB.missing()) is not None:
+        pytest.skip(reason)
+
+    def cell(pattern: str, plan: str = "auto") -> MeasuredRun:
+        return job(store, DuckDB(plan), workload=f"RETURN key, COUNT(*) PATTERN {pattern} GROUP-BY key WITHIN 600 s")
+
+    assert measure_cell(cell("SEQ(A x, A y)"), 60, spark).status is Status.OK
+    long = measure_cell(cell("SEQ(A a, A b, A c, A d, A e, A f)"), 3, spark)
+    assert (long.status, long.reason) == (Status.TIMEOUT, "killed after 3 s of measured time")
+    large = measure_cell(dataclasses.replace(cell("A+"), limit_bytes=10**9), 60, spark)
+    assert large.status is Status.OUT_OF_MEMORY, large.reason
+    assert "\n" not in large.reason
+    refused = measure_cell(cell("A+", "joins"), 60, spark)
+    assert refused.status is Status.UNSUPPORTED
+    assert refused.reason.startswith("duckdb cannot evaluate query q1: joins need at most 64 sequences")
 
 
 def test_what_cannot_be_used_at_all_is_refused(spark, store):

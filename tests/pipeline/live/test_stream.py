@@ -91,7 +91,7 @@ def feed(tmp_path: Path) -> list[Path]:
 
 @pytest.mark.spark("live")
 @pytest.mark.usefixtures("_spark_settings")
-@pytest.mark.parametrize("algorithm", ["cogra", "sase"])
+@pytest.mark.parametrize("algorithm", ["cogra", "sase", "duckdb"])
 def test_a_stream_goes_on_after_a_failure(tmp_path: Path, feed: list[Path], algorithm: str) -> None:
     with pytest.raises(CepbenchError, match="the stream failed"):
         run(tmp_path, algorithm, stop_after=2, feed=feed)

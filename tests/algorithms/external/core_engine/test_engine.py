@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from random import Random
 
@@ -108,6 +111,30 @@ def test_a_query_that_the_engine_refuses_is_an_error(engine: Engine) -> None:
     with pytest.raises(EngineFailed, match="refused a query"):
         engine_matches(engine, "(T0 as v0; ", "9 [ts]", batch(stream("A1 B2")))
     assert engine_matches(engine, "(T0 as v0; T1 as v1)", "9 [ts]", batch(stream("A1 B2"))) == [[0, 1]]
+
+
+def test_a_killed_process_is_an_error() -> None:
+    started = Engine()
+    started._process.kill()
+    started._process.wait()
+    with pytest.raises(EngineFailed, match=r"^CORE's engine has ended$"):
+        engine_matches(started, "(T0 as v0)", "1 EVENTS", batch(stream("A1")))
+    started.close()
+    started = Engine()
+    os.kill(started._process.pid, signal.SIGSTOP)
+    threading.Timer(0.5, started._process.kill).start()
+    with pytest.raises(EngineFailed, match=r"^CORE's engine was killed; perhaps the machine ran out of memory$"):
+        engine_matches(started, "(T0 as v0)", "1 EVENTS", batch(stream("A1")))
+    started.close()
+
+
+def test_a_process_that_takes_too_long_is_ended() -> None:
+    started = Engine()
+    os.kill(started._process.pid, signal.SIGSTOP)
+    started.limit = 0.5
+    with pytest.raises(EngineFailed, match=r"^CORE's engine did not answer within 0.5 s, and was ended$"):
+        engine_matches(started, "(T0 as v0)", "1 EVENTS", batch(stream("A1")))
+    started.close()
 
 
 def test_nothing_is_left_behind() -> None:
