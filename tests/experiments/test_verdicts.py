@@ -325,6 +325,12 @@ def test_a_mode_is_judged_by_the_band_of_its_claim() -> None:
     assert judge(cells, **{**claimed, "factor": 1.1}).counterfactual is None
 
 
+def test_a_mode_names_the_parameters_that_it_leaves_out() -> None:
+    cells = [at(name, 1, value) for name, value in (("a[k=1]", 9.0), ("b[k=1]", 9.0), ("a", 1.0))]
+    shown = counterfactual(cells, of="b[k=1]", to="a[k=1]", factor=9, cause=paper(mode={"to": "a"}))
+    assert (shown.what, shown.measured) == ("without k=1", 9.0)
+
+
 def test_a_mode_with_another_metric_names_its_number() -> None:
     cells = [record(name, {"n": 1}, latency_max=1.0, service_total=x) for name, x in (("slow", 9.0), ("fast", 1.0))]
     shown = counterfactual(cells, to="fast", factor=8, cause=paper(mode={"metric": "service_total"}))

@@ -104,7 +104,7 @@ def _fewest(snapshots: list[int], costs: PaperCosts, pruned: bool) -> list[int]:
 
 
 def _node(pool: Pool, snapshot: int) -> Node:
-    """The plan of a node: a member alone shares nothing, whatever its snapshots are in the released code."""
+    """The plan of a node: a member alone shares nothing, with any snapshots of the released code."""
     several = pool.members & (pool.members - 1)
     return (Shared(pool.members, snapshot),) if several and snapshot != ALONE else ()
 
