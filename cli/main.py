@@ -15,6 +15,7 @@ import click
 from cepbench.cli.bench import advise, bench
 from cepbench.cli.capabilities import capabilities
 from cepbench.cli.compile import compile_command
+from cepbench.cli.explain import explain
 from cepbench.cli.generate import generate
 from cepbench.cli.import_command import import_command
 from cepbench.cli.interrupts import reported, reraised, terminable
@@ -40,6 +41,7 @@ COMMANDS = (
     datasets,
     experiments,
     query,
+    explain,
     stream,
     bench,
     advise,
