@@ -13,6 +13,7 @@
 - `compare`: the ratios of two results folders; `plot`: drawings of one, or of a result of `bench` or `advise`.
 - `evaluate`: the answer of queries on a DataFrame, a file or an event store; `help(cepbench.evaluate)` has the columns.
 - `run`: experiments on Spark, as `cepbench run`; `load_results`: their figures, verdicts and records.
+- `explain`: why queries have no match, or which events they match.
 - `load_frame`: their records as a table.
 - `Reading`: how your files are read: which columns are time and type, how times are written.
 - `stream`: queries on a live stream, on Spark, with each row written once (docs/live.md).
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from cepbench.plots.compare import compare
     from cepbench.plots.plot import plot
     from cepbench.verification.capabilities import capabilities
+    from cepbench.verification.explaining.explain import explain
     from cepbench.verification.verify import verify
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "capabilities",
     "compare",
     "evaluate",
+    "explain",
     "list_algorithms",
     "load_frame",
     "load_results",
@@ -66,6 +69,7 @@ _MODULES = {
     "capabilities": "cepbench.verification.capabilities",
     "compare": "cepbench.plots.compare",
     "evaluate": "cepbench.pipeline.in_process",
+    "explain": "cepbench.verification.explaining.explain",
     "list_algorithms": "cepbench.algorithms.registry",
     "load_frame": "cepbench.metrics.table",
     "load_results": "cepbench.metrics.results",

@@ -16,6 +16,7 @@ from cepbench.cli.bench import advise, bench
 from cepbench.cli.capabilities import capabilities
 from cepbench.cli.compile import compile_command
 from cepbench.cli.engines import engines
+from cepbench.cli.explain import explain
 from cepbench.cli.generate import generate
 from cepbench.cli.import_command import import_command
 from cepbench.cli.interrupts import reported, reraised, terminable
@@ -42,6 +43,7 @@ COMMANDS = (
     experiments,
     engines,
     query,
+    explain,
     stream,
     bench,
     advise,

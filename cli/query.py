@@ -41,6 +41,13 @@ def one_algorithm(ctx: click.Context, param: click.Parameter, values: tuple[str,
 
 query_file = QueryFile(exists=True, dir_okay=False, readable=True)
 asked = click.option("-q", "--query", "workload", required=True, type=query_file, help="File with one or many queries.")
+input_events = click.option(
+    "-e",
+    "--events",
+    required=True,
+    type=Place(exists=True),
+    help="Event store, CSV or Parquet file, or folder of such files.",
+)
 one = click.option(
     "-a",
     "--algorithm",
@@ -54,13 +61,7 @@ one = click.option(
 
 @click.command()
 @asked
-@click.option(
-    "-e",
-    "--events",
-    required=True,
-    type=Place(exists=True),
-    help="Event store, CSV or Parquet file, or folder of such files.",
-)
+@input_events
 @one
 @click.option("-o", "--output", type=Place(dir_okay=False), help="File for the answer.")
 @click.option(
@@ -110,7 +111,7 @@ def query(
             raise click.UsageError("--explain shows a plan and runs nothing; leave --master and --format out")
         from cepbench.pipeline.in_process import explanation_of
 
-        _put(f"{explanation_of(text, events, algorithm, arithmetic, reading, _notice)}\n".encode(), output)
+        _put(f"{explanation_of(text, events, algorithm, arithmetic, reading, notice)}\n".encode(), output)
         return
     form = form or _form_of(output)
     if form == PARQUET and output is None:
@@ -132,11 +133,11 @@ def query(
             try:
                 beside = folder or (None if output is None else output.parent)
                 answer = answer_on_spark(
-                    text, events, algorithm, arithmetic, reading, _notice, master=cluster, folder=beside
+                    text, events, algorithm, arithmetic, reading, notice, master=cluster, folder=beside
                 )
             finally:
                 stop()
-            _put(_rendered(answer, arithmetic, form, _notice), output)
+            _put(_rendered(answer, arithmetic, form, notice), output)
 
 
 def _content(text: str, events: Path, algorithm: str, arithmetic: str, reading: Reading, form: str) -> bytes:
@@ -158,10 +159,10 @@ def _content(text: str, events: Path, algorithm: str, arithmetic: str, reading: 
         name = algorithm.partition("[")[0].strip()
         ran = f"kernels ran as plain Python; `cepbench compile {name}` compiles them, once, for larger inputs"
         for notice in (*notices, ran):
-            _notice(notice)
+            notice(notice)
         return content
     with bar("event", algorithm) as shown, compilation_shown():
-        return answer(_notice, partial(advance, shown))
+        return answer(notice, partial(advance, shown))
 
 
 def _rendered(answer: "AnswerBuilder", arithmetic: str, form: str, notify: Callable[[str], None]) -> bytes:
@@ -191,7 +192,8 @@ def query_text(file: Path) -> str:
         raise click.UsageError(f"{file} is not UTF-8 text (byte {error.start})") from None
 
 
-def _notice(text: str) -> None:
+def notice(text: str) -> None:
+    """Prints a notice."""
     click.echo(f"cepbench: {as_options(text)}", err=True)
 
 

@@ -32,11 +32,12 @@ def parse_query(text: str, name: str = "q") -> Query:
     without a meaning (`queries.resolve`).
     """
     whole = QueryText.of(text)
-    return parse_block(whole, 0, len(whole.shown), name)
+    query, _ = parse_block(whole, 0, len(whole.shown), name)
+    return query
 
 
-def parse_block(text: QueryText, start: int, stop: int, name: str, origin: str = "") -> Query:
-    """The query between two offsets of `text`; `origin` precedes messages. Raises `QueryError`."""
+def parse_block(text: QueryText, start: int, stop: int, name: str, origin: str = "") -> tuple[Query, QuerySource]:
+    """The query between two offsets of `text`, and its places; `origin` precedes messages. Raises `QueryError`."""
     if stop - start > MOST_CHARACTERS:
         raise QueryError(f"{origin}a query may have at most {MOST_CHARACTERS} characters", text.shown, start)
     named = text.name_line(start, stop)
@@ -56,7 +57,7 @@ def parse_block(text: QueryText, start: int, stop: int, name: str, origin: str =
     query = _query(name, clauses)
     check(query, source)
     _check_prefixes(query, source)
-    return query
+    return query, source
 
 
 def read_name(text: QueryText, place: tuple[int, int], origin: str) -> str:

@@ -79,14 +79,14 @@ def source_of(query: Query) -> QuerySource:
         clauses["group by"] = writer.listed(query.group_by, ", ", writer.name)
     if query.window is not None:
         writer.write("\nWITHIN ")
-        within = slide = writer.node(query.window.within, _length(query.window.within))
+        within = slide = writer.node(query.window.within, length_text(query.window.within))
         if query.window.slide != query.window.within:
             writer.write(" SLIDE ")
-            slide = writer.node(query.window.slide, _length(query.window.slide))
+            slide = writer.node(query.window.slide, length_text(query.window.slide))
         clauses["within"] = Node(query.window, within.start, slide.stop, (within, slide))
     if query.span is not None:
         writer.write("\nWITHIN ")
-        span = writer.node(query.span, _length(query.span))
+        span = writer.node(query.span, length_text(query.span))
         writer.write(" PER MATCH")
         clauses["within"] = Node(query.span, span.start, span.stop, (span,))
     return QuerySource(writer.text, clauses)
@@ -242,17 +242,18 @@ def _term(term: Term, event: str) -> str:
     text = f"{factor}{event}.{quote_name(term.attribute)}"
     if isinstance(term.offset, Length):
         negative = term.offset.amount < 0
-        return f"{text} {'-' if negative else '+'} {_length(Length(abs(term.offset.amount), term.offset.unit))}"
+        return f"{text} {'-' if negative else '+'} {length_text(Length(abs(term.offset.amount), term.offset.unit))}"
     return text if repr(term.offset) == "0" else f"{text} + {term.offset!r}"  # 0.0 makes a float of an integer
 
 
 def _constant(constant: Constant) -> str:
     if isinstance(constant, Length):
-        return _length(constant)
+        return length_text(constant)
     return quote_text(constant) if isinstance(constant, str) else repr(constant)
 
 
-def _length(length: Length) -> str:
+def length_text(length: Length) -> str:
+    """A length in canonical form."""
     return f"{_exact(length.amount)} {length.unit}"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cepbench.queries.errors import QueryError
+from cepbench.queries.lexis import QueryText
 
 
 class Node(NamedTuple):
@@ -16,6 +17,12 @@ class Node(NamedTuple):
     start: int
     stop: int
     children: tuple[Node, ...] = ()
+
+    def nodes(self) -> Iterator[Node]:
+        """The node itself and all nodes below it, from left to right."""
+        yield self
+        for child in self.children:
+            yield from child.nodes()
 
 
 class Problem(Exception):
@@ -48,3 +55,8 @@ class QuerySource:
         for index in path:
             node = node.children[index]
         return QueryError(self.origin + message, self.text, self.offset + node.start, self.offset + node.stop)
+
+    def written(self, node: Node) -> str:
+        """A part of the query as its author wrote it, in one line and without comments."""
+        code = QueryText.of(self.text).code[self.offset + node.start : self.offset + node.stop]
+        return " ".join(line.strip() for line in code.splitlines() if line.strip())

@@ -11,6 +11,7 @@ from cepbench.queries.errors import QueryError
 from cepbench.queries.lexis import QueryText
 from cepbench.queries.model import Query
 from cepbench.queries.parser import parse_block, read_name
+from cepbench.queries.source import QuerySource
 
 
 @lru_cache(maxsize=256)
@@ -20,6 +21,11 @@ def parse_workload(text: str) -> tuple[Query, ...]:
     Raises `QueryError` with the place in `text`, also if it contains no query or a name is given twice. A text that was
     parsed before is not parsed again.
     """
+    return tuple(query for query, _ in _parse(text, ""))
+
+
+def parse_with_sources(text: str) -> tuple[tuple[Query, QuerySource], ...]:
+    """The queries of a text as `parse_workload` returns them, each with its text and the places of its parts in it."""
     return _parse(text, "")
 
 
@@ -31,10 +37,10 @@ def load_workload(path: str | Path) -> tuple[Query, ...]:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read the workload: {getattr(error, 'strerror', None) or error}") from None
-    return _parse(text, f"{path}: ")
+    return tuple(query for query, _ in _parse(text, f"{path}: "))
 
 
-def _parse(text: str, origin: str) -> tuple[Query, ...]:
+def _parse(text: str, origin: str) -> tuple[tuple[Query, QuerySource], ...]:
     whole = QueryText.of(text)
     blocks = list(whole.blocks())
     if not blocks:
@@ -49,7 +55,7 @@ def _parse(text: str, origin: str) -> tuple[Query, ...]:
     queries = []
     for number, block in enumerate(blocks, 1):
         default = next(name for name in (f"q{n}" for n in count(number)) if name not in taken)
-        query = parse_block(whole, *block, default, origin)
+        query, source = parse_block(whole, *block, default, origin)
         taken.add(query.name)
-        queries.append(query)
+        queries.append((query, source))
     return tuple(queries)

@@ -16,7 +16,7 @@ from cepbench.queries.workloads import parse_workload
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
-COMPARED = ("query", "verify", "capabilities")
+COMPARED = ("query", "explain", "verify", "capabilities")
 """Commands of the tutorials that need neither Spark nor many seconds."""
 
 
@@ -116,4 +116,4 @@ def test_tutorial_shows_what_happens(page: str, tmp_path: Path) -> None:
         elif name == "text" and printed:
             assert content.strip() in printed
             compared += 1
-    assert compared == {"own-query": 5, "own-algorithm": 3}[page]
+    assert compared == {"own-query": 6, "own-algorithm": 3}[page]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 from typing import Any
 
 from cepbench.algorithms.oracle.comparing import holds_pair, passes
@@ -116,7 +116,7 @@ def detect(
     meaning = detection_meaning(query)
     matches_of: dict[tuple[Any, ...], set[tuple[int, int, tuple[int, ...]]]] = {}
     for partition, substream in substreams(query, stream).items():
-        search = DetectionSearch(meaning, substream, _length(query, time_unit), limit)
+        search = DetectionSearch(meaning, substream, span_length(query, time_unit), limit)
         matches_of.setdefault(partition[: len(query.group_by)], set()).update(
             (match[0].time, match[-1].time, tuple(event.position for event in match))
             for alternative in meaning.alternatives
@@ -141,8 +141,42 @@ class DetectionSearch:
         for binding in self._bindings(alternative.operands):
             if alternative.ordered and not _in_order(binding):
                 continue
-            if self._compared(alternative.operands, binding) and not self._negated(alternative, binding):
+            if self._compared(alternative.operands, binding) and not self.negated(alternative, binding):
                 yield _events_of(binding)
+
+    def prefixes(self, alternative: Alternative) -> Iterator[tuple[Chosen, ...]]:
+        """Choices of one event, or of two, for each of the first operands, within the span, that pass all conditions.
+
+        Fewer events pass more conditions, and only the first and the last one of an operand decide what is negated
+        beside it. So there is a match if and only if there is a choice for all operands that is not `negated`.
+        """
+        operands = alternative.operands
+        able = [[event for event in self._events if self._passes(operand, event)] for operand in operands]
+        negates = len(operands) < len(alternative.parts)
+        pending: list[tuple[Chosen, ...]] = [()]
+        while pending:
+            chosen = pending.pop()
+            singles = [(event,) for event in able[len(chosen)] if self._extends(alternative, chosen, (event,))]
+            twos = [
+                (a, b)
+                for (a,), (b,) in permutations(singles if negates and operands[len(chosen)].several else (), 2)
+                if a.time < b.time and self._extends(alternative, chosen, (a, b))
+            ]
+            for events in (*twos, *singles):
+                yield (*chosen, events)
+                if len(chosen) + 1 < len(operands):
+                    pending.append((*chosen, events))
+
+    def _extends(self, alternative: Alternative, chosen: tuple[Chosen, ...], events: Chosen) -> bool:
+        """Whether a choice for the next operand passes all conditions beside those for the operands before it."""
+        self._visited += 1
+        if self._visited > self._limit:
+            raise TooManyMatches(f"more than {self._limit} choices of events in one key; raise the limit")
+        longer = (*chosen, events)
+        bound = _events_of(longer)
+        own = len({event.position for event in bound}) == len(bound)
+        in_order = not alternative.ordered or _in_order(longer)
+        return own and in_order and self.within(bound) and self._compared(alternative.operands[: len(longer)], longer)
 
     def _bindings(self, operands: Sequence[DetectedPart], chosen: tuple[Chosen, ...] = ()) -> Iterator[list[Chosen]]:
         """Every choice of events for the operands that lies within the span."""
@@ -163,14 +197,15 @@ class DetectionSearch:
         pending: list[Chosen] = [(event,) for event in able]
         while pending:
             events = pending.pop()
-            if not self._within(_events_of([*chosen, events])):
+            if not self.within(_events_of([*chosen, events])):
                 continue
             self._visited += 1
             yield events
             if operand.several:
                 pending += [(*events, later) for later in able if events[-1].time < later.time]
 
-    def _within(self, events: Chosen) -> bool:
+    def within(self, events: Chosen) -> bool:
+        """Whether events in stream order lie within the span."""
         first, last = events[0], events[-1]
         if self._meaning.counts:
             return last.ordinal - first.ordinal < self._length
@@ -193,7 +228,7 @@ class DetectionSearch:
             for left, right in product(lefts, rights)
         )
 
-    def _negated(self, alternative: Alternative, binding: Sequence[Chosen]) -> bool:
+    def negated(self, alternative: Alternative, binding: Sequence[Chosen]) -> bool:
         """Whether an event of a negated type lies where it must not."""
         events = _events_of(binding)
         first, last = events[0], events[-1]
@@ -208,9 +243,9 @@ class DetectionSearch:
                 if not self._passes(part, event):
                     continue
                 if (after is None or after.time < event.time) and (before is None or event.time < before.time):
-                    if after is None and not self._within((event, last)):
+                    if after is None and not self.within((event, last)):
                         continue
-                    if before is None and not self._within((first, event)):
+                    if before is None and not self.within((first, event)):
                         continue
                     return True
         return False
@@ -250,7 +285,8 @@ def _events_of(binding: Sequence[Chosen]) -> Chosen:
     return tuple(sorted((event for events in binding for event in events), key=lambda event: event.position))
 
 
-def _length(query: Query, time_unit: str) -> int:
+def span_length(query: Query, time_unit: str) -> int:
+    """The span of a match, in units of time or in events."""
     assert query.span is not None
     if query.span.unit == "events":
         return int(query.span.amount)

@@ -25,7 +25,7 @@ class MatchSearch:
     """The search in one window. `limit`: the maximum number of partial matches to visit."""
 
     def __init__(self, meaning: Meaning, events: Sequence[StreamEvent], limit: int):
-        self._meaning = meaning
+        self.meaning = meaning
         self._events = events
         self._limit = limit
         self._visited = 0
@@ -35,13 +35,13 @@ class MatchSearch:
 
     def matches(self) -> list[Match]:
         """Matches of the query's pattern, which must not be an AND."""
-        [part] = self._meaning.parts
+        [part] = self.meaning.parts
         return [match for match in self._union(part) if self._holds_pairwise(match)]
 
     def combinations(self) -> list[tuple[Match, ...]]:
         """One binding per combination of distinct trends, one of each part of an AND, in any order."""
         binding_of: dict[frozenset[tuple[int, ...]], tuple[Match, ...]] = {}
-        parts = [[match for match in self._union(part) if self._holds_pairwise(match)] for part in self._meaning.parts]
+        parts = [[match for match in self._union(part) if self._holds_pairwise(match)] for part in self.meaning.parts]
         if math.prod(map(len, parts)) > self._limit:
             raise TooManyMatches(f"more than {self._limit} combinations in one window; raise the limit")
         for combination in product(*parts):
@@ -52,7 +52,7 @@ class MatchSearch:
 
     def _union(self, alternatives: tuple[Steps, ...]) -> list[Match]:
         """Bindings of the first alternative, and bindings of later ones whose trend no earlier one has."""
-        semantics = self._meaning.query.semantics
+        semantics = self.meaning.query.semantics
         union: list[Match] = []
         trends: set[tuple[int, ...]] = set()
         for steps in alternatives:
@@ -64,12 +64,12 @@ class MatchSearch:
     def begins(self, steps: Steps, bound: Bound) -> bool:
         """Whether a match can begin with a bound event."""
         event, leaf = bound
-        return leaf in steps.begin and self._binds(event, leaf) and not self._negated(steps.begin[leaf], None, event)
+        return leaf in steps.begin and self._binds(event, leaf) and not self.negated(steps.begin[leaf], None, event)
 
     def ends(self, steps: Steps, bound: Bound) -> bool:
         """Whether a match can end with a bound event."""
         event, leaf = bound
-        return leaf in steps.end and not self._negated(steps.end[leaf], event, None)
+        return leaf in steps.end and not self.negated(steps.end[leaf], event, None)
 
     def following(self, steps: Steps, semantics: Semantics) -> dict[Bound, list[Bound]]:
         """All bound events that partial matches reach, and what can follow each of them."""
@@ -78,9 +78,31 @@ class MatchSearch:
         while pending:
             bound = pending.pop()
             if bound not in successors:
-                successors[bound] = self._next(steps, semantics, bound)
+                successors[bound] = self.successors(steps, semantics, bound)
                 pending.extend(successors[bound])
         return successors
+
+    def partial_matches(self, steps: Steps, every: bool) -> Iterator[Match]:
+        """Matches and their beginnings: `every` one, or enough to bind each event that any of them binds to a leaf.
+
+        One to each bound event is enough unless there are pairwise predicates, which look at the events before it, too.
+        """
+        every = every or bool(self.meaning.pairwise)
+        reached: set[Bound] = set()
+        pending: list[Match] = [
+            ((event, leaf),) for event in self._events for leaf in steps.begin if self.begins(steps, (event, leaf))
+        ]
+        while pending:
+            partial = pending.pop()
+            if not every and partial[-1] in reached:
+                continue
+            reached.add(partial[-1])
+            self._visited += 1
+            if self._visited > self._limit:
+                raise TooManyMatches(f"more than {self._limit} partial matches in one window; raise the limit")
+            yield partial
+            longer = ((*partial, bound) for bound in self.successors(steps, self.meaning.query.semantics, partial[-1]))
+            pending += (match for match in longer if self._holds_with_last(match))
 
     def _matches(self, steps: Steps, semantics: Semantics) -> Iterator[Match]:
         for event in self._events:
@@ -95,10 +117,10 @@ class MatchSearch:
             raise TooManyMatches(f"more than {self._limit} partial matches in one window; raise the limit")
         if self.ends(steps, partial[-1]):
             yield partial
-        for successor in self._next(steps, semantics, partial[-1]):
+        for successor in self.successors(steps, semantics, partial[-1]):
             yield from self._extensions(steps, semantics, (*partial, successor))
 
-    def _next(self, steps: Steps, semantics: Semantics, bound: Bound) -> list[Bound]:
+    def successors(self, steps: Steps, semantics: Semantics, bound: Bound) -> list[Bound]:
         """The bound events that can follow a bound event. A leaf belongs to one pattern, and so to one semantics."""
         if bound not in self._successors:
             successors = self._next_under_any(steps, bound)
@@ -118,7 +140,7 @@ class MatchSearch:
             for later in self._bindable(successor)
             if event.time < later.time
             and self._holds_adjacent(bound, (later, successor))
-            and not self._negated(negations, event, later)
+            and not self.negated(negations, event, later)
         ]
 
     def _bindable(self, leaf: Leaf) -> list[StreamEvent]:
@@ -128,20 +150,20 @@ class MatchSearch:
         return self._candidates[leaf]
 
     def _binds(self, event: StreamEvent, leaf: Leaf) -> bool:
-        conditions = self._meaning.locals.get(leaf.origin, ())
+        conditions = self.meaning.locals.get(leaf.origin, ())
         return event.type == leaf.type and all(passes(condition, event) for condition in conditions)
 
     def _holds_adjacent(self, bound: Bound, successor: Bound) -> bool:
         return all(
             holds_pair(pair, bound[0], successor[0])
-            for pair in self._meaning.adjacent
+            for pair in self.meaning.adjacent
             if bound[1].origin in pair.first and successor[1].origin in pair.second
         )
 
     def _anything_between(self, after: int, before: int) -> bool:
         return any(after < event.time < before for event in self._events)
 
-    def _negated(self, negations: Negations, after: StreamEvent | None, before: StreamEvent | None) -> bool:
+    def negated(self, negations: Negations, after: StreamEvent | None, before: StreamEvent | None) -> bool:
         """Whether a negated pattern has a match after one event and before another (None: no bound)."""
         return any(
             (after is None or after.time < start) and (before is None or end < before.time)
@@ -165,16 +187,21 @@ class MatchSearch:
         """Whether pairwise predicates hold for every pair of bound events, in the order of the match."""
         return all(
             self._holds_pair(pair, earlier, later)
-            for pair in self._meaning.pairwise
+            for pair in self.meaning.pairwise
             for index, earlier in enumerate(match)
             for later in match[index + 1 :]
         )
+
+    def _holds_with_last(self, match: Match) -> bool:
+        """Whether pairwise predicates hold for the last event and all events before it."""
+        pairs = self.meaning.pairwise
+        return all(self._holds_pair(pair, earlier, match[-1]) for pair in pairs for earlier in match[:-1])
 
     def _holds_across(self, combination: tuple[Match, ...]) -> bool:
         """Whether they hold for every pair of events bound by different parts, in any order: AND has no order."""
         return all(
             self._holds_pair(pair, left, right)
-            for pair in self._meaning.pairwise
+            for pair in self.meaning.pairwise
             for left_match, right_match in permutations(combination, 2)
             for left, right in product(left_match, right_match)
         )

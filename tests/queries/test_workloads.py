@@ -7,10 +7,10 @@ import pytest
 
 from cepbench.events.errors import InputError
 from cepbench.queries.errors import QueryError
-from cepbench.queries.model import Event, Seq
+from cepbench.queries.model import Event, Not, Seq
 from cepbench.queries.parser import parse_query
 from cepbench.queries.printing import to_text
-from cepbench.queries.workloads import load_workload, parse_workload
+from cepbench.queries.workloads import load_workload, parse_with_sources, parse_workload
 
 ROOT = Path(__file__).parents[2]
 BUNDLED = sorted((ROOT / "queries" / "workloads").glob("*.sase"))
@@ -43,6 +43,24 @@ def test_comments() -> None:
 
 def test_default_names_keep_out_of_the_way() -> None:
     assert names("PATTERN A; q1: PATTERN B; q3: PATTERN C; PATTERN D") == ["q2", "q1", "q3", "q4"]
+
+
+def test_parts_of_a_query_as_written() -> None:
+    text = """PATTERN A
+
+        second: PATTERN SEQ(A  a, NOT  SEQ(N , M) , B+ b)  -- pairs
+        where [g]  AND a.x*2 -- doubled
+              < b.x and (b.s = 'two  blanks')
+        group_by h
+        within 10  sec"""
+    _, (query, source) = parse_with_sources(text)
+    assert (query.name, query) == ("second", parse_workload(text)[1])
+    predicates = source.clauses["where"].children
+    assert [node.value for node in predicates] == list(query.predicates)
+    assert [source.written(node) for node in predicates] == ["[g]", "a.x*2 < b.x", "(b.s = 'two  blanks')"]
+    [negated] = [node for node in source.clauses["pattern"].nodes() if isinstance(node.value, Not)]
+    assert source.written(negated) == "NOT  SEQ(N , M)"
+    assert [source.written(source.clauses[name]) for name in ("group by", "within")] == ["group_by h", "within 10  sec"]
 
 
 def test_a_name_given_twice() -> None:
