@@ -159,7 +159,7 @@ class SequenceCounter(Lanes):
     def _use(self, number: int) -> None:
         """Allocates more values; keys that have moved leave unused regions behind."""
         self.used += number
-        ints, over = (with_room(array, self.used) for array in (self.arena.ints, self.arena.over))
+        ints, over = with_room(self.arena.ints, self.used), with_room(self.arena.over, self.used)
         self.arena = values_of(ints, over, self.program.unit.dtype)
 
 
