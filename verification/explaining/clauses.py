@@ -6,17 +6,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cepbench.queries.model import (
+    And,
     Comparison,
     Equivalence,
     Event,
     Length,
     Local,
+    Maybe,
     Not,
+    Or,
     Pattern,
+    Plus,
     Predicate,
     Query,
+    Repeat,
     Semantics,
     Seq,
+    Star,
     WindowClause,
     children,
 )
@@ -96,9 +102,9 @@ def without(query: Query, clauses: Sequence[Clause], stream: Length) -> Query:
             case Semantics():
                 query = replace(query, semantics=Semantics.ANY)
             case WindowClause():
-                query = replace(query, window=clause.longer)
+                query = replace(query, window=clause.longer if isinstance(clause.longer, WindowClause) else None)
             case Length():
-                query = replace(query, span=clause.longer or stream)
+                query = replace(query, span=clause.longer if isinstance(clause.longer, Length) else stream)
             case tuple():
                 query = replace(query, group_by=())
             case predicate:
@@ -124,10 +130,12 @@ def _without(pattern: Pattern, negated: Not) -> Pattern:
         case Seq(parts):
             kept = tuple(_without(part, negated) for part in parts if part is not negated)
             return kept[0] if len(kept) == 1 else Seq(kept)
-        case _ if len(children(pattern)) > 1:
-            return replace(pattern, parts=tuple(_without(part, negated) for part in children(pattern)))
-        case _:
-            return replace(pattern, part=_without(children(pattern)[0], negated))
+        case Or(parts) | And(parts):
+            return replace(pattern, parts=tuple(_without(part, negated) for part in parts))
+        case Plus(part) | Star(part) | Maybe(part):
+            return replace(pattern, part=_without(part, negated))
+        case Repeat(part):
+            return replace(pattern, part=_without(part, negated))
 
 
 def _negations(pattern: Pattern) -> Iterator[Not]:
