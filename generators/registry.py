@@ -10,6 +10,7 @@ from cepbench.generators.cluster import Cluster
 from cepbench.generators.ecommerce import ECommerce
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.financial import Financial
+from cepbench.generators.frequencies import Frequencies
 from cepbench.generators.linear_road import LinearRoad
 from cepbench.generators.parameters import parse
 from cepbench.generators.ridesharing import Ridesharing
@@ -32,6 +33,7 @@ GENERATORS: tuple[type[Generator[Any]], ...] = (
     Bus,
     SmartHome,
     Sensors,
+    Frequencies,
     Uniform,
 )
 

@@ -97,17 +97,23 @@ def _of_mode(
 
 
 def _changed(claim: Effect, mode: Effect) -> str:
-    """`with search=enumerate`: the parameters that only the counterfactual has, or else its number in words."""
-    before, after = ({part for name in effect.algorithms for part in _parameters(name)} for effect in (claim, mode))
-    systems = [tuple(name.partition("[")[0] for name in effect.algorithms) for effect in (claim, mode)]
-    new = sorted(after - before)
-    other = mode.metric != claim.metric or systems[0] != systems[1] or not new
-    return f"with {in_words(mode) if other else ' and '.join(new)}"
+    """`with search=enumerate, in details.paths`: the parameters that change, and the metric if it does.
+
+    Without such parameters, or with other systems, its number in words.
+    """
+    pairs = list(zip(claim.algorithms, mode.algorithms, strict=False))
+    same = [name.partition("[")[0] for name in claim.algorithms] == [n.partition("[")[0] for n in mode.algorithms]
+    new = {part for before, after in pairs for part in _parameters(after) - _parameters(before)}
+    gone = {part for before, after in pairs for part in _parameters(before) - _parameters(after)}
+    if not same or not new | gone:
+        return f"with {in_words(mode)}"
+    changes = [f"{word} {' and '.join(sorted(parts))}" for word, parts in (("with", new), ("without", gone)) if parts]
+    return f"{', '.join(changes)}{f', in {mode.metric}' if mode.metric != claim.metric else ''}"
 
 
-def _parameters(specification: str) -> list[str]:
+def _parameters(specification: str) -> set[str]:
     parameters = specification.partition("[")[2].rstrip().removesuffix("]").split(",")
-    return [parameter.strip() for parameter in parameters if parameter.strip()]
+    return {parameter.strip() for parameter in parameters if parameter.strip()}
 
 
 def _of_grid(

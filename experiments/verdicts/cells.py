@@ -37,6 +37,11 @@ def number(cells: Sequence[Record], metric: str, records: Sequence[Record]) -> N
     return pooled([low for low, _ in bounds], [high for _, high in bounds])
 
 
+def missing(cell: Record, metric: str) -> bool:
+    """Whether a cell that ended well has no such number: latencies are those of rows, and an empty answer has none."""
+    return status_of(cell, metric) is Status.OK and value(cell, metric) is None
+
+
 def incomplete(cells: Sequence[Record], metric: str) -> str:
     """The search behind a metric that was not the whole one of the paper, in words; empty if there is none."""
     if metric.startswith(REALISED):
@@ -58,7 +63,8 @@ def _bounds(cell: Record, metric: str, records: Sequence[Record]) -> tuple[float
     status = status_of(cell, metric)
     if status is Status.OK:
         measured = value(cell, metric)
-        return (0.0, inf) if measured is None else (measured, measured)
+        assert measured is not None  # `missing`
+        return measured, measured
     if status is not Status.TIMEOUT:
         return 0.0, inf
     if cell.plan_limit_seconds is not None:  # nothing ran

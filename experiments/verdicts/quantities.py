@@ -10,7 +10,7 @@ from operator import truediv
 from typing import Any
 
 from cepbench.experiments.claims import Quantity, holds
-from cepbench.experiments.verdicts.cells import VOID, incomplete, measuring, named, number
+from cepbench.experiments.verdicts.cells import VOID, incomplete, measuring, missing, named, number
 from cepbench.experiments.verdicts.numbers import Number, pooled
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import point_key
@@ -202,6 +202,9 @@ def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Nu
     numbers, why = [], ""
     for name, metric in quantity.parts:
         cells = [cell for cell in measuring(name, metric, records) if cell.point == point]
+        if any(missing(cell, metric) for cell in cells):
+            empty = ": no window has a match" if metric.startswith("latency") else ""
+            raise NotMeasured(f"{name} has no {metric} at {named(point)}{empty}")
         why = why or incomplete(cells, metric)
         numbers.append(number(cells, metric, records))
     return reduce(truediv, numbers), why

@@ -1,12 +1,9 @@
 """The common part of Gloria's workloads: types of a chain that queries share, types around them, and clauses."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cepbench.generators.journeys import CHAIN, ENDS, journey_names
-from cepbench.generators.randomness import column_random
 from cepbench.generators.workloads.base import NOTHING, Names, query_text
 
 
@@ -37,14 +34,6 @@ class ChainedParameters(BaseModel):
         """All types: those of the chain, then those of the ends."""
         count = self.chain + self.ends
         return tuple(f"{self.prefix}{n}" for n in range(count)) if self.prefix else journey_names(count)
-
-
-def drawn_ends(p: ChainedParameters, number: int) -> Iterator[tuple[str, str]]:
-    """Pairs of different types for the ends of query `number`, an infinite sequence."""
-    random = column_random(p.seed, "ends", number)
-    while True:
-        first, last = random.choice(p.ends, 2, replace=False)
-        yield p.names[p.chain + int(first)], p.names[p.chain + int(last)]
 
 
 def chained_query(

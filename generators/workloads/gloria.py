@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from cepbench.generators.randomness import column_random
 from cepbench.generators.workloads.base import Names, WorkloadGenerator, check_braces, different
-from cepbench.generators.workloads.chained import ChainedParameters, chained_query, drawn_ends
+from cepbench.generators.workloads.chained import ChainedParameters, chained_query
 
 INNERMOST = 2
 """Least types of the innermost of nested closures."""
@@ -68,14 +68,15 @@ class GloriaWorkload(WorkloadGenerator[GloriaParameters]):
       the chain, and a private type. With `layers`, closures are nested: each but the innermost has its first and last
       type around the next one, as in SEQ(A, SEQ(B, C)+, D)+.
 
-    Private types are drawn from `ends`, and no two patterns are equal. Windows are drawn per query; queries of a block
-    and kind have one aggregate, the first one, or mix the others.
+    Private types are drawn from `ends`, different ones within a block if there are enough, and no two patterns are
+    equal. Windows are drawn per query. Queries of a block and kind have one aggregate, the first one, or mix the
+    others.
 
-    The published SEQ workloads have blocks of 20 queries (a file that is named for n queries has 2n), the Kleene
-    workloads 10 blocks of 10 queries, the mixed ones blocks of 12 with 2 Kleene queries (length 10, 2 layers), and
-    those in which the share of Kleene queries varies 10 blocks of 10. All group by line, have one predicate, on the
-    hub, and windows of 5 to 20 minutes that slide by 5. Their queries come in any order; here they are ordered by
-    block.
+    The published SEQ workloads have blocks of 10 queries on taxi trips, and of 20 on buses (a file that is named for n
+    queries has 2n), the Kleene workloads 10 blocks of 10 queries, the mixed ones blocks of 12 with 2 Kleene queries
+    (length 10, 2 layers), and those in which the share of Kleene queries varies 10 blocks of 10. All group by line,
+    have one predicate, on the hub, and windows of 5 to 20 minutes that slide by 5. Their queries come in any order;
+    here they are ordered by block.
     """
 
     name = "gloria"
@@ -106,12 +107,23 @@ class GloriaWorkload(WorkloadGenerator[GloriaParameters]):
         def shared(length: int) -> tuple[str, ...]:
             return (p.names[0], *p.names[block + 1 : block + length])
 
-        for first, last in drawn_ends(p, number):
+        for first, last in _ends(p, block, place):
             if is_kleene(p, place):
                 after = p.names[block + p.kleene_length]
                 yield f"SEQ({closure(shared(p.kleene_length), p.layers)}, {after}, {last})"
             else:
                 yield f"SEQ({', '.join((first, *shared(p.length), last))})"
+
+
+def _ends(p: GloriaParameters, block: int, place: int) -> Iterator[tuple[str, str]]:
+    """Pairs of different types for the ends of a query, endlessly; the first pairs of a block are disjoint."""
+    pairs = column_random(p.seed, "block", block).permutation(p.ends)[: p.ends // 2 * 2].reshape(-1, 2)
+    random = column_random(p.seed, "ends", block * p.block + place)
+    chosen = pairs[place] if place < len(pairs) else random.choice(p.ends, 2, replace=False)
+    while True:
+        first, last = chosen
+        yield p.names[p.chain + int(first)], p.names[p.chain + int(last)]
+        chosen = random.choice(p.ends, 2, replace=False)
 
 
 def is_kleene(p: GloriaParameters, place: int) -> bool:

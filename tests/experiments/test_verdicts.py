@@ -157,6 +157,14 @@ def test_what_a_limit_cut_off_is_a_bound_and_leaves_a_claim_open() -> None:
     assert judge(curve, slope={"n": [1, 16]}, power=2).verdict is OPEN
 
 
+def test_an_empty_answer_is_no_limit() -> None:
+    result = judge([record("slow", {"n": 1}), at("fast", 1, 1.0)], to="fast", factor=2)
+    assert (result.verdict, result.measured, result.bound) == (OPEN, None, False)
+    assert result.reason == "slow has no latency_max at n 1: no window has a match"
+    counted = judge([at("slow", 1, 1.0)], metric="details.paths", at_most=2)
+    assert counted.reason == "slow has no details.paths at n 1"
+
+
 def test_out_of_memory_says_nothing_about_time() -> None:
     result = judge([record("slow", {"n": 1}, Status.OUT_OF_MEMORY), at("fast", 1, 1.0)], to="fast", factor=2)
     assert (result.verdict, result.low, result.high) == (OPEN, None, None)
@@ -308,9 +316,19 @@ def test_a_mode_is_judged_by_the_band_of_its_claim() -> None:
     assert (shown.kind, shown.what, shown.measured) == ("mode", "with search=enumerate", 5.0)
     assert (shown.unit, shown.verdict) == ("x", HOLDS)
     assert judge(cells, **claimed).verdict is WEAKER
+    counted = paper(mode={"of": slow, "to": fast, "metric": "details.paths"})
+    assert counterfactual(cells, **{**claimed, "cause": counted}).what.startswith(
+        "with search=enumerate, in details.paths"
+    )
     absent = counterfactual(cells[:2], **claimed)
     assert (absent.what, absent.verdict) == (f"with search=enumerate: {slow} was not run", OPEN)
     assert judge(cells, **{**claimed, "factor": 1.1}).counterfactual is None
+
+
+def test_a_mode_names_the_parameters_that_it_leaves_out() -> None:
+    cells = [at(name, 1, value) for name, value in (("a[k=1]", 9.0), ("b[k=1]", 9.0), ("a", 1.0))]
+    shown = counterfactual(cells, of="b[k=1]", to="a[k=1]", factor=9, cause=paper(mode={"to": "a"}))
+    assert (shown.what, shown.measured) == ("without k=1", 9.0)
 
 
 def test_a_mode_with_another_metric_names_its_number() -> None:

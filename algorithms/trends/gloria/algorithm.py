@@ -18,7 +18,7 @@ from cepbench.algorithms.options import Option
 from cepbench.algorithms.trends.gloria.executor import gloria_sets
 from cepbench.algorithms.trends.gloria.optimizer.costs import COSTS, ExecutorCosts, PaperCosts
 from cepbench.algorithms.trends.gloria.optimizer.elimination import SearchLimitReached, SearchLimits
-from cepbench.algorithms.trends.gloria.optimizer.optimizer import OPTIMIZERS, optimize
+from cepbench.algorithms.trends.gloria.optimizer.optimizer import BY_PATHS, KEPT, OPTIMIZERS, SEARCHES, optimize
 from cepbench.algorithms.trends.gloria.optimizer.pools import pools_of
 from cepbench.algorithms.trends.gloria.plan import GloriaPlan, PlannedSet, Separated, separated, sharable_sets
 from cepbench.algorithms.trends.gloria.template import template_of
@@ -41,7 +41,7 @@ NOTICES = {
 DETAILS = (
     "template_seconds", "graph_seconds", "search_seconds", "plan_weight", "sharable_sets", "nodes", "graph_edges",
     "pruned_nodes", "pruned_edges", "graph_bytes", "shared_transitions", "snapshot_types", "thinned", "fell_back",
-    "left_alone",
+    "left_alone", "paths", "enumerated_bytes",
 )  # fmt: skip
 MAXIMA = ("graph_bytes", "fell_back")
 """Details that are those of the largest set; others are added up."""
@@ -55,6 +55,9 @@ class Gloria(Algorithm):
       search as in the paper, which miss the lightest path where transitions branch and join, docs/findings.md),
       `noprune` (the paper's NoPrune: the path search of Algorithm 1 on the whole graph), or `none`, which shares
       nothing and runs the code of COGRA, or of GRETA at event granularity.
+    - `search`: of `algorithm1` and `noprune`. `kept`: by the edges that pruning keeps, as in the paper; `enumerate`: of
+      all paths with all combinations of end branches, as in the authors' released code (`optimizer.enumeration`).
+      `details.paths` and `details.enumerated_bytes` are the paths and bytes as they count them.
     - `granularity`: `event`, the paper's: all events are kept, and visited by later ones; `coarsest`, ours: events that
       no predicate selects one by one are sums.
     - `costs`: `paper` (Equations 2-4), or `executor` (not in the paper), the work of this executor. With the latter,
@@ -84,6 +87,7 @@ class Gloria(Algorithm):
         substreams: str = "1",
         granularity: str = COARSEST,
         block: str = "all",
+        search: str = KEPT,
     ) -> None:
         option = partial(Option, self.name)
         self.optimizer = option("optimizer", optimizer).among((*OPTIMIZERS, NONE))
@@ -92,6 +96,7 @@ class Gloria(Algorithm):
         self.substreams = option("substreams", substreams).positive()
         self.granularity = option("granularity", granularity).among(GRANULARITIES)
         self.block = option("block", block).whole("all")
+        self.search = option("search", search).among(SEARCHES if self.optimizer in BY_PATHS else (KEPT,))
 
     def unsupported(self, query: Query) -> str | None:
         """Match queries, pairwise predicates, semantics other than skip-till-any-match, as GRETA."""
@@ -131,7 +136,7 @@ class Gloria(Algorithm):
         costs = self._costs(members, [state.type for state in pools.states], statistics)
         numbers = {"sharable_sets": 1.0, "template_seconds": time.perf_counter() - started}
         try:
-            decision = optimize(pools, costs, self.optimizer, limits)
+            decision = optimize(pools, costs, self.optimizer, limits, self.search)
         except SearchLimitReached as limit:
             message = f"the optimizer {self.optimizer} needs more than {limit}"
             raise PlanningTooLong(message, self.seconds) from None

@@ -44,6 +44,13 @@ def test_a_block_shares_the_hub_and_a_run_of_the_chain() -> None:
     ]
     ends = [re.findall(r"\w+", pattern.removeprefix("SEQ"))[:: len(pattern.split(",")) - 1] for pattern in patterns]
     assert all(first != last and {first, last} <= set(ENDS) for first, last in ends)
+    assert [len({end for pair in ends[start : start + 20] for end in pair}) for start in (0, 20, 40)] == [40] * 3
+
+
+def test_a_block_of_more_queries_than_ends_has_some_ends_twice() -> None:
+    patterns = patterns_of(queries=20, block=20, ends=7)
+    assert len(set(patterns)) == 20
+    assert len({pattern.rpartition(",")[2] for pattern in patterns}) <= 7
 
 
 @pytest.mark.parametrize(

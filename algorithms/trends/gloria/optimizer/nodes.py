@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import chain, combinations_with_replacement, product
+from math import prod
 from typing import NamedTuple
 
 from cepbench.algorithms.trends.gloria.optimizer.costs import Mask, PaperCosts, members_in
@@ -29,7 +30,10 @@ NARROWED = -1
 
 KEEP, LOCAL, MERGE = range(3)
 MOST_PARTS, FEW_PARTS = 5, 3
-"""The most parts of a pool that choose independently how to continue, and the number that do if there are more."""
+"""The most parts of a pool that always choose independently how to continue, and the number that do if they are joined.
+"""
+MOST_CHOICES, MOST_LAST = 32, 1024
+"""The most combinations of more parts, up to an exchange of alike ones; the latter where nothing is shared later."""
 
 
 def profile(node: Node, pair: PoolPair) -> Profile:
@@ -45,24 +49,32 @@ def profile(node: Node, pair: PoolPair) -> Profile:
 
 
 def generated(
-    pool: Pool, profiles: Sequence[Sequence[Profile]], costs: PaperCosts, check: Callable[[], None] = lambda: None
+    pool: Pool,
+    profiles: Sequence[Sequence[Profile]],
+    costs: PaperCosts,
+    check: Callable[[], None] = lambda: None,
+    joined: Callable[[], None] = lambda: None,
 ) -> list[Node]:
     """The nodes of a pool, from every combination of profiles of the nodes before it; each once, in order.
 
-    `profiles` are those of `pool.before`. `check` is called after each combination.
+    `profiles` are those of `pool.before`. `check` is called after each combination, and `joined` once if parts choose
+    together, so that not all nodes are generated.
     """
     if not pool.members & (pool.members - 1):
         return [()]
     nodes: dict[Node, None] = {(): None} if pool.kleene else {}
     if pool.kleene:
-        nodes |= dict.fromkeys(_local_loops(pool))
+        nodes |= dict.fromkeys(local_loops(pool))
+    parts = Parts(pool, costs)
     for combination in product(*profiles):
-        nodes |= dict.fromkeys(_kleene(pool, combination) if pool.kleene else _nodes(pool, combination, costs))
+        nodes |= dict.fromkeys(_kleene(pool, combination) if pool.kleene else _nodes(pool, combination, costs, parts))
         check()
+    if parts.joined:
+        joined()
     return list(nodes)
 
 
-def _local_loops(pool: Pool) -> Iterator[Node]:
+def local_loops(pool: Pool) -> Iterator[Node]:
     """Path generation principle: all transitions have the snapshots of one type of the loop.
 
     Events of other types in the loop must not have predecessors outside of it, and must start trends of all or of none.
@@ -85,7 +97,7 @@ def _kleene(pool: Pool, combination: Sequence[Profile]) -> Iterator[Node]:
                 yield (entry,)
 
 
-def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Iterator[Node]:
+def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts, parts: Parts) -> Iterator[Node]:
     """The nodes of a pool of SEQ from one node of each pool before it.
 
     Each pool before it, and each start node, is a part of the members. The Q-sets of a part are kept (Principle 1,
@@ -97,11 +109,9 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Ite
     kept = {group: here if snapshot is None else snapshot for group, snapshot in groups_of(pool, combination).items()}
     fewer = {group: min(snapshot, here, key=rates.__getitem__) for group, snapshot in kept.items()}
     renewed = [group for group in kept if fewer[group] != kept[group]]
-    parts = _parts(pool, costs)
-    modes = [(KEEP, LOCAL, MERGE) if any(group & part for group in renewed) else (KEEP, MERGE) for part in parts]
-    for chosen in product(*modes):
+    for chosen in parts.choices(list(kept), renewed):
         merged = local = 0
-        for part, mode in zip(parts, chosen, strict=True):
+        for part, mode in chosen:
             if mode == MERGE:
                 merged |= part
             elif mode == LOCAL:
@@ -115,17 +125,48 @@ def _nodes(pool: Pool, combination: Sequence[Profile], costs: PaperCosts) -> Ite
         yield tuple(sorted(node))
 
 
-def _parts(pool: Pool, costs: PaperCosts) -> list[Mask]:
-    """The members of each part; where there are more than `MOST_PARTS`, parts with similar windows are joined."""
-    starting = pool.starts.get(pool.source, 0)
-    parts = [pair.common for pair in pool.before] + [1 << m for m in members_in(starting)]
-    if len(parts) <= MOST_PARTS:
-        return parts
-    parts.sort(key=lambda part: costs.of(part).longest)
-    joined = [0] * FEW_PARTS
-    for n, part in enumerate(parts):
-        joined[n * FEW_PARTS // len(parts)] |= part
-    return joined
+class Parts:
+    """The parts of a pool: the members that come by each pool before, and each member that starts here.
+
+    `joined`: whether some of them have chosen together.
+    """
+
+    def __init__(self, pool: Pool, costs: PaperCosts) -> None:
+        self._costs, self.joined = costs, False
+        starting = pool.starts.get(pool.source, 0) if not pool.kleene else 0
+        self._parts = [pair.common for pair in pool.before] + [1 << m for m in members_in(starting)]
+        last = not any(pair.after.members & (pair.after.members - 1) for pair in pool.after)
+        self._most = MOST_LAST if last else MOST_CHOICES
+        self._likeness: list[object] = list(range(len(self._parts)))
+        if len(self._parts) > MOST_PARTS:
+            self._likeness = [n if p & (p - 1) else (pool.alike(p), costs.of(p)) for n, p in enumerate(self._parts)]
+
+    def choices(self, groups: Sequence[Mask], renewed: Sequence[Mask]) -> Iterator[list[tuple[Mask, int]]]:
+        """How each part continues: every combination, up to an exchange of alike parts.
+
+        Members by themselves are alike if they have the same windows, pass the same pools of several members, start and
+        end alike there, and are in the same Q-sets that come (`groups`): an exchange changes no weight. If there are
+        too many combinations, parts with similar windows choose together. Those of `renewed` may get local snapshots.
+        """
+        classes: dict[object, list[Mask]] = {}
+        for part, likeness in zip(self._parts, self._likeness, strict=True):
+            classes.setdefault((likeness, *(bool(part & group) for group in groups)), []).append(part)
+        alike = list(classes.values())
+        if len(self._parts) > MOST_PARTS and prod(len(parts) + 1 for parts in alike) > self._most:
+            alike, self.joined = [[part] for part in self._together()], True
+        modes = [(KEEP, LOCAL, MERGE) if any(g & parts[0] for g in renewed) else (KEEP, MERGE) for parts in alike]
+        ordered = [part for parts in alike for part in parts]
+        of_class = [combinations_with_replacement(m, len(parts)) for m, parts in zip(modes, alike, strict=True)]
+        for chosen in product(*of_class):
+            yield list(zip(ordered, chain.from_iterable(chosen), strict=True))
+
+    def _together(self) -> list[Mask]:
+        """The parts, joined to a few of similar windows."""
+        parts = sorted(self._parts, key=lambda part: self._costs.of(part).longest)
+        joined = [0] * FEW_PARTS
+        for n, part in enumerate(parts):
+            joined[n * FEW_PARTS // len(parts)] |= part
+        return joined
 
 
 def _united(masks: Sequence[Mask]) -> list[Mask]:

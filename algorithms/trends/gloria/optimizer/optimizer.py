@@ -18,11 +18,16 @@ from cepbench.algorithms.trends.gloria.optimizer.elimination import (
     TablesTooLarge,
     lightest,
 )
+from cepbench.algorithms.trends.gloria.optimizer.enumeration import enumerated
 from cepbench.algorithms.trends.gloria.optimizer.graph import MISSING, GloriaGraph, Leaving
 from cepbench.algorithms.trends.gloria.optimizer.nodes import Node, Profile, Shared, generated, groups_of
 from cepbench.algorithms.trends.gloria.optimizer.pools import Pool, Pools
 from cepbench.algorithms.trends.gloria.plan import QSet, WorkloadSharingPlan
 
+KEPT, ENUMERATE = "kept", "enumerate"
+SEARCHES = (KEPT, ENUMERATE)
+"""The path searches of `algorithm1` and `noprune`: by the edges that pruning keeps, or of all paths."""
+BY_PATHS = ("algorithm1", "noprune")
 OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
 WHOLE = ("exact", "noprune")
 """The optimizers that search the whole graph, and raise an error if a limit is reached."""
@@ -42,7 +47,8 @@ class SharingDecision:
 
     - `graph_bytes`: of nodes, edges and their Q-sets at their peak, counted as `NODE`, `EDGE` and `Q_SET` say.
     - `graph_seconds`, `search_seconds`: construction with pruning, and path search.
-    - `thinned`: number of pools of which not all plans were compared, since they or the pools before had too many.
+    - `thinned`: number of pools of which not all plans were compared, since they or the pools before had too many
+      plans, or too many parts.
     - `fell_back`: 1 if the plan is the greedy one because a limit was reached.
     """
 
@@ -104,7 +110,7 @@ class Construction:
         """No more nodes than fit into the tables of edges; among them the one that shares nothing."""
         if self.optimizer == "greedy":
             return list(_candidates(pool, [profile for [profile] in profiles], self.costs))
-        nodes = generated(pool, profiles, self.costs, self.limits.check)
+        nodes = generated(pool, profiles, self.costs, self.limits.check, lambda: self.counts.update(thinned=1))
         room = max(64, self.limits.entries // max(1, sum(len(leaving.profiles) for leaving in entering)))
         if len(nodes) <= room:
             return nodes
@@ -114,8 +120,15 @@ class Construction:
         return [*nodes[: room - 1], ()] if () not in nodes[:room] else nodes[:room]
 
 
-def optimize(pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
-    """The plan of one of `OPTIMIZERS`. At a limit, those of `WHOLE` raise `SearchLimitReached`, others are greedy."""
+def optimize(
+    pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits, search: str = KEPT
+) -> SharingDecision:
+    """The plan of one of `OPTIMIZERS`. At a limit, those of `WHOLE` raise `SearchLimitReached`, others are greedy.
+
+    Those of `BY_PATHS` raise it, too, if they enumerate all paths (`search`).
+    """
+    if search == ENUMERATE:
+        return _enumerated(pools, costs, optimizer, limits)
     construction = Construction(pools, costs, UNLIMITED if optimizer == "greedy" else limits, optimizer)
     counts = construction.counts
     started = built = time.perf_counter()
@@ -132,6 +145,21 @@ def optimize(pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimi
     nodes = [here.nodes[n] for here, n in zip(graph.pools, chosen, strict=True)]
     seconds = {"graph_seconds": built - started, "search_seconds": time.perf_counter() - built}
     return SharingDecision(plan_of(pools, nodes), graph.weight(chosen), {**counts, **seconds})
+
+
+def _enumerated(pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits) -> SharingDecision:
+    """The lightest of all paths in the graph of the authors' released code."""
+    started = time.perf_counter()
+    result = enumerated(pools, costs, optimizer == "algorithm1", limits.check)
+    numbers = {
+        "search_seconds": time.perf_counter() - started,
+        "nodes": result.nodes,
+        "graph_edges": result.edges,
+        "paths": result.paths,
+        "enumerated_bytes": result.bytes,
+    }
+    nodes = [here.nodes[n] for here, n in zip(result.graph.pools, result.chosen, strict=True)]
+    return SharingDecision(plan_of(pools, nodes), result.graph.weight(result.chosen), numbers)
 
 
 def _lightest_entered(graph: GloriaGraph) -> int:
@@ -165,7 +193,7 @@ def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:
     optimizer, limits = construction.optimizer, construction.limits
     if optimizer == "greedy":
         return [0] * len(graph.pools)
-    if optimizer in ("algorithm1", "noprune"):
+    if optimizer in BY_PATHS:
         return path_search(graph)
     for nodes in (inf, 16, 4, 2):
         if nodes < inf:

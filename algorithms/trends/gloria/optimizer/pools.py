@@ -30,6 +30,15 @@ class Pool:
     ends: tuple[tuple[Edge, Mask], ...]
     before: list[PoolPair] = field(default_factory=list)
     after: list[PoolPair] = field(default_factory=list)
+    shared: tuple[Pool, ...] = ()  # all pools of several members
+
+    def alike(self, member: Mask) -> object:
+        """A key that members have in common if they pass the same pools of several members, and start and end alike."""
+        return tuple(
+            (pool.number, *(bool(m & member) for m in pool.starts.values()), *(bool(m & member) for _, m in pool.ends))
+            for pool in self.shared
+            if pool.members & member
+        )
 
     @property
     def source(self) -> int:
@@ -87,8 +96,9 @@ def pools_of(template: GloriaTemplate) -> Pools:
         cut = min(several, key=lambda pool: (pool.kleene, pool.members.bit_count(), pool.number))
         transitions, members, kleene = drafts.pop(cut.number)
         drafts += [(transitions, 1 << m, kleene) for m in members_in(members)]
+    shared = tuple(pool for pool in order if pool.members & (pool.members - 1))
     for number, pool in enumerate(order):
-        pool.number = number
+        pool.number, pool.shared = number, shared
     return Pools(tuple(states), tuple(order))
 
 

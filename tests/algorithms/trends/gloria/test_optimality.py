@@ -6,9 +6,11 @@
 import math
 import os
 from random import Random
+from typing import Any
 
 import pytest
 
+from cepbench.algorithms.trends.gloria.optimizer import nodes
 from cepbench.algorithms.trends.gloria.optimizer.costs import ExecutorCosts, PaperCosts
 from cepbench.algorithms.trends.gloria.optimizer.elimination import SearchLimits, TablesTooLarge, lightest
 from cepbench.algorithms.trends.gloria.optimizer.optimizer import OPTIMIZERS, optimize
@@ -145,3 +147,35 @@ def test_tables_that_are_too_large_raise_an_error() -> None:
     assert built.weight(chosen) == pytest.approx(graph.decision().weight)
     with pytest.raises(TablesTooLarge):
         lightest(built, UNLIMITED.check, limit=1)
+
+
+def branches(random: Random, costs: type[PaperCosts] = PaperCosts) -> Graph:
+    """Six or seven queries with a shared sub-pattern between branches of their own, some with a longer part of it."""
+    queries = [f"{first}{'FGHI'[: random.choice((3, 4, 4))]}" for first in "ABCDE"[: random.randint(3, 5)]]
+    queries += ["FGHI"] * (random.randint(6, 7) - len(queries))
+    graph = Graph([f"SEQ({', '.join(q)})" for q in queries], {name: random.choice(FREQUENCIES) for name in "ABCDEFGHI"})
+    windows = [random.choice((1.0, 2.0)) for _ in queries]
+    graph.costs = costs(graph.costs.rates, windows, [int(w) for w in windows], windows)
+    return graph
+
+
+@pytest.mark.parametrize("costs", [PaperCosts, ExecutorCosts])
+def test_an_exchange_of_alike_parts_loses_no_lightest_plan(monkeypatch: pytest.MonkeyPatch, costs: Any) -> None:
+    monkeypatch.setattr(nodes, "MOST_CHOICES", 128)
+    graphs = [branches(Random(seed), costs) for seed in range(12)]
+    decisions = [graph.decision("gloria") for graph in graphs]
+    assert not any(decision.numbers.get("thinned") for decision in decisions)
+    monkeypatch.setattr(nodes, "MOST_PARTS", 99)  # every part is in a class of its own
+    for graph, decision in zip(graphs, decisions, strict=True):
+        check(decision.sharing, graph.template)
+        least = graph.decision("gloria").weight
+        assert decision.weight == pytest.approx(least, rel=1e-9)
+
+
+def test_parts_that_choose_together_are_reported() -> None:
+    patterns = [f"SEQ({first}, F, G, H)" for first in "ABCDE"]
+    few, many = (Graph([*patterns, *more], dict.fromkeys("ABCDEFGH", 2)) for more in ([], ["SEQ(F, G, H)"] * 3))
+    for optimizer in ("gloria", "exact", "noprune"):
+        assert few.decision(optimizer).numbers.get("thinned", 0) == 0
+        assert many.decision(optimizer).numbers["thinned"] == 1
+    assert "thinned" not in many.decision("greedy").numbers
