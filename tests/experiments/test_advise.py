@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from cepbench.algorithms.external.duckdb.algorithm import DuckDB
 from cepbench.events.errors import CepbenchError
 from cepbench.experiments.advise import (
     _SKIPPED,
@@ -116,6 +117,24 @@ def test_little_memory_is_enough_for_little_work(tmp_path: Path) -> None:
     assert advise(QUERY, file, "cogra", budget=30, memory=2**28).recommended == "cogra"
     [entry] = bench(QUERY, EVENTS, "cogra", repeat=0, memory=2**28).entries
     assert (entry.status, entry.rows) == (Status.OK, 1)
+
+
+@pytest.mark.skipif(DuckDB.missing() is not None, reason=str(DuckDB.missing()))
+def test_an_engine_is_a_candidate_where_it_is_installed() -> None:
+    advice = advise(QUERY, EVENTS, ["cogra", "duckdb"], budget=60)
+    assert {candidate.algorithm for candidate in advice.candidates if candidate.status is Status.OK} == {
+        "cogra",
+        "duckdb",
+    }
+
+
+def test_an_engine_that_is_not_installed_is_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DuckDB, "missing", classmethod(lambda kind: "DuckDB is not available: why"))
+    advice = advise(QUERY, EVENTS, ["cogra", "duckdb"], budget=30)
+    [duckdb] = [candidate for candidate in advice.candidates if candidate.algorithm == "duckdb"]
+    assert duckdb.status is Status.UNSUPPORTED
+    assert duckdb.reason.endswith("DuckDB is not available: why")
+    assert advice.recommended == "cogra"
 
 
 class Machine:

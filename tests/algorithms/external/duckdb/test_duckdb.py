@@ -14,6 +14,7 @@ from cepbench.algorithms.external.duckdb.algorithm import DuckDB
 from cepbench.algorithms.oracle import answer
 from cepbench.algorithms.registry import make
 from cepbench.events.batch import EventBatch
+from cepbench.events.errors import CepbenchError
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import compile_workload
@@ -147,6 +148,31 @@ def test_no_number_equals_nothing_as_elsewhere(op: str, pattern: str) -> None:
         expected = run(make("sase"), query, [events])
         for specification in PLANS:
             assert run(make(specification), query, [events]).equals(expected)
+
+
+@pytest.mark.parametrize(
+    ("condition", "kind", "first", "second", "right", "in_sql"),
+    [
+        ("1.1 * {a}.x > {b}.x", Kind.INT, 50, 55, 1, 0),
+        ("0 * {a}.x >= {b}.x", Kind.FLOAT, np.inf, 1.0, 0, 1),
+        ("{a}.x + 1 > {b}.x", Kind.INT, 2**63 - 1, 0, 1, None),
+    ],
+)
+def test_sql_in_the_same_words_answers_differently(
+    condition: str, kind: Kind, first: float, second: float, right: int, in_sql: int | None
+) -> None:
+    """docs/findings.md, SQL is not IEEE 754."""
+    events = columns({"x": kind}, x=[first, second])
+    query = parse_query(f"RETURN COUNT(*) PATTERN SEQ(A, B) WHERE {condition.format(a='A', b='B')}")
+    words = f"SELECT count(*) AS c FROM events AS a JOIN events AS b ON a.time < b.time AND {condition}"
+    for specification in ("sase", *PLANS):
+        assert run(make(specification), query, [events])["COUNT(*)"].sum() == right, specification
+    table = {"time": events.time, "x": events.columns["x"]}
+    if in_sql is None:
+        with pytest.raises(CepbenchError, match="Overflow"):
+            session.rows_of_statement(words.format(a="a", b="b"), table)
+    else:
+        assert session.rows_of_statement(words.format(a="a", b="b"), table)["c"].to_pylist() == [in_sql]
 
 
 def test_names_that_sql_does_not_distinguish() -> None:
