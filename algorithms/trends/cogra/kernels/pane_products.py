@@ -65,10 +65,10 @@ def push_pane(maps: PaneMaps, state: PaneCells) -> None:
     product = ZERO
     if top > 0:
         product = RESULT * size
-        rows, columns = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
-        before, later = progress.product_negated, progress.negated
-        _concatenate(cells, product, PRODUCT * size, ZERO, rows, columns, before, later, maps)
-        progress.product_negated |= later
+        shape = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
+        negated = progress.product_negated, progress.negated
+        _concatenate(cells, product, PRODUCT * size, ZERO, shape, negated, maps)
+        progress.product_negated |= progress.negated
     else:
         progress.product_negated = progress.negated
     copy_cells(cells, PRODUCT * size, cells, product, size)
@@ -93,7 +93,7 @@ def evict_panes(begin: int, maps: PaneMaps, state: PaneCells) -> None:
 def _turn(begin: int, maps: PaneMaps, state: PaneCells) -> None:
     """Moves the panes from `begin` on to the front, the latest first; the product of the back is of no more use."""
     progress, cells, size = state.progress[0], state.cells, map_size(maps)
-    rows, columns = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
+    shape = np.uint64(len(maps.stopped)), np.uint64(len(maps.after))
     product, following = PRODUCT * size, RESULT * size
     negated = ALWAYS
     while progress.back > 0 and state.back[progress.back - 1].first >= begin:
@@ -103,10 +103,10 @@ def _turn(begin: int, maps: PaneMaps, state: PaneCells) -> None:
         if front == 0:
             copy_cells(cells, product, cells, at, size)
         else:
-            _concatenate(cells, following, at, product, rows, columns, state.back[back].negated, negated, maps)
+            _concatenate(cells, following, at, product, shape, (state.back[back].negated, negated), maps)
             product, following = following, product
         negated |= state.back[back].negated
-        copy_cells(cells, back_place(front, maps) + size, cells, product, np.uint64(maps.starts) * columns)
+        copy_cells(cells, back_place(front, maps) + size, cells, product, np.uint64(maps.starts * len(maps.after)))
         state.front[front].first, state.front[front].negated = state.back[back].first, negated
         progress.front += 1
     progress.back = 0
@@ -122,8 +122,8 @@ def window_result(out: Cells, i: int, maps: PaneMaps, state: PaneCells) -> None:
         top = progress.front - 1
         product = back_place(top, maps) + size
         if progress.back > 0:
-            before, later = state.front[top].negated, progress.product_negated
-            _concatenate(cells, RESULT * size, product, PRODUCT * size, starts, ends, before, later, maps)
+            negated = state.front[top].negated, progress.product_negated
+            _concatenate(cells, RESULT * size, product, PRODUCT * size, (starts, ends), negated, maps)
             product = RESULT * size
     clear(out, i)
     for c in range(starts):
@@ -133,12 +133,13 @@ def window_result(out: Cells, i: int, maps: PaneMaps, state: PaneCells) -> None:
 
 @inner
 def _concatenate(
-    cells: Cells, at: np.uint64, a: np.uint64, b: np.uint64, rows: np.uint64, columns: np.uint64, before: int,
-    later: int, maps: PaneMaps,
+    cells: Cells, at: np.uint64, a: np.uint64, b: np.uint64, shape: tuple[np.uint64, np.uint64],
+    negated: tuple[int, int], maps: PaneMaps,
 ) -> None:  # fmt: skip
-    """Sets the first rows and columns of the map from cell `at` on to those of the map from cell a on, in whose events
-    the negations `before` match, followed by that from cell b on, with those of `later`. O(P) products each.
+    """Sets the first rows and columns (`shape`) of the map from cell `at` on to those of the map from cell a on,
+    followed by that from cell b on; `negated`: the negations that match in the events of each. O(P) products each.
     """
+    (rows, columns), (before, later) = shape, negated
     width = np.uint64(len(maps.after))
     for c in range(rows):
         row = c * width

@@ -45,7 +45,7 @@ def first_of(p: np.uint64, tables: TypeTables) -> np.uint64:
 
 
 @inlined
-def lasts(e: np.uint64, first: np.uint64, tables: TypeTables) -> bool:
+def is_source(e: np.uint64, first: np.uint64, tables: TypeTables) -> bool:
     """Whether entry e of the list that begins at `first` is one of its predecessors."""
     if tables.sources:
         return bool(e < first + np.uint64(len(tables.sources)))
@@ -71,7 +71,7 @@ def append(i: Place, p: np.uint64, begun: Any, to: Target, events: KernelEvents,
     count = begun
     over = ZERO
     e = first
-    while lasts(e, first, tables):
+    while is_source(e, first, tables):
         q = base + tables.source[e]
         addend = cells.counts[q, 0]
         count += addend
@@ -91,7 +91,7 @@ def append(i: Place, p: np.uint64, begun: Any, to: Target, events: KernelEvents,
         wrapped = False
         summed = cells.counts.dtype.type(0)
         e = first
-        while lasts(e, first, tables):
+        while is_source(e, first, tables):
             addend = cells.counts[base + tables.source[e], c]
             summed += addend
             wrapped |= sum_exceeds(summed, addend)
@@ -116,7 +116,7 @@ def append(i: Place, p: np.uint64, begun: Any, to: Target, events: KernelEvents,
         n = c - number(cells.words.real)
         real = 0.0
         e = first
-        while lasts(e, first, tables):
+        while is_source(e, first, tables):
             real += cells.reals[base + tables.source[e], c]
             e += ONE
         value = events.reals[np.uint64(tables.real.column[n]), i] * float(count)
@@ -129,7 +129,7 @@ def append(i: Place, p: np.uint64, begun: Any, to: Target, events: KernelEvents,
         key = events.ints[np.uint64(tables.least.column[n]), i]
         least = key if extends and tables.least.bound[n, p] else NO_VALUE
         e = first
-        while lasts(e, first, tables):
+        while is_source(e, first, tables):
             least = min(least, cells.ints[base + tables.source[e], c])
             e += ONE
         cells.ints[at, c] = min(cells.ints[held, c], least)

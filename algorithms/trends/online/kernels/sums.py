@@ -23,7 +23,7 @@ from cepbench.algorithms.engine.kernels.compilation import inlined, inner, kerne
 from cepbench.algorithms.engine.kernels.constants import ANY, CONTIGUOUS, END, NEXT
 from cepbench.algorithms.engine.kernels.events import KernelEvents, RowCells, Sliding, fits
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROWS, Calls, over_keys
-from cepbench.algorithms.trends.online.kernels.appending import Target, append, first_of, lasts
+from cepbench.algorithms.trends.online.kernels.appending import Target, append, first_of, is_source
 from cepbench.algorithms.trends.online.kernels.type_tables import NEGATED, NegatedTypes, TypeTables
 from cepbench.queries.aggregates import Layout
 from cepbench.queries.records import Records
@@ -243,7 +243,7 @@ def _extend_next(
             to = Target(base, base + p, base + template.held[p], final, True)
             append(i, p, begun, to, events, template, cells)
             e = before = first_of(p, template)
-            while lasts(e, before, template):
+            while is_source(e, before, template):
                 q = template.source[e]
                 clear(cells, base + (empty if q == p else q))  # the trends of p have replaced those before
                 e += ONE
