@@ -173,7 +173,7 @@ class _Explainer:
         self._matching = replace(query, returns=Matches())
         self._clauses = clauses_of(query, source)
         types = {event.type for event in occurrences(query.pattern)}
-        within = query.span or (query.window and query.window.within)
+        within = query.span if query.window is None else query.window.within
         every = query.semantics is Semantics.CONTIGUOUS or (within is not None and within.unit == "events")
         relevant = [event for event in stream if every or event.type in types]
         self._searched = relevant[:first]
