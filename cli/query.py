@@ -158,8 +158,8 @@ def _content(text: str, events: Path, algorithm: str, arithmetic: str, reading: 
         content, notices = plain
         name = algorithm.partition("[")[0].strip()
         ran = f"kernels ran as plain Python; `cepbench compile {name}` compiles them, once, for larger inputs"
-        for notice in (*notices, ran):
-            notice(notice)
+        for line in (*notices, ran):
+            notice(line)
         return content
     with bar("event", algorithm) as shown, compilation_shown():
         return answer(notice, partial(advance, shown))

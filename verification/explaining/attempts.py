@@ -12,7 +12,7 @@ from cepbench.algorithms.oracle.answering import windows_of
 from cepbench.algorithms.oracle.comparing import holds_pair, passes, without_units
 from cepbench.algorithms.oracle.detecting import Alternative, Chosen, DetectionMeaning, DetectionSearch, span_length
 from cepbench.algorithms.oracle.matching import Match, MatchSearch, trend
-from cepbench.algorithms.oracle.steps import Negations, size
+from cepbench.algorithms.oracle.steps import NegatedPattern, Negations, size
 from cepbench.algorithms.oracle.stream import StreamEvent, Value, substreams, value_of
 from cepbench.queries.model import (
     And,
@@ -180,10 +180,10 @@ class Search:
         bound = _positions(match)
 
         def allowed(negations: Negations) -> dict[int, Test]:
-            return {
-                negation.first: lambda event, _, n=negation: not search.negated(frozenset({n}), last, event)
-                for negation in negations
-            }
+            def test(negation: NegatedPattern) -> Test:
+                return lambda event, _: not search.negated(frozenset({negation}), last, event)
+
+            return {negation.first: test(negation) for negation in negations}
 
         def following() -> list[Step]:
             if not missing[leaf]:
@@ -256,7 +256,8 @@ class Search:
         return Lack(step.types[0][0], tuple(counts))
 
     def _test(self, attempt: Attempt, step: Step, clause: Clause) -> tuple[str, Test]:
-        text, test = f"with {clause.text}", _always
+        text = f"with {clause.text}"
+        test: Test = _always
         match clause.part:
             case Local():
                 test = partial(_passes, meaning_of_clause(self.query, clause, self.time_unit))
@@ -369,7 +370,7 @@ def _first_positions(pattern: Pattern, first: int = 0) -> dict[int, int]:
 
 def _order(clause: Clause) -> int:
     """The order in which conditions on the next event are tried."""
-    kinds = ((WindowClause, Length), Local, Comparison, Not, Semantics)
+    kinds: tuple[type | tuple[type, ...], ...] = ((WindowClause, Length), Local, Comparison, Not, Semantics)
     return next((place for place, kind in enumerate(kinds) if isinstance(clause.part, kind)), -1)
 
 

@@ -114,7 +114,11 @@ class _Partners:
 
     def _add(self, events: Iterable[StreamEvent]) -> None:
         for event in events:
-            for key in self._keys(event, self._pair and self._pair.left.term) if event.type in self._types else ():
+            for key in (
+                self._keys(event, None if self._pair is None else self._pair.left.term)
+                if event.type in self._types
+                else ()
+            ):
                 kept = self._kept.setdefault(key, [])
                 kept.append(event)
                 self._thin(kept)
@@ -122,7 +126,7 @@ class _Partners:
     def _has(self, event: StreamEvent) -> bool:
         return any(
             partner is not event and (self._pair is None or holds_pair(self._pair, partner, event))
-            for key in self._keys(event, self._pair and self._pair.right.term)
+            for key in self._keys(event, None if self._pair is None else self._pair.right.term)
             for partner in self._kept.get(key, ())
         )
 

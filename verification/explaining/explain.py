@@ -173,7 +173,7 @@ class _Explainer:
         self._matching = replace(query, returns=Matches())
         self._clauses = clauses_of(query, source)
         types = {event.type for event in occurrences(query.pattern)}
-        within = query.span or (query.window and query.window.within)
+        within = query.span if query.window is None else query.window.within
         every = query.semantics is Semantics.CONTIGUOUS or (within is not None and within.unit == "events")
         relevant = [event for event in stream if every or event.type in types]
         self._searched = relevant[:first]
@@ -233,8 +233,8 @@ class _Explainer:
         alone = False
         for clause in self._clauses:
             longer = doubled(clause)
-            for lifted in (clause,) if longer is None else (longer, clause):
-                if (remedy := self._remedy([lifted])) is not None:
+            for change in (clause,) if longer is None else (longer, clause):
+                if (remedy := self._remedy([change])) is not None:
                     alone = True
                     yield remedy
                     break
@@ -243,10 +243,10 @@ class _Explainer:
         lifted = self._clauses
         for clause in self._clauses:
             fewer = [kept for kept in lifted if kept is not clause]
-            changes = [fewer] if (longer := doubled(clause)) is None else [fewer, [*fewer, longer]]
-            for change in changes:
-                if (remedy := self._remedy(change)) is not None:
-                    lifted, together = change, remedy
+            attempts = [fewer] if (longer := doubled(clause)) is None else [fewer, [*fewer, longer]]
+            for attempt in attempts:
+                if (remedy := self._remedy(attempt)) is not None:
+                    lifted, together = attempt, remedy
                     break
         yield together
 
