@@ -63,8 +63,8 @@ class Gloria(Algorithm):
     - `costs`: `paper` (Equations 2-4), or `executor` (not in the paper), the work of this executor. With the latter,
       `gloria` also compares the plan of a set with sharing nothing, if the rates of the stream are known and
       no events are visited one by one. `details.left_alone` is the number of sets that share nothing for this reason.
-    - `seconds`: of the search. After them, or at a limit of size, `exact` and `noprune` raise an error, and the others
-      fall back to the greedy plan (`details.fell_back`).
+    - `seconds`: of the search. After them, or at a limit of size, `exact`, `noprune` and `search=enumerate` raise an
+      error, and the others fall back to the greedy plan (`details.fell_back`).
     - `substreams`: the number of keys among which the rates are divided, since statistics do not contain it.
     - `block`: `all` queries are planned together, as in the paper; with a number n, only blocks of n consecutive
       queries of the workload, as in the measurements that the authors published.
