@@ -51,11 +51,6 @@ DUBLIN_BUS = Dataset(
     key=("Line_ID",),
     ranked=(Ranked(("journey",), names=("bus", "journeys")),),
     stand_in="bus",
-    figures={
-        "journey": (
-            "gloria-10-bus", "gloria-11-bus", "gloria-12-bus", "gloria-13-bus", "gloria-14-bus",
-        ),
-    },
     note=(
         "Times are whole seconds since 1970-01-01; the files count microseconds. Journeys are named by how many "
         "positions they have: the most frequent one is TOQ, the next WBA, and so on, the names of the published "

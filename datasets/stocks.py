@@ -76,7 +76,7 @@ def _exchange(name: str, exchange: str) -> Dataset:
         absent={"transaction": "a row is a bar or a trade without a number"},
         figures={
             "company": (
-                "hamlet-12", "hamlet-13", "gloria-14-stock", "gloria-15",
+                "hamlet-12", "hamlet-13", "gloria-15",
                 "mcep-10-stock", "mcep-11-stock", "mcep-12-stock", "mcep-14-stock",
             ),
             "stock": ("greta-13.1",),
