@@ -18,7 +18,7 @@ from cepbench.algorithms.construction.cet.kernels.stitching import stitch
 from cepbench.algorithms.construction.cet.stored import Arranged, new_segments
 from cepbench.algorithms.engine.batches import aggregate_rows
 from cepbench.algorithms.engine.kernels import cells
-from cepbench.algorithms.engine.kernels.cells import Cells, cell_bytes, empty_cells
+from cepbench.algorithms.engine.kernels.cells import Cells, cell_bytes, empty_cells, weighing
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.kernels.constants import ANY, NONE
 from cepbench.algorithms.engine.kernels.sinks import Aggregated
@@ -82,7 +82,8 @@ class TwoStepExecutor(LimitedExecutor):
         self.detect = detect
         self.per_vertex = PER_VERTEX + 8 * (len(query.ints) + len(query.reals))
         self.cell_bytes = cell_bytes(part.tables)
-        self.total = empty_cells(1, query.layout, query.arithmetic)
+        self.weights = weighing(part.tables)
+        self.partial, self.total = (empty_cells(size, query.layout, query.arithmetic) for size in (0, 1))
         self.work = np.zeros(1, records_of(WorkRecord))
         self.trends = 0.0
         self.stored = 0.0
@@ -138,7 +139,7 @@ class TwoStepExecutor(LimitedExecutor):
         events = np.flatnonzero(number != NONE)
         stacks = self.stacks
         ints, reals = np.take(stacks.ints, events, axis=1), np.take(stacks.reals, events, axis=1)
-        sink = Aggregated(self.tables, stacks.position[events], ints, reals, self._cells(0), self.total)
+        sink = Aggregated(self.weights, stacks.position[events], ints, reals, self.partial, self.total)
         return window_graph(vertices, edges, self.tables, stacks, number), sink
 
     def _cells(self, number: int) -> Cells:

@@ -24,7 +24,7 @@ from cepbench.algorithms.engine.complete_matches import unsupported_complete
 from cepbench.algorithms.engine.flattened import flattened, kleene_options, unsupported_flattened
 from cepbench.algorithms.engine.flattening import is_kleene
 from cepbench.algorithms.engine.kernels import cells
-from cepbench.algorithms.engine.kernels.cells import cell_bytes, empty_cells
+from cepbench.algorithms.engine.kernels.cells import cell_bytes, empty_cells, weighing
 from cepbench.algorithms.engine.kernels.compilation import in_python
 from cepbench.algorithms.engine.kernels.constants import SEMANTICS
 from cepbench.algorithms.engine.kernels.sinks import Aggregated, Sink
@@ -106,7 +106,8 @@ class SaseExecutor(StackExecutor):
         super().__init__(query, part, window, COMPLETE if self.paths else SEMANTICS[query.query.semantics])
         self.matches = not isinstance(query.query.returns, Aggregates)
         self.compared = StateSize()
-        self.total = empty_cells(1, query.layout, query.arithmetic)
+        self.weights = weighing(part.tables)
+        self.partial, self.total = (empty_cells(size, query.layout, query.arithmetic) for size in (0, 1))
         self.longest = 0
         self.updates = 0
 
@@ -140,8 +141,7 @@ class SaseExecutor(StackExecutor):
             parts += collected(k, sink, traverse)
         else:
             in_python(cells.clear)(self.total, 0)
-            none = empty_cells(0, self.query.layout, self.query.arithmetic)
-            traverse(Aggregated(self.tables, stacks.position, stacks.ints, stacks.reals, none, self.total))
+            traverse(Aggregated(self.weights, stacks.position, stacks.ints, stacks.reals, self.partial, self.total))
             if not in_python(cells.is_empty)(self.total, 0):
                 parts.append(aggregate_rows(np.array([k], np.int64), self.total, 1))
         self.longest = max(self.longest, int(search.progress["longest"][0]))

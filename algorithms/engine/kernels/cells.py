@@ -98,6 +98,11 @@ class Weighing(NamedTuple):
     least: Weights
 
 
+def weighing(tables: Tables) -> Weighing:
+    """The weights of a query's positions."""
+    return Weighing(tables.ring, tables.real, tables.least)
+
+
 @inlined
 def clear(cells: Cells, i: Place) -> None:
     """Makes cell i that of no trend. Word 0 is cleared outside the loop: LLVM would call memset for a few words."""
@@ -309,7 +314,7 @@ def add_selected(cells: Cells, i: int, other: Cells, j: int, selected: Ints, cou
 
 @inlined
 def add_trend(
-    cells: Cells, i: int, tables: Tables, path: Any, first: int, end: int, position: Ints, ints: Ints, reals: Reals
+    cells: Cells, i: int, weights: Weighing, path: Any, first: int, end: int, position: Ints, ints: Ints, reals: Reals
 ) -> None:
     """Adds one constructed trend, the events `path[first:end]`, to cell i; event v is bound to `position[v]`.
 
@@ -318,24 +323,24 @@ def add_trend(
     """
     begin(cells, i)
     for c in range(ONE, number(cells.words.real)):
-        column = tables.ring.column[c]
+        column = weights.ring.column[c]
         for d in range(first, end):
             v = np.uint64(path[d])
-            if tables.ring.bound[c, np.uint64(position[v])]:
+            if weights.ring.bound[c, np.uint64(position[v])]:
                 weight = ONE if column < 0 else np.uint64(ints[column, v])
                 add_ring(cells, i, c, cells.counts.dtype.type(weight))
     for c in range(number(cells.words.real), number(cells.words.least)):
         n = c - number(cells.words.real)
         for d in range(first, end):
             v = np.uint64(path[d])
-            if tables.real.bound[n, np.uint64(position[v])]:
-                cells.reals[i, c] += reals[tables.real.column[n], v]
+            if weights.real.bound[n, np.uint64(position[v])]:
+                cells.reals[i, c] += reals[weights.real.column[n], v]
     for c in range(number(cells.words.least), number(cells.words.end)):
         n = c - number(cells.words.least)
         for d in range(first, end):
             v = np.uint64(path[d])
-            if tables.least.bound[n, np.uint64(position[v])]:
-                cells.ints[i, c] = min(cells.ints[i, c], ints[tables.least.column[n], v])
+            if weights.least.bound[n, np.uint64(position[v])]:
+                cells.ints[i, c] = min(cells.ints[i, c], ints[weights.least.column[n], v])
 
 
 @inlined

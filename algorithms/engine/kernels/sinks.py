@@ -14,10 +14,9 @@ import numpy as np
 from numba.extending import overload
 
 from cepbench.algorithms.engine.kernels.arrays import Codes, Ints, Reals
-from cepbench.algorithms.engine.kernels.cells import Cells, add_trend
+from cepbench.algorithms.engine.kernels.cells import Cells, Weighing, add_trend
 from cepbench.algorithms.engine.kernels.trend_hash import BASE, Hashes, finished
 from cepbench.queries.records import Records
-from cepbench.queries.tables import Tables
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -55,13 +54,13 @@ class Digested(NamedTuple):
 
 
 class Aggregated(NamedTuple):
-    """Adds matches to cell 0 of `total`.
+    """Adds matches to cell 0 of `total`. It has the weights alone: a traversal is handed the other tables anyway.
 
     `position[V]`, `ints[I, V]`, `reals[F, V]`: the position of each event in the pattern, and its columns. `partial`:
     a cell per segment of a match that is put together from stored ones.
     """
 
-    tables: Tables
+    weights: Weighing
     position: Ints
     ints: Ints
     reals: Reals
@@ -158,4 +157,4 @@ def _digest(sink: Digested, path: Ints | Codes, begin: int, end: int) -> None:
 
 @variant_of(emit, Aggregated)
 def _aggregate(sink: Aggregated, path: Any, begin: int, end: int) -> None:
-    add_trend(sink.total, 0, sink.tables, path, begin, end, sink.position, sink.ints, sink.reals)
+    add_trend(sink.total, 0, sink.weights, path, begin, end, sink.position, sink.ints, sink.reals)

@@ -183,14 +183,14 @@ def _extend_hashes(sink: Digested, v: int, source: int, to: int, number: int, tr
 def _begin_cell(sink: Aggregated, v: int, at: int, tree: Any) -> None:
     cells.clear(tree.value, at)
     cells.begin(tree.value, at)
-    cells.extend(tree.value, at, sink.tables, sink.position[v], sink.ints, sink.reals, v)
+    cells.extend(tree.value, at, sink.weights, sink.position[v], sink.ints, sink.reals, v)
 
 
 @variant_of(extend_values, Aggregated)
 def _extend_cells(sink: Aggregated, v: int, source: int, to: int, number: int, tree: Any) -> None:
     for i in range(number):
         cells.copy(tree.value, to + i, tree.value, source + i)
-        cells.extend(tree.value, to + i, sink.tables, sink.position[v], sink.ints, sink.reals, v)
+        cells.extend(tree.value, to + i, sink.weights, sink.position[v], sink.ints, sink.reals, v)
 
 
 @inlined
