@@ -5,7 +5,6 @@ doubles that table.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import reduce
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -134,8 +133,11 @@ class Arena(Generic[_Arrays]):
         return range(self._counter(table.first) if table.first else 0, self._counter(table.stop))
 
     def _counter(self, name: str) -> int:
-        counters: Any = self.arrays
-        return int(reduce(lambda record, field: record[field], name.split("."), counters.counters[0]))
+        owner: Any = self.arrays
+        values: NDArray[Any] = owner.counters
+        for field in name.split("."):
+            values = values[field]
+        return int(values[0])
 
     def _arrays_of(self, number: int) -> list[NDArray[Any]]:
         arrays: list[NDArray[Any]] = []

@@ -110,20 +110,16 @@ class TwoStepExecutor(LimitedExecutor):
         self.trends += float(self.total.counts[0, 0])
         return [aggregate_rows(np.array([k], np.int64), self.total, 1)]
 
-    def graphlets(self, graph: WindowGraph) -> NDArray[np.int64]:
-        """The bounds of the fewest graphlets that fit; if none fit, of those that need the least memory."""
+    def arranged(self, graph: WindowGraph) -> Arranged:
+        """A single graphlet by `time`, or the fewest that fit; if none fit, those that need the least memory."""
         size = len(graph.time)
         left = self.limit.bytes - self._graph_bytes(graph)
-        best, least = _whole(size), np.inf
+        best = arranged = Arranged(graph, [0, size], {})
         number = 1
-        while number <= max(1, size):
-            bounds = np.linspace(0, size, number + 1).astype(np.int64)
-            needed = self._needed(Arranged(graph, bounds.tolist(), {}))
-            if needed <= left:
-                return bounds
-            if needed < least:
-                best, least = bounds, needed
-            number = size if number < size < number + 1 + number // 8 else number + 1 + number // 8
+        while self.detect != "time" and self._needed(arranged) > left and number < size:
+            number = min(number + 1 + number // 8, size)
+            arranged = Arranged(graph, np.linspace(0, size, number + 1).astype(np.int64).tolist(), {})
+            best = min(best, arranged, key=self._needed)
         return best
 
     def _kinds(self, trends: float, edges: int = 0) -> dict[str, int]:
@@ -157,8 +153,7 @@ class TwoStepExecutor(LimitedExecutor):
         search(graph, new_path(size), sink, self.work)
 
     def _store(self, graph: WindowGraph, sink: Aggregated) -> None:
-        size = len(graph.time)
-        arranged = Arranged(graph, (_whole(size) if self.detect == "time" else self.graphlets(graph)).tolist(), {})
+        arranged = self.arranged(graph)
         trends, number = float(arranged.nodes.sum()), len(arranged.nodes)
         purpose = f"storing {trends:.6g} trends of a window in {number} graphlets"
         self._hold(graph, self._needed(arranged), trends, purpose)
@@ -177,7 +172,3 @@ class TwoStepExecutor(LimitedExecutor):
         nodes, number = float(arranged.nodes.sum()), len(arranged.nodes)
         cells = (nodes + number) * self.cell_bytes
         return cells + PER_NODE * nodes + PER_STORED_VERTEX * len(arranged.graph.time) + PER_GRAPHLET * number
-
-
-def _whole(size: int) -> NDArray[np.int64]:
-    return np.array([0, size], np.int64)

@@ -23,8 +23,8 @@ least.
 """
 
 COMMON_SHAPES = (
-    (ANY, 1, 0, 0), (ANY, 1, 1, 0), (ANY, 2, 1, 0), (ANY, 1, 0, 2), (NEXT, 1, 0, 0), (NEXT, 2, 1, 0), (CONTIGUOUS, 1, 0, 0),
-    (CONTIGUOUS, 2, 1, 0),
+    (ANY, 1, 0, 0), (ANY, 1, 1, 0), (ANY, 2, 1, 0), (ANY, 1, 0, 2), (NEXT, 1, 0, 0), (NEXT, 2, 1, 0),
+    (CONTIGUOUS, 1, 0, 0), (CONTIGUOUS, 2, 1, 0),
 )  # fmt: skip
 """Semantics and numbers of ring, real and least channels that have compiled kernels of their own: what is known when a
 kernel is compiled makes it up to 1.4 times as fast, but takes seconds for each combination.
