@@ -61,7 +61,7 @@ class Package:
 
     @property
     def requirement(self) -> str:
-        """What pip installs."""
+        """The requirement of pip: the version that was tried."""
         return f"{self.distribution}=={_text(self.version)}"
 
     @property
@@ -137,15 +137,15 @@ def interpreter(package: Package) -> Path | None:
     if package.python in (None, sys.version_info[:2]):
         return Path(sys.executable)
     wanted = _text(package.python)
-    found = shutil.which(f"python{wanted}")
-    if found is None:
+    path = shutil.which(f"python{wanted}")
+    if path is None:
         return None
-    command = [found, "-I", "-c", "import sys; print(sys.implementation.name, *sys.version_info[:2])"]
+    command = [path, "-I", "-c", "import sys; print(sys.implementation.name, *sys.version_info[:2])"]
     try:  # a launcher on the PATH may stand for a Python that is not installed
         ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return Path(found) if ran.stdout.split() == ["cpython", *wanted.split(".")] else None
+    return Path(path) if ran.stdout.split() == ["cpython", *wanted.split(".")] else None
 
 
 def site_packages(environment: Path, version: Version) -> Path:
@@ -170,7 +170,7 @@ def _places(package: Package) -> Iterator[tuple[Path | None, Path]]:
 
 
 def _fault(package: Package, distribution: metadata.Distribution, python: Path) -> str | None:
-    """What is wrong with an installed package: a file, its version, or its interpreter."""
+    """The fault of an installed package: a file, its version, or its interpreter; None if it has none."""
     try:
         for name, _, size in csv.reader((distribution.read_text("RECORD") or "").splitlines()):
             file = Path(str(distribution.locate_file(name)))

@@ -48,7 +48,7 @@ class Lack:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What can come next: positions with their types, none at the end, and what is negated before it.
+    """The continuation of a partial match: positions with their types, none at the end, and what is negated before it.
 
     `allowed`: by the first position of each negated pattern, whether none of its matches comes before an event.
     """
