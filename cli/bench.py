@@ -197,7 +197,7 @@ def _show(result: "Ranking | Advice", text: str, as_json: bool, drawing: Path | 
 
 
 def _ranking(ranking: "Ranking") -> str:
-    from cepbench.metrics.ranking import harness_line
+    from cepbench.metrics.ranking import floor_line
     from cepbench.plots.units import human
 
     header = ["", "algorithm", "time", "range", "runs", "events/s", "state", "process", "rows", "compiled"]
@@ -219,10 +219,10 @@ def _ranking(ranking: "Ranking") -> str:
     ]
     remarks = [[e.algorithm, e.status.value, e.reason] for e in ranking.entries if e.seconds is None or e.reason]
     text = _parts(f"{_events(ranking.events)}, {_many(ranking.queries, 'query', 'queries')}", header, rows, remarks)
-    harness = harness_line((entry.algorithm, entry.harness) for entry in ranking.entries)
+    floor = floor_line((entry.algorithm, entry.floor) for entry in ranking.entries)
     lines = [
         *(f"Not distinguishable: {', '.join(names)}." for names in _equal(ranking)),
-        *([harness] if harness else ()),
+        *([floor] if floor else ()),
     ]
     return "\n\n".join([text, *lines])
 
@@ -237,7 +237,7 @@ def _equal(ranking: "Ranking") -> list[list[str]]:
 
 
 def _advice(advised: "Advice") -> str:
-    from cepbench.metrics.ranking import harness_line
+    from cepbench.metrics.ranking import floor_line
     from cepbench.plots.units import human
 
     header = ["algorithm", "time", "interval", "state", "interval", "tried", "set-up"]
@@ -272,8 +272,8 @@ def _advice(advised: "Advice") -> str:
         ["* predicted from the first events"] if any(c.tried and not c.measured for c in advised.candidates) else []
     )
     warned = [f"Warning: {line}." for line in advised.warnings]
-    if harness := harness_line((candidate.algorithm, candidate.harness) for candidate in advised.candidates):
-        warned.append(harness)
+    if floor := floor_line((candidate.algorithm, candidate.floor) for candidate in advised.candidates):
+        warned.append(floor)
     advice = "No recommendation" if advised.recommended is None else f"Use {advised.recommended}"
     return "\n\n".join([text, *starred, *warned, f"{advice}: {advised.because}."])
 

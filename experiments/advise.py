@@ -278,7 +278,7 @@ def _candidate(
         curve=tuple((prefix.events, prefix.seconds) for prefix in prefixes),
         setup_seconds=trial.setup_seconds,
         plan_seconds=trial.plan_seconds,
-        harness=prefixes[-1].harness,
+        floor=prefixes[-1].floor,
     )
 
 

@@ -298,8 +298,8 @@ def _entry(name: str, outcomes: Sequence[Outcome]) -> Entry:
         return Entry(name, last.status, last.reason)
     seconds = [outcome.summary.service_total for outcome in outcomes if outcome.summary.service_total is not None]
     rates = [outcome.summary.throughput for outcome in outcomes if outcome.summary.throughput is not None]
-    totals = [(outcome.summary.idle_total, outcome.summary.service_total) for outcome in outcomes]
-    shares = [idle / total for idle, total in totals if idle is not None and total]
+    totals = [(outcome.summary.floor_total, outcome.summary.service_total) for outcome in outcomes]
+    shares = [floor / total for floor, total in totals if floor is not None and total]
     several = len(seconds) > 1
     first, realised = outcomes[0], last.realised
     summary, memory = first.summary, first.memory_status
@@ -319,7 +319,7 @@ def _entry(name: str, outcomes: Sequence[Outcome]) -> Entry:
         rows=None if realised is None else realised.rows,
         plan_seconds=summary.plan_seconds,
         compile_seconds=summary.compile_seconds,
-        harness=median(shares) if shares else None,
+        floor=median(shares) if shares else None,
     )
 
 

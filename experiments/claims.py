@@ -103,10 +103,26 @@ class Mode(Strict):
 
 
 class Law(Strict):
-    """The size `at`, to which the growth of a claim's number over the axis `over` is extrapolated."""
+    """The size `at`, to which the growth of a claim's number over `over` is extrapolated.
+
+    `over` is an axis, or a metric such as `realised.matches_per_window` that grows `along` an axis. Each of the two
+    systems that a ratio compares has a law of its own, over the sizes at which it was measured.
+    """
 
     over: str
     at: float = Field(gt=0)
+    along: str | None = None
+
+    @model_validator(mode="after")
+    def _of_an_axis(self) -> Law:
+        if self.along is not None and not is_metric(self.over):
+            raise ValueError(f"along: {self.over!r} is no metric")
+        return self
+
+    @property
+    def axis(self) -> str:
+        """The axis along which sizes differ."""
+        return self.along or self.over
 
 
 class Arithmetic(Strict):

@@ -19,7 +19,7 @@ class Candidate:
     Each prediction is a value with its probable lower and upper bound. `measured`: the trial reached the end of the
     stream; the time of one process has no bounds. Without a `status` it was not tried. `setup_seconds` is the time to
     load, and possibly compile, kernels, which predictions exclude. `curve`: events and seconds of each prefix that was
-    run. `harness`: the share of an operator that does nothing in the seconds of the last prefix.
+    run. `floor`: the share of the time on one event per window in the seconds of the last prefix.
     """
 
     algorithm: str
@@ -35,7 +35,7 @@ class Candidate:
     state_high: float | None = None
     setup_seconds: float | None = None
     plan_seconds: float | None = None
-    harness: float | None = None
+    floor: float | None = None
     curve: tuple[tuple[int, float], ...] = ()
 
     @property

@@ -18,18 +18,16 @@ APART = 1.5
 """With fewer processes, only times that differ by this factor distinguish two algorithms."""
 
 
-MOSTLY_HARNESS = 1 / 3
-"""The share of the harness in a time from which on commands mention it."""
+MOSTLY_FLOOR = 1 / 3
+"""The share of the time on one event per window in a time from which on commands mention it."""
 
 
-def harness_line(shares: Iterable[tuple[str, float | None]]) -> str | None:
-    """A line on the algorithms in whose times the harness has a large share; None if there are none."""
-    names = [name for name, share in shares if share is not None and share > MOSTLY_HARNESS]
+def floor_line(shares: Iterable[tuple[str, float | None]]) -> str | None:
+    """A line on the algorithms whose time is mostly that on one event per window; None if there are none."""
+    names = [name for name, share in shares if share is not None and share > MOSTLY_FLOOR]
     if not names:
         return None
-    return (
-        f"More than a third of the time of {', '.join(names)} is the harness, as an operator that does nothing shows."
-    )
+    return f"With one event per window, {', '.join(names)} would take more than a third of the time, too."
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Entry:
     - `state`: the peak of the algorithm's state; `process`: the peak of its process above that of an operator that
       does nothing.
     - `compile_seconds`: loading and compiling kernels, and `plan_seconds`: the optimizer, both outside of `seconds`.
-    - `harness`: the share of an operator that does nothing in `seconds`.
+    - `floor`: the share of the time on one event per window in `seconds`.
     """
 
     algorithm: str
@@ -59,7 +57,7 @@ class Entry:
     rows: int | None = None
     plan_seconds: float | None = None
     compile_seconds: float | None = None
-    harness: float | None = None
+    floor: float | None = None
 
 
 @dataclass(frozen=True)

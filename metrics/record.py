@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from cepbench.metrics.status import Status
 
@@ -61,8 +61,9 @@ class Summary(Strict):
     service_low: float | None = None  # interval of the median of `service_total`, from six runs on
     service_high: float | None = None
     service_per_window: float | None = None  # service_total / windows
-    idle_total: float | None = None  # service time of executors that do nothing, on the same batches
-    idle_batch: float | None = None  # that of an arrival batch, on average
+    # service time on one event per window; in packs of cepbench 1.0, of executors that do nothing
+    floor_total: float | None = Field(None, validation_alias=AliasChoices("floor_total", "idle_total"))
+    floor_batch: float | None = Field(None, validation_alias=AliasChoices("floor_batch", "idle_batch"))  # per batch
     makespan: float | None = None  # service time of the slot that was busy longest
     skew: float | None = None  # that over the mean of all slots
     slots: int | None = None  # workers that ran side by side

@@ -8,6 +8,8 @@ MEMORY_METRICS = frozenset({"state_peak", "process_peak"})
 STATE_KINDS = "state_kinds."
 REALISED = "realised."
 SUSTAINABLE = "sustainable"
+WORK = 10
+"""A time is that of work from so many times on that the algorithm takes with one event per window."""
 
 _PLAIN = frozenset(Summary.model_fields) - {"state_kinds", "details"}
 METRICS = f"{', '.join(sorted(_PLAIN | {SUSTAINABLE}))}, {STATE_KINDS}<kind>, {DETAILS}<name> or {REALISED}<field>"
@@ -40,7 +42,7 @@ def status_of(record: Record, metric: str) -> Status | None:
 
 def unit(metric: str) -> str:
     """The unit of `value`: "s", "B", "events/s", or "" for counts and ratios."""
-    if metric.startswith(("latency", "service", "makespan", "idle")) or metric.endswith("_seconds"):
+    if metric.startswith(("latency", "service", "makespan", "floor")) or metric.endswith("_seconds"):
         return "s"
     if metric.startswith(("throughput", SUSTAINABLE)):
         return "events/s"
@@ -68,18 +70,20 @@ def value(record: Record, metric: str) -> float | None:
     return None if number is None else float(number)
 
 
-def idle(record: Record, metric: str) -> float | None:
-    """The time of executors that do nothing: of the whole stream, or the mean of a window or an arrival batch.
+def floor(record: Record, metric: str) -> tuple[float | None, float | None]:
+    """The time of the algorithm on one event per window, and the time behind the metric, in seconds.
 
-    None if it was not measured, and for metrics that are not such times.
+    Both are of the whole stream, of a window or of an arrival batch. None if it was not measured, and for metrics
+    that are no such times.
     """
     summary = record.summary
-    if metric == "service_total":
-        return summary.idle_total
     if metric == "service_per_window":
         windows = record.realised.windows if record.realised else 0
-        return summary.idle_total / windows if windows and summary.idle_total is not None else None
-    return summary.idle_batch if metric.startswith("latency_") else None
+        least = summary.floor_total / windows if windows and summary.floor_total is not None else None
+        return least, summary.service_per_window
+    if metric.startswith(("service", "throughput", "makespan")):
+        return summary.floor_total, summary.service_total
+    return (summary.floor_batch, value(record, metric)) if metric.startswith("latency_") else (None, None)
 
 
 def runs_of(record: Record, metric: str) -> list[float]:

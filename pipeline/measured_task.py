@@ -42,6 +42,7 @@ from cepbench.pipeline.replay import Measured, replay
 from cepbench.pipeline.sampling import stream_statistics
 from cepbench.pipeline.slicing import Crossings, Portion, portion_batches, portion_operator, portions
 from cepbench.pipeline.store import Stream, read_stream, stream_batches
+from cepbench.pipeline.thinning import one_per_window
 from cepbench.pipeline.warmup import warm_up
 from cepbench.queries.compile import CompiledQuery, Workload, compile_workload
 from cepbench.queries.model import Query
@@ -49,8 +50,8 @@ from cepbench.queries.workloads import parse_workload
 
 TRIES = 3
 """Attempts at a run of a bucket, until one has to load no kernel."""
-IDLE_SECONDS = 0.03
-"""Seconds for which operators that do nothing are repeated."""
+FLOOR_SECONDS = 0.03
+"""Seconds for which runs on one event per window are repeated."""
 SHARE = 0.25
 """The share of the seconds of timed runs for which planning is repeated, and for which runs measure memory."""
 MEMORY_RUNS = 7
@@ -134,7 +135,8 @@ class Report:
 
     - `runs`: those that count, in order; `rows`: those of the answer, None if there is none.
     - `crossings`: by job, partial rows of windows that cross the edges of a time slice.
-    - `idle`: service time of operators that do nothing, in seconds. `load`: other load of the machine.
+    - `floor`: service time on one event per window, in seconds; None without such windows, and for engines that others
+      wrote. `load`: other load of the machine.
     - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
     - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: its part in use before the first
       event.
@@ -152,7 +154,7 @@ class Report:
     crossings: list[Crossings] = field(default_factory=list)
     process_peaks: list[int] = field(default_factory=list)
     compile_seconds: float = 0.0
-    idle: float | None = None
+    floor: float | None = None
     load: Load | None = None
     damage: DamagedStore | None = None
     memory: Report | None = None
@@ -182,10 +184,11 @@ class MeasuredTask:
     This process only waits for its forks, for at most `seconds` of each measured part, and returns what became of them.
     It may be used for many tasks: kernels that a fork had to load are loaded here afterwards, for the next fork.
 
-    In a fork, operators that do nothing replay the bucket first, after the same warm-up: the difference of the two
-    peaks of memory is the size of the algorithm, and the time is that of the harness. A run that had to load a kernel,
-    which the warm-up did not need, is repeated: no time that counts includes compilation. Short runs are repeated, each
-    on fresh operators, and must give the same answer.
+    In a fork that measures times, fresh operators replay one event per window first. In one that measures memory,
+    operators that do nothing replay the bucket first: the difference of the two peaks is the size of the algorithm. A
+    run that had to load a kernel, which the warm-up did not need, is repeated: no time that counts includes
+    compilation.
+    Short runs are repeated, each on fresh operators, and must give the same answer.
 
     `times`, `memory`: whether to measure them; without times, memory alone.
     """
@@ -255,8 +258,7 @@ class MeasuredTask:
             if memory:
                 report.runs, report.process_peaks = replays.memory_runs()
             else:
-                idle = repeated(replays.idle, _seconds, min(IDLE_SECONDS, job.repeat))
-                report.idle = median([_seconds(run) for run in idle])
+                report.floor = replays.floor(min(FLOOR_SECONDS, job.repeat))
                 with LoadWatch() as watch:
                     report.runs = repeated(replays.run, _seconds, job.repeat, watch.look)
                 report.load = watch.load
@@ -282,10 +284,18 @@ class _Replays:
         self.crossings: list[Crossings] = []
         self.answer: AnswerBuilder | None = None
 
-    def idle(self, states: bool = False) -> Measured:
-        """The time of the harness."""
-        nothing = [operator.idle() for operator in self._nothing]
-        return self._replay(nothing, AnswerBuilder(self._ready.prepared.workload), states)
+    def floor(self, repeat: float) -> float | None:
+        """The time on one event per window; short runs are repeated for so many seconds."""
+        prepared = self._ready.prepared
+        events = None if self._ready.job.algorithm.starts else one_per_window(self._batches(), prepared)
+        if events is None:
+            return None
+
+        def run() -> Measured:
+            with self._clock:
+                return self._replay(self._operators(), AnswerBuilder(prepared.workload), False, batches=events)
+
+        return median([_seconds(run) for run in repeated(run, _seconds, repeat)])
 
     def memory_runs(self) -> tuple[list[Measured], list[int]]:
         """Runs with their states, and for each the process memory above that of operators that do nothing.
@@ -295,12 +305,13 @@ class _Replays:
         runs: list[Measured] = []
         peaks: list[int] = []
         self._clock.watch()
-        self.idle(states=True)
-        floor = self._clock.peak()
+        nothing = [operator.idle() for operator in self._nothing]
+        self._replay(nothing, AnswerBuilder(self._ready.prepared.workload), states=True)
+        base = self._clock.peak()
         began = time.perf_counter()
         while True:
             runs.append(self.run(states=True))
-            peaks.append(max(0, self._clock.peak() - floor))
+            peaks.append(max(0, self._clock.peak() - base))
             elapsed = time.perf_counter() - began
             if len(runs) == MEMORY_RUNS or elapsed + elapsed / len(runs) > SHARE * self._ready.job.repeat:
                 return runs, peaks
@@ -338,11 +349,19 @@ class _Replays:
         return [portion_operator(part, algorithm, self._portion) for part in self._ready.prepared.jobs]
 
     def _replay(
-        self, operators: Sequence[Operator], answer: AnswerBuilder, states: bool, identify: bool = False
+        self,
+        operators: Sequence[Operator],
+        answer: AnswerBuilder,
+        states: bool,
+        identify: bool = False,
+        batches: Iterable[EventBatch] | None = None,
     ) -> Measured:
+        """Replays the events of the portion, or these `batches` of them."""
         prepared = self._ready.prepared
         jobs = list(zip(prepared.jobs, operators, strict=True))
-        measured = replay(self._batches(), self._arrival, jobs, into(answer), states, identify)
+        measured = replay(
+            self._batches() if batches is None else batches, self._arrival, jobs, into(answer), states, identify
+        )
         if self._portion.slice is not None:  # such cells have no latency (docs/measurement.md)
             measured.latency, measured.rows = [], []
         return measured

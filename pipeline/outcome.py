@@ -179,7 +179,8 @@ def _times(planned: Ready, reports: Sequence[Report], slots: int, windows: int, 
     details = by_name([merged([*(worker.details for worker in workers), joining]) for workers in runs])
     totals = numbers["service_total"]
     middle = runs[_middle(totals)]
-    idle = sum(report.idle or 0.0 for report in reports)
+    floors = [report.floor for report in reports if report.floor is not None]
+    floor = sum(floors) if floors else None
     batches = sum(len(worker.service) for worker in middle)
     total, bracket = estimate(totals), _bracket(planned, middle)
     timed = {name: values for name, values in details.items() if name.endswith("_seconds")}
@@ -192,8 +193,8 @@ def _times(planned: Ready, reports: Sequence[Report], slots: int, windows: int, 
         "runs": len(runs),
         "service_low": total.low,
         "service_high": total.high,
-        "idle_total": idle,
-        "idle_batch": idle / batches if batches else None,
+        "floor_total": floor,
+        "floor_batch": floor / batches if batches and floor is not None else None,
         "slots": len(slot_times(_spans(reports, middle), slots)),
         "latency_p99_at_80": None if bracket is None else _loaded(planned, middle, SHARE * bracket.low),
         "sustainable_low": None if bracket is None else bracket.low,

@@ -23,6 +23,7 @@ from cepbench.pipeline.loop import into
 from cepbench.pipeline.measured_task import burst_of, failed
 from cepbench.pipeline.repeated import repeated, uncollected
 from cepbench.pipeline.replay import Measured, replay
+from cepbench.pipeline.thinning import one_per_window
 from cepbench.pipeline.warmup import warm_up
 from cepbench.queries.compile import Workload, compile_workload
 from cepbench.queries.model import Aggregates, CountAll, Matches, Query
@@ -52,7 +53,7 @@ class Prefix:
 
     `seconds` is the median of timed runs, from `low` to `high`, `cpu` the processor time of the process in these runs.
     If a process used less processor time than elapsed, it has waited for the processor, and that time does not count.
-    `harness`: the share of an operator that does nothing in these seconds. `state` is the peak of live bytes, None if
+    `floor`: the share of the time on one event per window in these seconds. `state` is the peak of live bytes, None if
     not measured; `matches` of all windows together, and `most` in one row; the `digest` of the answer.
     """
 
@@ -61,7 +62,7 @@ class Prefix:
     low: float
     high: float
     cpu: float
-    harness: float
+    floor: float | None
     state: int | None
     matches: float
     most: float
@@ -204,15 +205,15 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
     """Timed runs, and one that measures the state if there is time for it."""
     alone = not psutil.Process().children()  # otherwise it waits for these
 
-    def run(states: bool = False, idle: bool = False) -> tuple[Measured, AnswerBuilder, float, float]:
+    def run(
+        states: bool = False, batches: Sequence[EventBatch] = (events,)
+    ) -> tuple[Measured, AnswerBuilder, float, float]:
         """One run: its measurements, answer, seconds (without waiting for the processor), and processor seconds."""
         gc.collect()
         answer, started = AnswerBuilder(prepared.workload), time.process_time()
         operators = [prepared.algorithm.operator(job.plan) for job in prepared.jobs]
-        if idle:
-            operators = [operator.idle() for operator in operators]
         jobs = list(zip(prepared.jobs, operators, strict=True))
-        measured = replay([events], burst_of(prepared.workload), jobs, into(answer), states)
+        measured = replay(batches, burst_of(prepared.workload), jobs, into(answer), states)
         cpu, seen = time.process_time() - started, sum(measured.service)
         return measured, answer, min(seen, cpu) if alone else seen, cpu
 
@@ -222,7 +223,8 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
     size: StateSize | None = None
     if spent <= STATE_SHARE * seconds and 2 * spent < left:
         size = run(states=True)[0].peak
-    idle = run(idle=True)[2]
+    thinned = one_per_window([events], prepared)
+    floor = None if thinned is None else run(batches=thinned)[2]
     answer = runs[-1][1]
     return Prefix(
         len(events),
@@ -230,7 +232,7 @@ def _prefix(prepared: Prepared, events: EventBatch, left: float, seconds: float)
         min(times),
         max(times),
         spent,
-        idle / median(times) if median(times) > 0 else 0.0,
+        None if floor is None or median(times) == 0 else floor / median(times),
         None if size is None else size.bytes,
         answer.matches,
         answer.most,

@@ -16,7 +16,7 @@ from cepbench.plots.published import draw_published, published_within
 from cepbench.plots.style import Style, series_dashes
 
 CLOSE = 0.03  # curves that differ by at most this share look like one
-IDLE = "idle"
+FLOOR = "floor"
 """The name of the line of operators that do nothing, also in SVG files."""
 WIDER = 1.5  # points by which a line is wider for each line drawn over it
 
@@ -40,7 +40,7 @@ def draw_lines(
         line = (0, series_dashes(series.index(curve.series))) if series else style.line
         above = sum(coincide(curve, later, axes.get_yscale() == "linear") for later in curves[number + 1 :])
         draw_curve(axes, curve, style, line, above)
-    _draw_idle(axes, curves)
+    _draw_floor(axes, curves)
     draw_marks(axes, panel, marks(curves, styles, lambda curve, point: float(point.x)))
     axes.grid(axis="y", which="major")
 
@@ -58,22 +58,22 @@ def coincide(first: Curve, second: Curve, linear: bool) -> bool:
     return len(near) > 1 and all(near)
 
 
-def idle_points(curves: Sequence[Curve]) -> list[tuple[float, float]]:
-    """The time of operators that do nothing at each x, which is the same for all algorithms except for noise."""
+def floor_points(curves: Sequence[Curve]) -> list[tuple[float, float]]:
+    """The shortest time of any algorithm on one event per window, at each x."""
     xs: dict[float, list[float]] = {}
     for curve in curves:
         for point in curve.points:
-            if point.idle is not None:
-                xs.setdefault(float(point.x), []).append(point.idle)
+            if point.floor is not None:
+                xs.setdefault(float(point.x), []).append(point.floor)
     return [(x, min(xs[x])) for x in sorted(xs)]
 
 
-def _draw_idle(axes: Axes, curves: Sequence[Curve]) -> None:
-    """Draws the time of operators that do nothing as a thin line, where it lies inside of the limits of the axis."""
-    points = idle_points(curves)
+def _draw_floor(axes: Axes, curves: Sequence[Curve]) -> None:
+    """Draws the shortest time on one event per window as a thin line, where the axis reaches it."""
+    points = floor_points(curves)
     low, high = axes.get_ylim()
     if any(min(left, right) <= high and max(left, right) >= low for (_, left), (_, right) in pairwise(points)):
-        axes.plot(*zip(*points, strict=True), color="#999999", linewidth=0.6, linestyle=":", zorder=1, gid=IDLE)
+        axes.plot(*zip(*points, strict=True), color="#999999", linewidth=0.6, linestyle=":", zorder=1, gid=FLOOR)
 
 
 def measured(curves: Sequence[Curve]) -> list[float]:

@@ -15,7 +15,7 @@ from cepbench.metrics.record import Record
 from cepbench.metrics.results import value_key
 from cepbench.metrics.statistics import WORKERS, Estimate, estimate, over_workers
 from cepbench.metrics.status import Status
-from cepbench.metrics.values import idle, runs_of, status_of, value
+from cepbench.metrics.values import floor, runs_of, status_of, value
 
 HIGHER_IS_BETTER = frozenset(
     {"throughput", "throughput_per_core", "throughput_per_slot", "sustainable", "sustainable_low", "sustainable_high"}
@@ -36,14 +36,14 @@ class Failure:
 class Point:
     """The values of one algorithm at one x, of its workers or of the runs of a single one.
 
-    `estimate` is None if there is neither a value nor a bound. `idle` is the shortest time of an operator that does
-    nothing. `run` is False if the experiment runs other algorithms at this x, but not this one.
+    `estimate` is None if there is neither a value nor a bound. `floor` is the shortest time of an algorithm on one
+    event per window. `run` is False if the experiment runs other algorithms at this x, but not this one.
     """
 
     x: Any
     estimate: Estimate | None
     failures: tuple[Failure, ...] = ()
-    idle: float | None = None
+    floor: float | None = None
     run: bool = True
 
     @property
@@ -166,9 +166,9 @@ def _point(x: Any, records: Sequence[Record], metrics: Sequence[str], bases: dic
         failed = [record for record in records if status_of(record, metric) is status]
         if failed and status is not Status.OK:
             failures.append(Failure(status, len(failed), _limit(failed, status, metric) if bases is None else None))
-    harness = [least for record in records if bases is None and (least := idle(record, metric)) is not None]
+    floors = [least for record in records if bases is None and (least := floor(record, metric)[0]) is not None]
     spread = over_workers if len({record.round for record in records}) >= WORKERS else estimate
-    return Point(x, spread(values) if values else None, tuple(failures), min(harness, default=None))
+    return Point(x, spread(values) if values else None, tuple(failures), min(floors, default=None))
 
 
 def _runs(record: Record, metrics: Sequence[str]) -> list[float]:

@@ -12,13 +12,13 @@ from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results, cell_name
 from cepbench.metrics.statistics import CONFIDENCE
 from cepbench.metrics.status import Status
-from cepbench.metrics.values import is_memory
+from cepbench.metrics.values import WORK, is_memory
 from cepbench.plots import provenance, tables
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.claims import claims_table, in_units
 from cepbench.plots.draw import MAX_COLUMNS
 from cepbench.plots.html import Html, drawing, join, scrolled, tag
-from cepbench.plots.lines import IDLE
+from cepbench.plots.lines import FLOOR
 from cepbench.plots.points import curves
 from cepbench.plots.published import published_notes
 from cepbench.plots.standings import rankings
@@ -30,12 +30,8 @@ ROWS_FILE = "cells.csv"
 MOST_LINES = 60
 """Of a workload on the page; the first ones show how hundreds of generated queries look."""
 
-LARGE = 0.1
-"""The share of the harness in a time from which on the report mentions it."""
 LISTED = 5
-HARNESS_LINE = (
-    "The thin dotted line is an operator that does nothing, on the same events: the harness, which is in every time."
-)
+FLOOR_LINE = "The thin dotted line is the shortest time of any of them with one event per window."
 
 
 def anchor(results: Results) -> str:
@@ -91,20 +87,20 @@ def alternative(figure: Figure, records: Sequence[Record]) -> str:
 
 
 def share(record: Record) -> float:
-    """The service time of an operator that does nothing as a share of that of the cell; 0 if unknown."""
-    idle, total = record.summary.idle_total, record.summary.service_total
-    return idle / total if record.status is Status.OK and idle is not None and total else 0.0
+    """The service time on one event per window as a share of that of the cell; 0 if unknown."""
+    floor, total = record.summary.floor_total, record.summary.service_total
+    return floor / total if record.status is Status.OK and floor is not None and total else 0.0
 
 
 def notices(records: Sequence[Record]) -> Html | None:
     """Warnings about overhead, noise and empty answers; None without any."""
     lines = []
-    large = sorted((record for record in records if share(record) > LARGE), key=share, reverse=True)
+    large = sorted((record for record in records if share(record) > 1 / WORK), key=share, reverse=True)
     if large:
         named = [f"{cell_name(record.algorithm, record.point)} ({share(record):.0%})" for record in large[:LISTED]]
         more = f" and {len(large) - LISTED} more" if len(large) > LISTED else ""
         lines.append(
-            f"More than {LARGE:.0%} of the time is the harness, not the algorithm, in {len(large)} cells: "
+            f"With one event per window the algorithm would take more than a tenth of the time, in {len(large)} cells: "
             f"{', '.join(named)}{more}."
         )
     counts, worst = counted(records), noisiest(records)
@@ -144,12 +140,12 @@ def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
         "figure",
         scrolled(image, "Drawing"),
         tag("figcaption", tag("strong", f"{_named(figure)}. "), figure.caption),
-        tag("p", " ".join(_notes(figure, records, f'id="{IDLE}"'.encode() in svg)), class_="note"),
+        tag("p", " ".join(_notes(figure, records, f'id="{FLOOR}"'.encode() in svg)), class_="note"),
     )
 
 
-def _notes(figure: Figure, records: Sequence[Record], idle: bool) -> list[str]:
-    """Notes on how to read the drawing, only on what occurs in it; `idle`: operators that do nothing have a line."""
+def _notes(figure: Figure, records: Sequence[Record], floor: bool) -> list[str]:
+    """Notes on how to read the drawing, only on what occurs in it; `floor`: one event per window has a line."""
     facets = {record.point.get(figure.facet.name) if figure.facet else None for record in records}
     drawn = [curve for facet in facets for panel in figure.panels for curve in curves(figure, panel, records, facet)]
     points = [point for curve in drawn for point in curve.points]
@@ -159,8 +155,8 @@ def _notes(figure: Figure, records: Sequence[Record], idle: bool) -> list[str]:
     if any(point.estimate and len(point.estimate.values) > 1 for point in points):
         over = " and ".join((single, *(f"values of {axis}" for axis in figure.draws)))
         notes.append(f"Each point is the median over {over}.")
-    if idle:
-        notes.append(HARNESS_LINE)
+    if floor:
+        notes.append(FLOOR_LINE)
     if coverages:
         percent = int(100 * min(CONFIDENCE, *coverages) + 0.5)
         notes.append(f"Bars are {percent} % confidence intervals of the median from order statistics.")

@@ -6,11 +6,14 @@ A counterfactual is judged by the band of its claim, so that the page says wheth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, log, log10
+from functools import reduce
+from math import exp, isnan, log, log10
+from operator import truediv
 from typing import Any
 
 from cepbench.experiments.claims import Arithmetic, Claim, Effect, Law, Limit, Quantity, holds
 from cepbench.experiments.formulas import evaluated
+from cepbench.experiments.verdicts.cells import at_floor, measuring
 from cepbench.experiments.verdicts.judge import ends, graded, in_words, judged, unit_of
 from cepbench.experiments.verdicts.numbers import Number
 from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
@@ -151,45 +154,65 @@ def _range(values: Sequence[Any]) -> str:
 
 
 def _of_law(claim: Effect, law: Law, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Counterfactual:
-    """The claim's number at another size, by its growth."""
+    """The claim's number at another size, by the growth of each system that it compares."""
     what = f"by the law over {law.over}, at {law.at:g}"
+    laws = {}
     try:
-        sizes, number = _extrapolated(claim, law, records, sweeps)
+        for name, metric in claim.parts:
+            side = claim.model_copy(update={"of": name, "metric": metric, "to": None, "to_metric": None})
+            laws[name] = _extrapolated(side, law, records, sweeps)
     except NotMeasured as why:
         return Counterfactual(kind="law", what=f"{what}: {why}", verdict=Verdict.OPEN)
-    what = f"by the law over {law.over} from {min(sizes):g} to {max(sizes):g} ({len(sizes)} sizes), at {law.at:g}"
-    return Counterfactual(kind="law", what=what, unit=unit_of(claim), verdict=graded(claim, number), **ends(number))
+    number = reduce(truediv, (side for _, side in laws.values()))
+    ranges = [f"{name} from {min(sizes):g} to {max(sizes):g} ({len(sizes)} sizes)" for name, (sizes, _) in laws.items()]
+    what = f"by the law over {law.over} of {' and of '.join(ranges)}, at {law.at:g}"
+    return Counterfactual(kind="law", what=what, unit=unit_of(claim), verdict=graded(claim, number.low), **ends(number))
 
 
 def _extrapolated(
-    claim: Effect, law: Law, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]
+    side: Effect, law: Law, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]
 ) -> tuple[list[float], Number]:
-    """The sizes that were measured, and the number at `law.at` by least squares on logarithmic axes.
+    """The sizes at which a system took times of work, and its number at `law.at` by least squares on logarithmic axes.
 
     The interval is that of the fitted line there (Student's t). Raises `NotMeasured`.
     """
-    fixed = {axis: value for axis, value in claim.where.items() if axis != law.over}
+    fixed = {axis: value for axis, value in side.where.items() if axis != law.axis}
     sizes, values = [], []
-    for size in sorted({record.point[law.over] for record in records if holds(record.point, fixed)}):
-        quantity = claim.model_copy(update={"where": {**fixed, law.over: size}})
+    for place in sorted({record.point[law.axis] for record in records if holds(record.point, fixed)}):
+        where = {**fixed, law.axis: place}
+        cells = [cell for cell in measuring(side.of, side.metric, records) if holds(cell.point, where)]
         try:
-            result = measured(quantity, records, sweeps)
+            result = measured(side.model_copy(update={"where": where}), records, sweeps)
+            size = float(place) if law.along is None else _size_by(law.over, side, where, records, sweeps)
         except NotMeasured:
             continue
-        if result.number.exact and result.number.low > 0 and not result.reason:
-            sizes.append(float(size))
+        decides = result.number.exact and not result.reason and not at_floor(cells, side.metric)
+        if decides and result.number.low > 0 and size > 0:
+            sizes.append(size)
             values.append(result.number.low)
     if len(sizes) < SIZES:
-        raise NotMeasured(f"{len(sizes)} sizes are too few")
+        raise NotMeasured(f"{len(sizes)} sizes of {side.of} are too few")
     beyond = log10(law.at / max(sizes))
     if beyond > DECADES:
-        raise NotMeasured(f"it lies {beyond:.1f} decades beyond the largest size")
+        raise NotMeasured(f"it lies {beyond:.1f} decades beyond the largest size of {side.of}")
     from scipy.stats import linregress, t  # takes as long to import as all of our experiments
 
     line = linregress([log(size / law.at) for size in sizes], [log(value) for value in values])
-    reach = t.ppf((1 + CONFIDENCE) / 2, len(sizes) - 2) * line.intercept_stderr
+    error = 0.0 if isnan(line.intercept_stderr) else line.intercept_stderr  # NaN where all values are the same
+    reach = t.ppf((1 + CONFIDENCE) / 2, len(sizes) - 2) * error
     middle, least, most = (exp(line.intercept + step) for step in (0.0, -reach, reach))
     return sizes, Number(middle, middle, least, most)
+
+
+def _size_by(
+    metric: str,
+    side: Effect,
+    where: Mapping[str, Any],
+    records: Sequence[Record],
+    sweeps: Sequence[Sequence[Point]],
+) -> float:
+    """The size of a point by a metric."""
+    return measured(side.model_copy(update={"metric": metric, "where": dict(where)}), records, sweeps).number.low
 
 
 def _of_arithmetic(
@@ -210,5 +233,5 @@ def _of_arithmetic(
     if arithmetic.numbers:
         what += f" with {', '.join(f'{name} = {values[name]:g}' for name in arithmetic.numbers)}"
     number = Number(value, value, value, value)
-    outcome = None if isinstance(claim, Limit) else graded(claim, number)
+    outcome = None if isinstance(claim, Limit) else graded(claim, value)
     return Counterfactual(kind="arithmetic", what=what, unit=unit_of(claim), verdict=outcome, **ends(number))

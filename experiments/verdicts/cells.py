@@ -15,7 +15,7 @@ from cepbench.metrics.details import DETAILS
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import in_words
 from cepbench.metrics.status import Status
-from cepbench.metrics.values import REALISED, runs_of, status_of, value
+from cepbench.metrics.values import REALISED, WORK, floor, runs_of, status_of, value
 
 CUT = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
 VOID = (Status.WRONG, Status.ERROR, Status.UNSUPPORTED)
@@ -50,6 +50,16 @@ def incomplete(cells: Sequence[Record], metric: str) -> str:
         for name, words in INCOMPLETE.items():
             if cell.summary.details.get(name, 0) > 0:
                 return f"the search of {cell.algorithm} {words} at {named(cell.point)}"
+    return ""
+
+
+def at_floor(cells: Sequence[Record], metric: str) -> str:
+    """The cell whose time is not that of work, in words; empty if there is none."""
+    for cell in cells:
+        least, seconds = floor(cell, metric)
+        if least is not None and seconds is not None and seconds < WORK * least:
+            times = f"{seconds / least:.1f} times its own time with one event per window"
+            return f"{cell.algorithm} takes {times} at {named(cell.point)}"
     return ""
 
 

@@ -1,9 +1,9 @@
 """The verdict on a claim, by the same rules for all figures (docs/measurement.md, Verdicts).
 
-An effect *holds* if its interval overlaps the band of the claim. Otherwise it is *stronger* or *weaker* than claimed,
-or *opposite* if the whole interval lies beyond no effect. A claim is *open* if a cell reached a limit, a search was
-incomplete, or its size was not measured. If a limit cut off only some of the draws, their median lies between two
-numbers; the claim is judged if both have the same verdict.
+The median decides: an effect *holds* if it lies in the band of the claim. Otherwise it is *stronger* or *weaker* than
+claimed, or *opposite* if it lies beyond no effect. A claim is *open* if its interval reaches from no effect to the
+band, a search was incomplete, its size was not measured, or its times are not those of work. Where cells reached a
+limit, the number lies between two bounds, and the claim is judged if both have the same verdict.
 """
 
 from __future__ import annotations
@@ -111,29 +111,32 @@ def band(claim: Effect) -> Band:
     return Band(neutral + step, inf) if claim.direction == "more" else Band(-inf, neutral / (1 + step))
 
 
-def graded(claim: Effect, number: Number) -> Verdict:
-    """The verdict on a number without bounds."""
-    least, most, wanted = number.least, number.most, band(claim)
-    if claim.direction is not None:  # the whole interval must lie on the claimed side
-        inside = least > wanted.low if claim.direction == "more" else most < wanted.high
-    elif claim.slope and claim.power is None:  # the interval of a slope shows the curvature, not noise
-        inside = wanted.low <= number.low <= wanted.high
-    else:
-        inside = least <= wanted.high and most >= wanted.low
-    if inside:
+def graded(claim: Effect, number: float) -> Verdict:
+    """The verdict on a number."""
+    wanted, neutral = band(claim), claim.neutral
+    on_an_edge = claim.direction is not None and number == (wanted.low if claim.direction == "more" else wanted.high)
+    if wanted.low <= number <= wanted.high and not on_an_edge:
         return Verdict.HOLDS
     if wanted.same:
         return Verdict.OPPOSITE
     downward = wanted.low == -inf
-    if least > wanted.high and not downward:
+    if number > wanted.high and not downward:
         return Verdict.STRONGER
-    neutral = claim.neutral
     if neutral is None:
         return Verdict.WEAKER
     same = 1.0 if claim.slope else _tolerance(claim.metric)
-    beyond = wanted.high <= neutral and least > neutral * same
-    crossed = beyond if downward else most < neutral / same
+    crossed = wanted.high <= neutral and number > neutral * same if downward else number < neutral / same
     return Verdict.OPPOSITE if crossed else Verdict.WEAKER
+
+
+def undecided(claim: Effect, number: Number) -> bool:
+    """Whether the interval reaches from no effect to the band of the claim or beyond it."""
+    wanted, neutral = band(claim), claim.neutral
+    if neutral is None or not number.least <= neutral <= number.most:
+        return False
+    if wanted.low <= neutral <= wanted.high and claim.direction is None:
+        return False
+    return number.most >= wanted.low if wanted.low >= neutral else number.least <= wanted.high
 
 
 def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> ClaimResult:
@@ -142,15 +145,15 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
     except NotMeasured as why:
         return _open(claim, str(why))
     number, reason, verdict = measurement.number, measurement.reason, Verdict.OPEN
-    either = {_graded_alone(claim, end) for end in (number.low, number.high)}
-    if not number.exact and not (number.bracketed and len(either) == 1):
+    either = {graded(claim, end) for end in (number.low, number.high)}
+    if len(either) > 1:
         reason = "; ".join(filter(None, ("cut off by a limit", reason)))
+    elif number.exact and undecided(claim, number):
+        reason = "; ".join(filter(None, ("the interval reaches from no effect to the paper's number", reason)))
     elif not reason:
-        verdict = graded(claim, number) if number.exact else either.pop()
-    held = sum(draw.exact and graded(claim, draw) is Verdict.HOLDS for draw in measurement.draws)
+        [verdict] = either
+    held = sum(draw.exact and graded(claim, draw.low) is Verdict.HOLDS for draw in measurement.draws)
     draws = len(measurement.draws)
-    if verdict is Verdict.HOLDS and 2 * held <= draws:  # the range of the draws is no interval of the median
-        verdict = _graded_alone(claim, number.low)
     edge = verdict is not Verdict.OPEN and number.exact and _touches_an_edge(claim, number)
     result = _open(claim, reason).model_copy(
         update={"verdict": verdict, "edge": edge, "size": measurement.size, **ends(measurement.number)}
@@ -160,11 +163,7 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
 
 def _touches_an_edge(claim: Effect, number: Number) -> bool:
     """Whether the ends of the interval and the median would have different verdicts."""
-    return len({_graded_alone(claim, end) for end in (number.least, number.low, number.most)}) > 1
-
-
-def _graded_alone(claim: Effect, number: float) -> Verdict:
-    return graded(claim, Number(number, number, number, number))
+    return len({graded(claim, end) for end in (number.least, number.low, number.most)}) > 1
 
 
 def _limited(claim: Limit, records: Sequence[Record]) -> ClaimResult:

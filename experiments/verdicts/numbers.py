@@ -28,11 +28,6 @@ class Number:
         """Whether no cell reached a limit."""
         return self.low == self.high
 
-    @property
-    def bracketed(self) -> bool:
-        """Whether it is known to lie between two numbers."""
-        return self.low > 0 and self.high < inf
-
     def __truediv__(self, divisor: Number) -> Number:
         return Number(
             _quotient(self.low, divisor.high, 0.0),

@@ -10,7 +10,7 @@ from operator import truediv
 from typing import Any
 
 from cepbench.experiments.claims import Quantity, holds
-from cepbench.experiments.verdicts.cells import VOID, incomplete, measuring, missing, named, number
+from cepbench.experiments.verdicts.cells import VOID, at_floor, incomplete, measuring, missing, named, number
 from cepbench.experiments.verdicts.numbers import Number, pooled
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import point_key
@@ -198,14 +198,14 @@ def _of_draw(quantity: Quantity, points: Sequence[Point], records: Sequence[Reco
 
 
 def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Number, str]:
-    """The number at one point, and the incomplete search behind it, if any."""
+    """The number at one point, and why it decides nothing: an incomplete search, or times that are not of work."""
     numbers, why = [], ""
     for name, metric in quantity.parts:
         cells = [cell for cell in measuring(name, metric, records) if cell.point == point]
         if any(missing(cell, metric) for cell in cells):
             empty = ": no window has a match" if metric.startswith("latency") else ""
             raise NotMeasured(f"{name} has no {metric} at {named(point)}{empty}")
-        why = why or incomplete(cells, metric)
+        why = why or incomplete(cells, metric) or (at_floor(cells, metric) if quantity.neutral is not None else "")
         numbers.append(number(cells, metric, records))
     return reduce(truediv, numbers), why
 

@@ -87,14 +87,14 @@ def test_repeated_runs_are_summarised_by_their_median(store: Stream, reports: li
         report.runs = [replace(report.measured, service=took, latency=[took[0]], details={}) for took in service]
     for seconds, measured in zip((0.5, 0.1, 0.3), first.runs, strict=True):
         measured.details = {"edges": 4.0, "search_seconds": seconds}
-    first.idle, second.idle = 0.25, 0.5
+    first.floor, second.floor = 0.25, 0.5
     first.load, second.load = Load(average=3.0, waited=0.25), Load(average=2.0, waited=0.5)
     outcome = run(reports, MeasuredRun(store.path, QUERY, Counting()))
     summary = outcome.summary
     assert (summary.runs, summary.service_total, summary.makespan) == (3, 7.0, 4.0)
     assert (summary.latency_max, summary.latency_mean) == (4.0, 3.0)  # per run: 4, 2, 5 and 3, 1.5, 3.5
     assert summary.service_per_window == pytest.approx(7 / 3)
-    assert summary.idle_total == 0.75
+    assert summary.floor_total == 0.75
     assert summary.details == {"edges": 4.0, "search_seconds": 0.3}
     assert (summary.service_low, summary.service_high) == (None, None)  # three runs have no interval
     runs = outcome.runs

@@ -3,21 +3,21 @@ import pytest
 from cepbench.metrics.record import Load, Realised, Summary
 from cepbench.metrics.results import Results
 from cepbench.metrics.status import Status
-from cepbench.metrics.values import idle
+from cepbench.metrics.values import floor
 from cepbench.plots.draw import write_drawings
-from cepbench.plots.lines import idle_points
+from cepbench.plots.lines import floor_points
 from cepbench.plots.points import curves
 from cepbench.plots.provenance import flat
-from cepbench.plots.section import HARNESS_LINE, notices, section, share
+from cepbench.plots.section import FLOOR_LINE, notices, section, share
 
 EMPTY = Realised(events=10, windows=0, rows=0, substreams=1)
 
 
-def timed(idle, total=1.0, **more):
-    return Summary(idle_total=idle, idle_batch=idle, service_total=total, latency_p50=total, **more)
+def timed(least, total=1.0, **more):
+    return Summary(floor_total=least, floor_batch=least, service_total=total, latency_p50=total, **more)
 
 
-def test_the_share_of_the_harness(record):
+def test_the_share_of_the_time_on_one_event_per_window(record):
     assert share(record(summary=timed(0.25))) == 0.25
     assert share(record(summary=timed(0.25), status=Status.WRONG)) == 0
     assert share(record(summary=Summary(service_total=1.0))) == 0
@@ -31,7 +31,7 @@ def test_notices_name_the_cells(record):
         record(point={"events": 3}, summary=timed(0.1), load=Load(waited=0.3), realised=EMPTY),
     ]
     text = str(notices(records))
-    assert "not the algorithm, in 2 cells: greta at events 2 (40%), greta at events 1 (20%)." in text
+    assert "more than a tenth of the time, in 2 cells: greta at events 2 (40%), greta at events 1 (20%)." in text
     assert (
         "1 of 3 cells are noisy because other work ran on the machine; greta at events 3 most: the worker lost 30%"
         in text
@@ -47,7 +47,7 @@ def test_only_the_largest_shares_are_named(record):
     assert "greta at events 3 (23%) and 3 more." in text
 
 
-def test_the_least_of_the_idle_is_drawn_thin_where_the_axis_reaches(figure, record, tmp_path):
+def test_the_shortest_time_on_one_event_per_window_is_drawn_thin_where_the_axis_reaches(figure, record, tmp_path):
     def measured(total):
         return [
             record("sase", {"events": 10}, summary=timed(0.02, total)),
@@ -56,11 +56,11 @@ def test_the_least_of_the_idle_is_drawn_thin_where_the_axis_reaches(figure, reco
         ]
 
     layout = figure()
-    assert idle_points(curves(layout, layout.panels[0], measured(0.05))) == [(10.0, 0.01), (20.0, 0.04)]
+    assert floor_points(curves(layout, layout.panels[0], measured(0.05))) == [(10.0, 0.01), (20.0, 0.04)]
     for total, shown in ((0.05, True), (9.0, False)):  # far below the algorithms, the line is not on the axis
         results = Results(tmp_path, layout, tuple(measured(total)))
         section_ = str(section(results, write_drawings(results, tmp_path), tmp_path))
-        assert (HARNESS_LINE in section_) is shown
+        assert (FLOOR_LINE in section_) is shown
 
 
 def test_lost_workers_are_reported(record):
@@ -97,14 +97,20 @@ def test_a_repeated_cell_has_the_interval_of_its_runs(figure, record):
 
 @pytest.mark.parametrize(
     ("metric", "expected"),
-    [("latency_max", 0.5), ("service_total", 6.0), ("service_per_window", 2.0), ("throughput", None)],
+    [
+        ("latency_max", 0.5),
+        ("service_total", 6.0),
+        ("service_per_window", 2.0),
+        ("throughput", 6.0),
+        ("plan_seconds", None),
+    ],
 )
-def test_idle_by_metric(record, metric, expected):
+def test_the_floor_by_metric(record, metric, expected):
     realised = Realised(events=1, windows=3, rows=3, substreams=1)
-    assert idle(record(summary=Summary(idle_total=6.0, idle_batch=0.5), realised=realised), metric) == expected
-    assert idle(record(summary=Summary(), realised=realised), metric) is None
+    assert floor(record(summary=Summary(floor_total=6.0, floor_batch=0.5), realised=realised), metric)[0] == expected
+    assert floor(record(summary=Summary(), realised=realised), metric)[0] is None
 
 
-def test_idle_per_window_needs_windows(record):
+def test_the_floor_per_window_needs_windows(record):
     for realised in (None, Realised(events=1, windows=0, rows=0, substreams=1)):
-        assert idle(record(summary=Summary(idle_total=6.0), realised=realised), "service_per_window") is None
+        assert floor(record(summary=Summary(floor_total=6.0), realised=realised), "service_per_window")[0] is None

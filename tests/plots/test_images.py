@@ -48,7 +48,9 @@ def panels(folder: Path) -> Drawing:
     for queries in (1, 2, 3, 4):
         for number in range(7):
             seconds = queries * (1 + number / 10)
-            shown = Summary(latency_p50=seconds, idle_total=seconds / 9, idle_batch=seconds / 9, service_total=seconds)
+            shown = Summary(
+                latency_p50=seconds, floor_total=seconds / 9, floor_batch=seconds / 9, service_total=seconds
+            )
             greta = {"queries": queries, "data": "stock"}
             records.append(make_record("greta", greta, round=number, summary=shown))
             if queries != 3 and number < 3:

@@ -68,7 +68,9 @@ def current() -> duckdb.DuckDBPyConnection:
         try:
             import duckdb
 
-            _connections[pid] = duckdb.connect(":memory:", config={"threads": 1, "temp_directory": ""})
+            connection = duckdb.connect(":memory:", config={"threads": 1, "temp_directory": ""})
+            connection.execute("SET enable_progress_bar = false")  # it prints to the user's terminal
+            _connections[pid] = connection
         except Exception as error:  # of the loader of libraries, and of DuckDB
             raise _failure(error) from None
     return _connections[pid]
