@@ -22,6 +22,8 @@ import yaml
 
 Cell = dict[str, Any]
 Claim = dict[str, Any]
+Figure = tuple[str, dict[str, Any], dict[str, Any], list[bytes]]
+"""The name of an experiment, its file, its page, and its records, each as JSON."""
 
 
 class Undefined(Exception):
@@ -45,8 +47,8 @@ def main() -> int:
     return 1 if wrong or not cases else 0
 
 
-def read(pack: str) -> list[tuple[str, dict[str, Any], dict[str, Any], list[Cell]]]:
-    """Each figure of a pack: its name, experiment file, page, and records."""
+def read(pack: str) -> list[Figure]:
+    """The figures of a pack."""
     with tarfile.open(pack) as files:
         content = {file.name: files.extractfile(file).read() for file in files if file.isfile()}  # type: ignore[union-attr]
     figures = []
@@ -56,13 +58,11 @@ def read(pack: str) -> list[tuple[str, dict[str, Any], dict[str, Any], list[Cell
             lines = content[name.replace("figure.json", "records.jsonl")].splitlines()
             experiment = page["experiment"]
             definition = yaml.safe_load(content[f"experiments/{experiment}.yaml"])
-            figures.append((experiment, definition, page, [json.loads(line) for line in lines]))
+            figures.append((experiment, definition, page, lines))
     return figures
 
 
-def drawn(
-    figures: list[tuple[str, dict[str, Any], dict[str, Any], list[Cell]]], count: int, seed: int
-) -> list[tuple[str, str, float, float]]:
+def drawn(figures: list[Figure], count: int, seed: int) -> list[tuple[str, str, float, float]]:
     """So many claims in random order: experiment, text, the number that the pack states, and the one counted here."""
     candidates = [
         (experiment, claim, result["measured"], defaults(definition, page["profile"]), cells)
@@ -78,7 +78,9 @@ def drawn(
         if len(cases) == count:
             break
         try:
-            cases.append((experiment, claim["text"], stated, number(claim, cells, fixed)))
+            cases.append(
+                (experiment, claim["text"], stated, number(claim, [json.loads(cell) for cell in cells], fixed))
+            )
         except Undefined as why:
             print(f"left out  {experiment}: {why}: {claim['text']}")
     return cases

@@ -1,6 +1,7 @@
 """The claims of the pack in the repository, counted again by a script that shares nothing with cepbench."""
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -57,5 +58,7 @@ def test_numbers_by_their_definition(script: Any, claim: dict[str, Any], number:
 def test_a_number_that_the_pack_states_wrongly_is_found(script: Any) -> None:
     claim = {"text": "t", "metric": "latency_max", "of": "slow", "to": "fast", "where": {"n": 4}}
     stated = {"text": "t", "measured": 8.0, "bound": False, "reason": ""}
-    figures = [("e", {"claims": [claim]}, {"profile": "quick", "claims": [stated]}, CELLS)]
+    figures = [
+        ("e", {"claims": [claim]}, {"profile": "quick", "claims": [stated]}, [json.dumps(record) for record in CELLS])
+    ]
     assert script.drawn(figures, 20, seed=1) == [("e", "t", 8.0, 4.0)]
