@@ -103,10 +103,26 @@ class Mode(Strict):
 
 
 class Law(Strict):
-    """The size `at`, to which the growth of a claim's number over the axis `over` is extrapolated."""
+    """The size `at`, to which the growth of a claim's number over the axis `over` is extrapolated.
+
+    With `along`, this axis varies, and `over` is a metric of the claim's first algorithm, such as the realised matches
+    of a window.
+    """
 
     over: str
     at: float = Field(gt=0)
+    along: str | None = None
+
+    @model_validator(mode="after")
+    def _is_metric(self) -> Law:
+        if self.along is not None and not is_metric(self.over):
+            raise ValueError(f"unknown metric {self.over!r}")
+        return self
+
+    @property
+    def axis(self) -> str:
+        """The axis that varies."""
+        return self.along or self.over
 
 
 class Arithmetic(Strict):

@@ -168,12 +168,13 @@ def _extrapolated(
 
     The interval is that of the fitted line there (Student's t). Raises `NotMeasured`.
     """
-    fixed = {axis: value for axis, value in claim.where.items() if axis != law.over}
+    fixed = {axis: value for axis, value in claim.where.items() if axis != law.axis}
     sizes, values = [], []
-    for size in sorted({record.point[law.over] for record in records if holds(record.point, fixed)}):
-        quantity = claim.model_copy(update={"where": {**fixed, law.over: size}})
+    for place in sorted({record.point[law.axis] for record in records if holds(record.point, fixed)}):
+        where = {**fixed, law.axis: place}
         try:
-            result = measured(quantity, records, sweeps)
+            result = measured(claim.model_copy(update={"where": where}), records, sweeps)
+            size = place if law.along is None else _size(claim, law.over, where, records, sweeps)
         except NotMeasured:
             continue
         if result.number.exact and result.number.low > 0 and not result.reason:
@@ -190,6 +191,17 @@ def _extrapolated(
     reach = t.ppf((1 + CONFIDENCE) / 2, len(sizes) - 2) * line.intercept_stderr
     middle, least, most = (exp(line.intercept + step) for step in (0.0, -reach, reach))
     return sizes, Number(middle, middle, least, most)
+
+
+def _size(
+    claim: Effect,
+    metric: str,
+    where: Mapping[str, Any],
+    records: Sequence[Record],
+    sweeps: Sequence[Sequence[Point]],
+) -> float:
+    """A metric of the claim's first algorithm. Raises `NotMeasured`."""
+    return measured(Quantity(metric=metric, of=claim.of, where=dict(where)), records, sweeps).number.low
 
 
 def _of_arithmetic(

@@ -361,6 +361,15 @@ def test_a_law_extrapolates_by_two_decades_at_most() -> None:
     assert far.what == "by the law over n, at 16000: it lies 3.0 decades beyond the largest size"
 
 
+def test_a_law_runs_over_a_metric_along_an_axis() -> None:
+    slow = [record("slow", {"n": n}, latency_max=2.0**n, details={"trends": 2.0**n}) for n in range(1, 6)]
+    law = {"over": "details.trends", "along": "n", "at": 1024}
+    cells = [*slow, *(at("fast", n, 1.0) for n in range(1, 6))]
+    shown = counterfactual(cells, to="fast", where={"n": 5}, orders=3, cause=paper(law=law))
+    assert (shown.measured, shown.verdict) == (pytest.approx(1024), HOLDS)
+    assert shown.what == "by the law over details.trends from 2 to 32 (5 sizes), at 1024"
+
+
 def test_a_law_has_the_interval_of_its_line() -> None:
     values = [2.0, 4.4, 7.6, 16.8, 31.0]
     cells = [*(at("slow", 2**n, value) for n, value in enumerate(values)), *(at("fast", 2**n, 1.0) for n in range(5))]
