@@ -372,7 +372,7 @@ def _axes_of(cause: Cause | None, where: Mapping[str, Any]) -> tuple[str, ...]:
     free = () if arithmetic is None else sorted(names_of(arithmetic.formula) - arithmetic.numbers.keys())
     if missing := [name for name in free if name not in where]:
         raise ValueError(f"formula: {missing[0]!r} is neither among the numbers nor in where")
-    return (*cause.grid, *(() if law is None else (law.over,)), *free)
+    return (*cause.grid, *(() if law is None else (law.axis,)), *free)
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
