@@ -36,8 +36,9 @@ class Decision:
     - `plans_visited`, `shared_patterns`, `score` of the plan, and `fell_back`: 1 if a limit ended the search.
     - `<phase>_seconds` and `<phase>_bytes_peak`, by phase: time, and bytes of the stored graph and plans;
       `plan_bytes_peak` is the maximum over phases.
-    - `pruned_share_peak`: `candidates_pruned` / `options`; `graph_share_peak`: the graph's share of the time. The names
-      end in `_peak` because shares of several plans cannot be summed.
+    - `pruned_share_peak`: `candidates_pruned` / `options`; `space_pruned_share_peak`: the share of the plans of all
+      options that the reduction removes; `graph_share_peak`: the graph's share of the time. The names end in `_peak`
+      because shares of several plans cannot be summed.
     """
 
     shared: tuple[Candidate, ...]
@@ -219,8 +220,14 @@ def _shares(numbers: Mapping[str, float]) -> dict[str, float]:
     return {
         "plan_bytes_peak": max(numbers[f"{phase}_bytes_peak"] for phase in PHASES),
         "pruned_share_peak": numbers["candidates_pruned"] / max(numbers["options"], 1),
+        "space_pruned_share_peak": _space_pruned(int(numbers["options"]), int(numbers["candidates_pruned"])),
         "graph_share_peak": numbers["graph_seconds"] / seconds if seconds else 0.0,
     }
+
+
+def _space_pruned(options: int, pruned: int) -> float:
+    """The share of the 2^|V| - 1 plans that leave the search space with `pruned` of the options (Example 23.6)."""
+    return (2**options - 2 ** (options - pruned)) / max(2**options - 1, 1)
 
 
 def _zeros() -> dict[str, float]:

@@ -86,6 +86,8 @@ def test_details_name_every_phase() -> None:
     assert all(sharon[f"{phase}_seconds"] > 0 for phase in PHASES)
     assert sharon["plan_bytes_peak"] == max(sharon[f"{phase}_bytes_peak"] for phase in PHASES)
     assert sharon["pruned_share_peak"] == sharon["candidates_pruned"] / sharon["options"]
+    plans, left = (2.0 ** sharon["options"], 2.0 ** (sharon["options"] - sharon["candidates_pruned"]))
+    assert sharon["space_pruned_share_peak"] == (plans - left) / (plans - 1)
     assert 0 < sharon["graph_share_peak"] < 1
     assert all(sharon[f"{phase}_bytes_peak"] > 0 for phase in ("graph", "expansion", "reduction"))
     integer = planned(sequences(["ABCD", "ABCE", "FBCD"]), {}, "integer").details
