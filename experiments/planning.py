@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cepbench.algorithms.base import Algorithm, UnsupportedQuery
 from cepbench.algorithms.registry import UnknownAlgorithm, make
+from cepbench.datasets.flights import NotInstalled
 from cepbench.events.errors import CepbenchError, choices
 from cepbench.experiments.cell_files import CellFiles
 from cepbench.experiments.errors import ExperimentError
@@ -31,11 +32,15 @@ MakeAlgorithm = Callable[[str], Algorithm]
 
 @dataclass(frozen=True)
 class Planned:
-    """An experiment under a profile, with its cells in the order in which they run."""
+    """An experiment under a profile, with its cells in the order in which they run.
+
+    If its data are `missing`, that is the reason, and there are no cells.
+    """
 
     experiment: Experiment
     profile: str
     cells: tuple[Cell, ...]
+    missing: str | None = None
 
 
 def plan(
@@ -46,6 +51,8 @@ def plan(
     include: Sequence[str] = (),
 ) -> list[Planned]:
     """Experiments (ids or files; all if none, in the order of `first_look`) with their cells.
+
+    Among all, those whose data set is not installed are without cells; an experiment that is named is refused.
 
     All input is checked here, before anything runs. Engines to `include`, such as flink, are measured where the files
     list them. Raises `CepbenchError` if one of them is not installed, for an unknown experiment, profile, field or
@@ -59,16 +66,21 @@ def plan(
     for name in dict.fromkeys(names or experiment_files()):
         experiment = load(find(name), profile, overrides, include)
         check_axes(experiment)
-        planned_cells = tuple(cells(experiment, profile))
+        planned_cells, missing = tuple(cells(experiment, profile)), None
         check_panels(experiment, planned_cells)
         whole = [specification for specification in experiment.algorithms if "${" not in specification]
         for specification in dict.fromkeys((*whole, *(cell.specification for cell in planned_cells))):
             make_algorithm(specification)
         for configuration in {cell.group: cell.configuration for cell in planned_cells}.values():
             parse_workload(configuration["workload"])
-            check_stream(configuration)
+            try:
+                check_stream(configuration)
+            except NotInstalled as error:
+                if names:
+                    raise
+                missing = str(error)
         _check_used(experiment, name, profile, overrides)
-        planned.append(Planned(experiment, profile, planned_cells))
+        planned.append(Planned(experiment, profile, () if missing else planned_cells, missing))
     return planned if names else [planned[place] for place in first_look([entry.cells for entry in planned])]
 
 
@@ -86,10 +98,18 @@ def _check_used(experiment: Experiment, name: str, profile: str, overrides: Sequ
         )
 
 
+def not_measured(entry: Planned) -> str:
+    """A line on an experiment whose data are missing."""
+    return f"{entry.experiment.id}: not measured: {entry.missing}"
+
+
 def listing(planned: Sequence[Planned], results: Path, again_noisy: bool = False) -> list[str]:
     """A line per cell that `run_planned` would run, cells that it would move, and an upper bound on its time."""
     lines, missing, aside = [], list[Cell](), []
     for entry in planned:
+        if entry.missing is not None:
+            aside.append(not_measured(entry))
+            continue
         files, wanted = CellFiles(results, entry.experiment.id, entry.profile), [cell.id for cell in entry.cells]
         if others := files.others(wanted):
             aside.append(f"{entry.experiment.id}: on a run, {files.superseding(others)}")

@@ -35,6 +35,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
+from cepbench.datasets import flights
 from cepbench.events.conditions import check_condition
 from cepbench.events.errors import InputError, choices
 from cepbench.events.units import in_bytes
@@ -81,7 +82,10 @@ FORM = ("distinct", "text", "null", "separator", "names", "encoding")
 
 
 class Stream(Strict):
-    """The source of events: a generator, a data set with the `path` of its raw files, or the `path` of a file."""
+    """The source of events: a generator, a data set with the `path` of its raw files, or the `path` of a file.
+
+    The data set `flights` needs no path, and has the fields of files.
+    """
 
     generator: str | None = None
     dataset: str | None = None
@@ -106,7 +110,7 @@ class Stream(Strict):
         if len(sources) == 0 or sources not in (["generator"], ["dataset"], ["path"], ["dataset", "path"]):
             raise ValueError("give one of generator, dataset (with the path of its files) or path")
         for name in ("where", *FORM):
-            if sources != ["path"] and getattr(self, name) is not None:
+            if sources != ["path"] and self.dataset != flights.NAME and getattr(self, name) is not None:
                 raise ValueError(f"{name}: is for files; give the path of one")
         if self.where is not None:
             try:

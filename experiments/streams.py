@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from cepbench.datasets import flights
 from cepbench.datasets.registry import dataset
 from cepbench.events.errors import CepbenchError
 from cepbench.events.paths import local_path
@@ -35,6 +37,9 @@ def check_stream(configuration: Mapping[str, Any]) -> None:
     if "generator" in stream:
         from_spec(stream["generator"], stream["parameters"])
         return
+    if stream.get("dataset") == flights.NAME:
+        flights.installed()
+        return
     if "dataset" in stream:
         dataset(stream["dataset"])
         if "path" not in stream:
@@ -57,6 +62,11 @@ def prepare_stream(configuration: Mapping[str, Any], folder: Path, spark: Sessio
         generator = from_spec(stream["generator"], stream["parameters"])
         # For a single slice, starting a Spark job takes longer than generating the events.
         return generate(generator, path, spark=spark if generator.slices() > 1 else None, key=key, buckets=buckets)
+    if stream.get("dataset") == flights.NAME:
+        with tempfile.TemporaryDirectory() as scratch:
+            file = Path(scratch, f"{flights.NAME}.parquet")
+            flights.write_flights(file)
+            return import_events(file, path, spark=None, reading=_reading(stream), key=key, buckets=buckets)[0]
     if "dataset" in stream:
         declared, files = dataset(stream["dataset"]), stream["path"]
         return import_dataset(declared, files, path, spark=spark, key=key, buckets=buckets)[0]
@@ -90,8 +100,10 @@ def _source(stream: Mapping[str, Any]) -> Any:
     """The identity of a stream: the parameters of a generator, or files with their sizes and modification times."""
     if "generator" in stream:
         return dict(from_spec(stream["generator"], stream["parameters"]).source())
+    reading = _reading(stream)
+    if stream.get("dataset") == flights.NAME:
+        return [flights.NAME, asdict(reading)]
     root = Path(stream["path"]).resolve()
     files = sorted(p for p in root.rglob("*") if p.is_file()) if root.is_dir() else [root]
     stamps = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    reading = _reading(stream)
     return [stream.get("dataset"), stream["time_unit"], stamps, *([asdict(reading)] if reading.own_columns else [])]

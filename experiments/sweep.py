@@ -21,7 +21,14 @@ from cepbench.experiments.digests import judged
 from cepbench.experiments.early_stop import EarlyStop
 from cepbench.experiments.estimate import Estimate, total_bound, words
 from cepbench.experiments.figure import declarations, figure
-from cepbench.experiments.planning import MakeAlgorithm, Planned, plan, without_changed_plugins, without_noisy
+from cepbench.experiments.planning import (
+    MakeAlgorithm,
+    Planned,
+    not_measured,
+    plan,
+    without_changed_plugins,
+    without_noisy,
+)
 from cepbench.experiments.points import Cell, identified
 from cepbench.experiments.provenance import environment
 from cepbench.experiments.streams import STREAMS_FOLDER, prepare_stream
@@ -127,6 +134,10 @@ def run_planned(
     `again_noisy`, noisy cells are run again. Raises `CepbenchError` if the folder cannot be used or Spark does not run.
     """
     check_compiled()
+    for entry in planned:
+        if entry.missing is not None:
+            notify(not_measured(entry))
+    planned = [entry for entry in planned if entry.missing is None]
     statuses: Counter[Status] = Counter()
     count = 0
     with locked(results):

