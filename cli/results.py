@@ -116,11 +116,13 @@ def report(sources: tuple[Path, ...], results: Path, output: Path | None, format
     results_given = click.get_current_context().get_parameter_source("results") is not ParameterSource.DEFAULT
     if sources and results_given:
         raise click.UsageError(f"give --results {results} or {' '.join(map(str, sources))}, not both")
+    from cepbench.experiments.load import experiments
     from cepbench.plots.report import page_of, write_report
     from cepbench.verification.capabilities import measured_capabilities
 
     shown = tuple(dict.fromkeys(sources)) or (results,)
-    click.echo(write_report(shown, output or page_of(shown), measured_capabilities, _side_by_side, formats))
+    page = output or page_of(shown)
+    click.echo(write_report(shown, page, measured_capabilities, _side_by_side, formats, experiments()))
 
 
 def _side_by_side(function: Callable[[Any], Any], figures: Sequence[Any]) -> Iterator[Any]:

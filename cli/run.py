@@ -121,12 +121,13 @@ class _Page:
     """The report while experiments run, and its address."""
 
     def __init__(self, results: Path, planned: "Sequence[Planned]") -> None:
+        from cepbench.experiments.load import experiments
         from cepbench.plots.report import GrowingReport
         from cepbench.verification.capabilities import measured_capabilities
 
         place = results / "report.html"
         algorithms = [entry.experiment.series for entry in planned]
-        self._report = GrowingReport(results, place, measured_capabilities, algorithms)
+        self._report = GrowingReport(results, place, measured_capabilities, algorithms, files=experiments())
         self._address = place.resolve().as_uri()
         self._begun = False
 

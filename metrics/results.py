@@ -37,12 +37,14 @@ class Results:
     """One swept figure: its description and all of its cells, ordered by algorithm, point and round.
 
     `folder` holds them; in a pack it is not a folder of the file system. `source` names the run if several are shown.
+    `file` is the text of the experiment, if a pack has it.
     """
 
     folder: Path
     figure: Figure
     records: tuple[Record, ...]
     source: str = ""
+    file: str = ""
 
 
 def read(folder: Path) -> Results:
@@ -201,7 +203,8 @@ def _packed(pack: Path) -> Iterator[Results]:
             parts = place.parent.relative_to(PACKED).parts
             if ".." in parts or parts != figure.key:
                 raise ResultsError(f"{folder / FIGURE_FILE}: a figure of {figure.experiment} ({figure.profile})")
-            yield _results(folder, figure, cells)
+            file = members.get(f"{EXPERIMENTS}/{figure.experiment}.yaml", b"").decode()
+            yield replace(_results(folder, figure, cells), file=file)
 
 
 def _results(folder: Path, figure: Figure, cells: Iterable[tuple[Path, Callable[[], Record]]]) -> Results:

@@ -177,9 +177,13 @@ def by_system(figures: Sequence[Results]) -> dict[str, list[Results]]:
     """The figures by the title of their system and paper; our own figures come last."""
     groups: dict[str, list[Results]] = {}
     for results in by_paper(figures):
-        paper = results.figure.paper.partition(";")[0] if results.figure.published else "our own claims"
-        groups.setdefault(f"{label(_system(results.figure))} · {paper}", []).append(results)
+        groups.setdefault(paper_of(results.figure), []).append(results)
     return groups
+
+
+def paper_of(figure: Figure) -> str:
+    """`GRETA · Poppe et al., PVLDB 2017`: the system and the paper of a figure."""
+    return f"{label(_system(figure))} · {figure.paper.partition(';')[0] if figure.published else 'our own claims'}"
 
 
 def _counts(claiming: Sequence[Results]) -> Html:

@@ -77,9 +77,13 @@ def scrolled(content: Content, name: str) -> Html:
 
 
 def drawing(svg: bytes, alternative: str, narrow: bool = False) -> Html:
-    """An SVG as an image, compressed to a tenth; the script of the page decompresses it (`page.SCRIPT`)."""
-    packed = base64.b64encode(gzip.compress(svg, mtime=0)).decode()
-    return tag("img", alt=alternative, class_="narrow" if narrow else None, data_svg=packed)
+    """An SVG as an image, compressed to a tenth."""
+    return tag("img", alt=alternative, class_="narrow" if narrow else None, data_svg=packed(svg))
+
+
+def packed(content: bytes) -> str:
+    """Compressed content as text; the script of the page decompresses it."""
+    return base64.b64encode(gzip.compress(content, mtime=0)).decode()
 
 
 def trusted(text: str) -> Html:

@@ -4,6 +4,7 @@ import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from cepbench.metrics.capabilities import Capabilities
@@ -29,19 +30,20 @@ def write_report(
     capable: Callable[[Iterable[str]], Capabilities] | None = None,
     each: Each = map,
     formats: Sequence[str] = (),
+    files: Mapping[str, Path] = MappingProxyType({}),
 ) -> Path:
     """Draws every figure of a results folder, a pack, or several of them, and writes the page; returns `out_path`.
 
     `capable` returns what the measured algorithms can evaluate, for the last section of the page. `each` applies a
     function to all figures, as `map` does; it may use several processes. The page has the figures as SVG; `formats` are
-    further ones that are written beside, and linked.
+    further ones that are written beside, and linked. `files` are those of experiments, by name; a pack has its own.
 
     Drawings are written beside the cells. For a page outside of the results folder they are written to a folder beside
     the page, since the results may be a read-only archive.
 
     Equal results give equal bytes. Raises `ResultsError` for a missing folder, an unreadable file or an unwritable one.
     """
-    return GrowingReport(sources, out_path, capable, each=each, formats=formats).finish()
+    return GrowingReport(sources, out_path, capable, each=each, formats=formats, files=files).finish()
 
 
 def page_of(sources: Sequence[Path]) -> Path:
@@ -69,10 +71,12 @@ class GrowingReport:
         planned: Sequence[Sequence[str]] = (),
         each: Each = map,
         formats: Sequence[str] = (),
+        files: Mapping[str, Path] = MappingProxyType({}),
     ) -> None:
         self._sources = (sources,) if isinstance(sources, Path) else tuple(sources)
         self._formats = tuple(kind for kind in FORMATS if kind == "svg" or kind in formats)
         self._out_path, self._capable, self._planned, self._each = out_path, capable, planned, each
+        self._files = files
         self._drawn: dict[Path, _Drawn] = {}
         self._measured = 0
 
@@ -114,11 +118,15 @@ class GrowingReport:
                 look,
                 self._formats,
                 self._out_path.parent,
+                results.file or self._file(results.figure.experiment),
             )
             for results in changed
         ]
         for results, (drawings, html) in zip(changed, self._each(_draw, work), strict=True):
             self._drawn[results.folder] = _Drawn(results, drawings, html)
+
+    def _file(self, experiment: str) -> str:
+        return self._files[experiment].read_text() if experiment in self._files else ""
 
     def _place(self, results: Results) -> Path | None:
         """The folder for the drawings of a figure; None means beside its cells."""
@@ -154,6 +162,7 @@ class _Work:
     look: Mapping[str, Style]
     formats: Sequence[str]
     page_folder: Path
+    file: str
 
 
 def _draw(work: _Work) -> tuple[dict[str, Path], Html]:
@@ -168,7 +177,7 @@ def _draw(work: _Work) -> tuple[dict[str, Path], Html]:
             drawings = write_drawings(results, work.place, work.look, formats=work.formats)
             rows = frame([results]).dropna(axis="columns", how="all").to_csv(index=False, lineterminator="\n")
             write(drawings["svg"].with_name(ROWS_FILE), rows.encode())
-        return drawings, section(results, drawings, work.page_folder)
+        return drawings, section(results, drawings, work.page_folder, work.look, work.file)
     finally:
         if collecting:
             gc.enable()

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,14 +15,15 @@ from cepbench.metrics.status import Status
 from cepbench.metrics.values import WORK, is_memory
 from cepbench.plots import provenance, tables
 from cepbench.plots.agreement import Agreement, groups
-from cepbench.plots.claims import claims_table, in_units
+from cepbench.plots.claims import claims_table, in_units, paper_of
 from cepbench.plots.draw import MAX_COLUMNS
+from cepbench.plots.explore import interactive
 from cepbench.plots.html import Html, drawing, join, scrolled, tag
 from cepbench.plots.lines import FLOOR
 from cepbench.plots.points import curves
 from cepbench.plots.published import published_notes
 from cepbench.plots.standings import rankings
-from cepbench.plots.style import label
+from cepbench.plots.style import Style, label
 from cepbench.plots.units import human
 
 ROWS_FILE = "cells.csv"
@@ -49,8 +50,13 @@ def _named(figure: Figure) -> str:
     return f"Figure {figure.id}" if figure.paper else figure.id
 
 
-def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> Html:
-    """The section of one figure. `drawings` by format; links are relative to `page_folder`."""
+def section(
+    results: Results, drawings: dict[str, Path], page_folder: Path, look: Mapping[str, Style], file: str = ""
+) -> Html:
+    """The section of one figure. `drawings` by format; links are relative to `page_folder`.
+
+    `look`: the styles of the algorithms; `file`: the text of the experiment.
+    """
     figure, records = results.figure, results.records
     head = anchor(results)
     of = f", run {results.source}" if results.source else ""
@@ -68,8 +74,13 @@ def section(results: Results, drawings: dict[str, Path], page_folder: Path) -> H
         _agreement(figure, records),
         _cells(records),
         _workload(figure),
+        _repetition(results, file),
         _environment(figure, records),
         id=head,
+        class_="figure",
+        data_key=f"{figure.experiment} {figure.profile}",
+        data_paper=paper_of(figure),
+        data_curves=interactive(results, look),
         aria_labelledby=f"{head}-title",
     )
 
@@ -237,11 +248,7 @@ def _agreement(figure: Figure, records: Sequence[Record]) -> list[Html]:
 def _cells(records: Sequence[Record]) -> list[Html]:
     if not records:
         return [tag("h3", "Cells"), tag("p", "Nothing has been measured yet.", class_="note")]
-    head = [tag("h3", "Cells"), tag("p", tables.statuses(records))]
-    bad = [record for record in records if record.cell_status is not Status.OK]
-    if not bad:
-        return head
-    return [*head, tag("details", tag("summary", "Cells without a result"), tables.failures(bad))]
+    return [tag("h3", "Cells"), tag("p", tables.statuses(records))]
 
 
 def _workload(figure: Figure) -> list[Html]:
@@ -253,6 +260,19 @@ def _workload(figure: Figure) -> list[Html]:
     if figure.stream:
         parts.append(tag("p", figure.stream))
     return parts if len(parts) > 1 else []
+
+
+def _repetition(results: Results, file: str) -> list[Html]:
+    """The commands that measure and draw the figure again, and its experiment file."""
+    name, profile, source = *results.figure.key, results.folder.parents[1].name
+    commands = (
+        f"cepbench run {name} --profile {profile}",
+        f"cepbench plot {name} --results {source} --format pdf --output .",
+    )
+    parts = [tag("h3", "Repeat it"), tag("pre", tag("code", "\n".join(commands)))]
+    if file:
+        parts.append(tag("details", tag("summary", f"Experiment file {name}.yaml"), tag("pre", tag("code", file))))
+    return parts
 
 
 def _environment(figure: Figure, records: Sequence[Record]) -> list[Html]:

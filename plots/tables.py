@@ -89,21 +89,6 @@ def agreement(figure: Figure, groups: Sequence[Group]) -> Html:
     )
 
 
-def failures(records: Sequence[Record]) -> Html:
-    """The cells without a valid result, with status and reason."""
-    axes = list(dict.fromkeys(name for record in records for name in record.point))
-    rows = [
-        [
-            label(record.algorithm),
-            *(_coordinate(record.point.get(axis)) for axis in axes),
-            Cell(status_badge(record.cell_status), str(record.cell_status)),
-            Cell(record.cell_reason, kind="text"),
-        ]
-        for record in records
-    ]
-    return table(f"{len(rows)} cells", ("Algorithm", *axes, "status", "reason"), rows, sortable=True)
-
-
 def provenance(records: Sequence[Record]) -> Html | None:
     """A warning with the keys of the environment in which records differ; None without any."""
     differing = differences(records)
