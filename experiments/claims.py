@@ -28,24 +28,29 @@ class Quantity(Strict):
     """A number that is computed from the records, at a named size.
 
     - `metric` of the algorithm `of`. With `to`, this divided by the same metric of the algorithm `to`, or by its
-      `to_metric`.
+      `to_metric`; of several algorithms `to`, by the best one's in each draw: the highest throughput, or the least of
+      another metric.
     - `where`: the size, as values of axes. An axis that is not named has its default, or a single value.
     - `between: {n: [10, 1000]}`: the value at n = 1000 divided by the value at n = 10; `[1000, 10]` is the inverse.
     - `slope: {n: [10, 1000]}`: the exponent e of the growth n^e between these sizes.
-    - `draws`: an axis whose values the paper leaves open, such as a seed. The number is the median over them.
+    - `draws`: an axis whose values the paper leaves open, such as a seed. The number is the median over them, or, with
+      `average: mean`, their mean.
     """
 
     metric: str
     of: str
-    to: str | None = None
+    to: str | tuple[str, ...] | None = None
     to_metric: str | None = None
     where: dict[str, Scalar] = Field(default_factory=dict)
     between: Stretch = Field(default_factory=dict)
     slope: Stretch = Field(default_factory=dict)
     draws: str | None = None
+    average: Literal["median", "mean"] = "median"
 
     @model_validator(mode="after")
     def _one_number(self) -> Quantity:
+        if self.average == "mean" and self.draws is None:
+            raise ValueError("average: name the draws whose mean it is")
         if self.between and self.slope:
             raise ValueError("give either between or slope")
         if self.to_metric is not None and self.to is None:
@@ -72,9 +77,13 @@ class Quantity(Strict):
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of algorithm and metric: one, or two of which the first is divided by the second."""
-        of = (self.of, self.metric)
-        return (of,) if self.to is None else (of, (self.to, self.to_metric or self.metric))
+        """Pairs of algorithm and metric: one, which is divided by the second, or by the best of the others."""
+        return ((self.of, self.metric), *((name, self.to_metric or self.metric) for name in self.rivals))
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """The algorithms to which `of` is compared."""
+        return () if self.to is None else (self.to,) if isinstance(self.to, str) else self.to
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -92,9 +101,10 @@ class Mode(Strict):
 
     metric: str | None = None
     of: str | None = None
-    to: str | None = None
+    to: str | tuple[str, ...] | None = None
     to_metric: str | None = None
     where: dict[str, Scalar] | None = None
+    average: Literal["median", "mean"] | None = None
 
     @property
     def fields(self) -> dict[str, Any]:

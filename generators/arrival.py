@@ -18,6 +18,10 @@ def ticks_per_second(unit: str) -> Fraction:
     return Fraction(NANOSECONDS["s"], NANOSECONDS[unit])
 
 
+SURGE_PARTS = 10
+"""A surge lasts for one of so many parts of its period."""
+
+
 class Arrival(ABC):
     """Time stamps in the stream's unit; `block` consecutive events share the time stamp of the first of them."""
 
@@ -93,3 +97,26 @@ class RisingRate(Arrival):
     def at(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rounded down to a whole unit."""
         return np.floor(self.after(ordinals, float(ticks_per_second(self.unit)))).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class SurgingRate(Arrival):
+    """A rate that is `surge` times as high in the first tenth of each `period` seconds as in the rest of it.
+
+    Each period has as many events as at the `steady` rate.
+    """
+
+    steady: ConstantRate
+    surge: float
+    period: float
+    block: int = 1
+
+    def at(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The steady time stamps, moved within their periods; monotone, since each step of the formula is."""
+        ticks = max(SURGE_PARTS, round(self.period * float(ticks_per_second(self.steady.unit))))
+        surging = ticks // SURGE_PARTS
+        split = ticks * self.surge * surging / (self.surge * surging + ticks - surging)
+        periods, within = np.divmod(self.steady.at(ordinals), ticks)
+        early, late = surging / split, (ticks - surging) / (ticks - split)
+        moved = np.where(within < split, within * early, surging + (within - split) * late)
+        return periods * ticks + np.minimum(np.floor(moved).astype(np.int64), ticks - 1)

@@ -1,4 +1,4 @@
-"""Types that exchange their rates repeatedly: a stream whose statistics change (MCEP, Section 6.2.3)."""
+"""Streams whose statistics change (MCEP, Section 6.2): types exchange their rates repeatedly, or all rates surge."""
 
 from typing import Literal
 
@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from cepbench.generators.arrival import Arrival, ConstantRate, SurgingRate
 from cepbench.generators.popularity import PopularityParameters
 from cepbench.generators.randomness import column_random
 
 
 class ReshufflingParameters(PopularityParameters):
-    """Parameters of a stream whose events may exchange their types.
+    """Parameters of a stream whose events may exchange their types, and whose rate may surge.
 
     "Every x events, y types are permuted": x is `reshuffle`, y is `reshuffled`.
     """
@@ -24,9 +25,15 @@ class ReshufflingParameters(PopularityParameters):
     reshuffling: Literal["lasting", "passing"] = Field(
         "lasting", description="lasting: exchanges are permanent and accumulate; passing: each until the next one"
     )
+    surge: float | None = Field(
+        None, gt=1, le=10**4, description="ratio of the rate in the first tenth of each period to that in its rest"
+    )
+    period: float | None = Field(None, gt=0, le=10**6, description="seconds between surges of the rate")
 
     @model_validator(mode="after")
     def _check_reshuffling(self) -> "ReshufflingParameters":
+        if (self.surge is None) != (self.period is None):
+            raise ValueError("surge and period belong together; give both or neither")
         if self.reshuffle is not None and self.reshuffled > self.types:
             raise ValueError(
                 f"reshuffled = {self.reshuffled} exceeds the number of types, {self.types}; use fewer, or more types"
@@ -37,6 +44,14 @@ class ReshufflingParameters(PopularityParameters):
     def types(self) -> int:
         """The number of event types."""
         return self.popular
+
+    @property
+    def arrival(self) -> Arrival:
+        """At the rate, with surges or without."""
+        steady = ConstantRate(self.rate, self.time_unit, self.block)
+        if self.surge is None or self.period is None:
+            return steady
+        return SurgingRate(steady, self.surge, self.period, self.block)
 
 
 def reshuffled_types(p: ReshufflingParameters, codes: NDArray[np.int64], index: int) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from cepbench.events.schema import Attribute, Kind, Schema
 from cepbench.events.units import NANOSECONDS
+from cepbench.generators.arrival import Arrival
 from cepbench.generators.base import Columns, Generator
 from cepbench.generators.parameters import Rate
 from cepbench.generators.popularity import popular_codes
@@ -55,7 +56,8 @@ class Sensors(Generator[SensorsParameters]):
     which differ in both, such pairs are rare or frequent by chance; without `variety` they are rare between all points.
 
     Points report with equal probability unless there is `point_skew`: the real stream is hardly skewed. With
-    `reshuffle`, types are exchanged repeatedly (`generators.reshuffling`), and all attributes stay.
+    `reshuffle`, types are exchanged repeatedly, and all attributes stay; with `surge`, the rate fluctuates
+    (`generators.reshuffling`).
     """
 
     name = "sensors"
@@ -73,6 +75,9 @@ class Sensors(Generator[SensorsParameters]):
         return Schema(
             tuple(f"P{point}" for point in range(self.parameters.points)), attributes, self.parameters.time_unit
         )
+
+    def _arrival(self) -> Arrival:
+        return self.parameters.arrival
 
     def _columns(self, index: int) -> tuple[NDArray[np.int64] | NDArray[np.int32], Columns]:
         p, n = self.parameters, self.slice_events

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from cepbench.events.schema import Attribute, Kind, Schema
+from cepbench.generators.arrival import Arrival
 from cepbench.generators.base import Columns, Generator
 from cepbench.generators.groups import bridges, burst_numbers, by_group
 from cepbench.generators.parameters import Rate
@@ -105,7 +106,8 @@ class Stock(Generator[StockParameters]):
     With `burst`, transactions of a company come in runs of memoryless length, cut where a slice ends; two runs of one
     company may follow each other by chance. With `volumes = burst` their sizes fluctuate from run to run.
 
-    With `reshuffle`, types are exchanged repeatedly (`generators.reshuffling`), and all attributes stay.
+    With `reshuffle`, types are exchanged repeatedly, and all attributes stay; with `surge`, the rate fluctuates
+    (`generators.reshuffling`).
     """
 
     name = "stock"
@@ -136,6 +138,9 @@ class Stock(Generator[StockParameters]):
     @property
     def _together(self) -> int:
         return self.parameters.copies
+
+    def _arrival(self) -> Arrival:
+        return self.parameters.arrival
 
     def _columns(self, index: int) -> tuple[NDArray[np.int64] | NDArray[np.int32], Columns]:
         p = self.parameters

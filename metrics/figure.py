@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from cepbench.metrics.record import Strict
+from cepbench.metrics.statistics import sign_test
 from cepbench.metrics.values import METRICS, is_memory, is_metric
 
 FIGURE_FILE = "figure.json"
@@ -179,6 +180,13 @@ class ClaimResult(Strict):
     why: str = ""  # the cause in a sentence
     evidence: tuple[Evidence, ...] = ()
     counterfactual: Counterfactual | None = None  # without it the cause is presumed
+
+    @property
+    def share(self) -> str:
+        """The share of draws in which the claim holds, with its sign test, in words; empty without draws."""
+        if self.held is None:
+            return ""
+        return f"holds in {self.held} of {self.draws} draws (sign test: p = {sign_test(self.held, self.draws):.2g})"
 
 
 class Declared(Strict):

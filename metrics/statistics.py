@@ -53,6 +53,11 @@ def interval_rank(n: int, confidence: float = CONFIDENCE) -> tuple[int, float] |
     return best
 
 
+def sign_test(held: int, draws: int) -> float:
+    """The probability that at least `held` of so many draws hold if each holds with probability 1/2."""
+    return sum(comb(draws, k) for k in range(held, draws + 1)) / 2**draws
+
+
 def values_for(percent: int) -> int:
     """The number of values of which one is expected beyond a percentile: 2 for the 50th, 100 for the 99th.
 

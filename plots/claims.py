@@ -228,8 +228,8 @@ def _why(claim: ClaimResult) -> list[Html]:
     parts = []
     if claim.edge:
         parts.append(tag("div", ENDS, class_="meta"))
-    if claim.held is not None:
-        parts.append(tag("div", f"Holds in {claim.held} of {claim.draws} draws."))
+    if claim.share:
+        parts.append(tag("div", f"{claim.share.capitalize()}."))
     if cause := cause_of(claim):
         parts.append(tag("div", tag("strong", f"{cause.capitalize()}{': ' if claim.why else '.'}"), claim.why))
         if claim.counterfactual is not None:

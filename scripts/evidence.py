@@ -139,8 +139,8 @@ def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
     if claim.counterfactual is not None:
         why.append(counterfactual(claim.counterfactual))
     why += [f"{evidence.what}: {words(evidence)[0]}" for evidence in claim.evidence]
-    if claim.held is not None:
-        why.append(f"holds in {claim.held} of {claim.draws} draws")
+    if claim.share:
+        why.append(claim.share)
     if claim.edge:
         why.append("the ends of the interval have different verdicts")
     return (

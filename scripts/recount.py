@@ -15,7 +15,7 @@ import sys
 import tarfile
 from itertools import combinations
 from math import isclose, log
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 import yaml
@@ -92,23 +92,25 @@ def defaults(definition: dict[str, Any], profile: str) -> dict[str, Any]:
 
 
 def number(claim: Claim, cells: list[Cell], fixed: dict[str, Any]) -> float:
-    """The number of a claim: the median over its draws. Raises `Undefined`."""
+    """The number of a claim: the median over its draws, or their mean. Raises `Undefined`."""
     [axis] = list(claim.get("between", claim.get("slope", {}))) or [None]
     free = {axis, claim.get("draws")} - {None}
-    sides = [(claim["of"], claim["metric"])]
-    if "to" in claim:
-        sides.append((claim["to"], claim.get("to_metric", claim["metric"])))
+    to = claim.get("to", [])
+    rivals = [(name, claim.get("to_metric", claim["metric"])) for name in ([to] if isinstance(to, str) else to)]
+    sides = [(claim["of"], claim["metric"]), *rivals]
     tables = [table(side, cells, claim.get("where", {}), free, fixed) for side in sides]
+    best = max if sides[-1][1] == "throughput" else min
     places = set.intersection(*(set(values) for values in tables))
     by_draw: dict[str, list[tuple[float, float]]] = {}
     for place in sorted(places):
         point = json.loads(place)
-        value = tables[0][place] / (tables[1][place] if len(tables) > 1 else 1.0)
+        value = tables[0][place] / (best(values[place] for values in tables[1:]) if rivals else 1.0)
         at = float(point[axis]) if axis else 0.0
         by_draw.setdefault(repr(point.get(claim.get("draws"))), []).append((at, value))
     if not by_draw:
         raise Undefined("no point has all systems")
-    return median(of_curve(claim, axis, sorted(points)) for points in by_draw.values())
+    average = mean if claim.get("average") == "mean" else median
+    return average(of_curve(claim, axis, sorted(points)) for points in by_draw.values())
 
 
 def of_curve(claim: Claim, axis: str | None, points: list[tuple[float, float]]) -> float:

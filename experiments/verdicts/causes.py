@@ -6,16 +6,14 @@ A counterfactual is judged by the band of its claim, so that the page says wheth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from math import exp, isnan, log, log10
-from operator import truediv
 from typing import Any
 
 from cepbench.experiments.claims import Arithmetic, Claim, Effect, Law, Limit, Quantity, holds
 from cepbench.experiments.formulas import evaluated
 from cepbench.experiments.verdicts.cells import at_floor, measuring
 from cepbench.experiments.verdicts.judge import ends, graded, in_words, judged, unit_of
-from cepbench.experiments.verdicts.numbers import Number
+from cepbench.experiments.verdicts.numbers import Number, best
 from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
 from cepbench.metrics.figure import ClaimResult, Counterfactual, Evidence, Verdict
 from cepbench.metrics.record import Record
@@ -163,7 +161,8 @@ def _of_law(claim: Effect, law: Law, records: Sequence[Record], sweeps: Sequence
             laws[name] = _extrapolated(side, law, records, sweeps)
     except NotMeasured as why:
         return Counterfactual(kind="law", what=f"{what}: {why}", verdict=Verdict.OPEN)
-    number = reduce(truediv, (side for _, side in laws.values()))
+    first, *others = (side for _, side in laws.values())
+    number = first / best(others, most=claim.metric == "throughput") if others else first
     ranges = [f"{name} from {min(sizes):g} to {max(sizes):g} ({len(sizes)} sizes)" for name, (sizes, _) in laws.items()]
     what = f"by the law over {law.over} of {' and of '.join(ranges)}, at {law.at:g}"
     return Counterfactual(kind="law", what=what, unit=unit_of(claim), verdict=graded(claim, number.low), **ends(number))

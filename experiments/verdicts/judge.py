@@ -83,7 +83,7 @@ def _range(ends: tuple[float, float], prefix: str) -> str:
 
 def declaration(claim: Claim) -> Declared:
     """The part of a claim that is known before it is measured."""
-    over = f", median over {claim.draws}" if isinstance(claim, Effect) and claim.draws is not None else ""
+    over = f", {claim.average} over {claim.draws}" if isinstance(claim, Effect) and claim.draws is not None else ""
     what = in_words(claim) if isinstance(claim, Effect) else ""
     return Declared(text=claim.text, what=what, expected=expectation(claim), size=f"{_size(claim)}{over}")
 
@@ -233,7 +233,9 @@ def in_words(quantity: Quantity) -> str:
     """The number in words."""
     what = f"{quantity.metric} of {quantity.of}"
     if quantity.to is not None:
-        what += f" over {f'{quantity.to_metric} of ' if quantity.to_metric else ''}{quantity.to}"
+        best = "the best of " if len(quantity.rivals) > 1 else ""
+        to = f"{quantity.to_metric} of " if quantity.to_metric else ""
+        what += f" over {to}{best}{' and '.join(quantity.rivals)}"
     return f"exponent of the {what}" if quantity.slope else f"growth of the {what}" if quantity.between else what
 
 

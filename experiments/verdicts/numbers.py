@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import fsum, inf
 
 from cepbench.metrics.statistics import estimate
+
+REACH = 2.0
+"""Standard errors from a mean to either end of its interval, which covers the mean with about 95 %."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,22 @@ def pooled(lows: Sequence[float], highs: Sequence[float]) -> Number:
     least = low.values[0] if low.low is None else low.low
     most = high.values[-1] if high.high is None else high.high
     return Number(low.median, high.median, least, most)
+
+
+def best(numbers: Sequence[Number], most: bool) -> Number:
+    """The greatest of several numbers, or the least."""
+    choose = max if most else min
+    ends = zip(*((number.low, number.high, number.least, number.most) for number in numbers), strict=True)
+    return Number(*map(choose, ends))
+
+
+def mean(numbers: Sequence[Number]) -> Number:
+    """The mean over at least two draws, with `REACH` standard errors on either side."""
+    low, high = (fsum(ends) / len(numbers) for ends in zip(*((n.low, n.high) for n in numbers), strict=True))
+    if low != high:
+        return Number(low, high, low, high)
+    error = (fsum((number.low - low) ** 2 for number in numbers) / (len(numbers) - 1) / len(numbers)) ** 0.5
+    return Number(low, low, low - REACH * error, low + REACH * error)
 
 
 def _quotient(numerator: float, denominator: float, otherwise: float) -> float:

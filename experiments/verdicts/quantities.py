@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from math import inf, log, nan
-from operator import truediv
 from typing import Any
 
 from cepbench.experiments.claims import Quantity, holds
 from cepbench.experiments.verdicts.cells import VOID, at_floor, incomplete, measuring, missing, named, number
-from cepbench.experiments.verdicts.numbers import Number, pooled
+from cepbench.experiments.verdicts.numbers import Number, best, mean, pooled
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import point_key
 from cepbench.metrics.values import status_of
@@ -65,9 +63,13 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
         value, why = _of_draw(quantity, drawn, records)
         numbers.append(value)
         reasons.append(why)
-    several = pooled([value.low for value in numbers], [value.high for value in numbers])
-    whole = numbers[0] if len(numbers) == 1 else several
-    return Measured(whole, tuple(numbers), chosen.size, "; ".join(dict.fromkeys(filter(None, reasons))))
+    whole, size = numbers[0], chosen.size
+    if len(numbers) > 1:
+        whole = median = pooled([value.low for value in numbers], [value.high for value in numbers])
+        if quantity.average == "mean":
+            whole = mean(numbers)
+            size += f", their mean; their median is {median.low:.3g}"
+    return Measured(whole, tuple(numbers), size, "; ".join(dict.fromkeys(filter(None, reasons))))
 
 
 def _check(algorithm: str, metric: str, cells: Sequence[Record]) -> None:
@@ -207,7 +209,9 @@ def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Nu
             raise NotMeasured(f"{name} has no {metric} at {named(point)}{empty}")
         why = why or incomplete(cells, metric) or (at_floor(cells, metric) if quantity.neutral is not None else "")
         numbers.append(number(cells, metric, records))
-    return reduce(truediv, numbers), why
+    if not quantity.rivals:
+        return numbers[0], why
+    return numbers[0] / best(numbers[1:], most=quantity.parts[1][1] == "throughput"), why
 
 
 def _slope(curve: Sequence[tuple[float, Number]]) -> Number:

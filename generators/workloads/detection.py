@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import sqrt
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from cepbench.generators.errors import GeneratorError
 from cepbench.generators.randomness import column_random, hashed_uniform, zipf_weights
@@ -18,8 +19,18 @@ from cepbench.generators.workloads.base import Names, WorkloadGenerator, check_b
 
 LEAST_SIZE = 2
 NOTHING = "none"
+CHOICE = 3
+"""The fewest cores of a structure from which patterns take two: each then meets different others."""
 ROOM = 3
 """A range of rates has at least this many times as many types as a pattern, for every difference of rates."""
+
+
+def _sizes(value: object) -> object:
+    """Numbers separated by commas, or a number, as a tuple."""
+    return value.split(",") if isinstance(value, str) else (value,) if isinstance(value, int) else value
+
+
+Sizes = Annotated[tuple[Annotated[int, Field(ge=LEAST_SIZE, le=30)], ...], Field(min_length=1), BeforeValidator(_sizes)]
 
 
 class DetectionParameters(BaseModel):
@@ -58,7 +69,10 @@ class DetectionParameters(BaseModel):
         description="share of the workload with which a pattern shares a core, on average; by default no cores",
     )
     cores: int = Field(1, ge=1, le=1000, description="cores; patterns that have one take them in turn")
-    core_size: int = Field(3, ge=LEAST_SIZE, le=30, description="types of a core")
+    core_sizes: Sizes = Field((3,), description="types of a core, one of which is drawn for each")
+    cores_per_pattern: int = Field(
+        1, ge=1, le=2, description="cores of a pattern that has any; of two, each is shared with other patterns"
+    )
     private: bool = Field(False, description="whether patterns share no type outside of their core")
     skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of the stream's types in the order of their names")
     rate_difference: float | None = Field(
@@ -80,14 +94,19 @@ class DetectionParameters(BaseModel):
         if self.rate_difference is not None and not self.skew:
             raise ValueError("rate_difference needs the skew of the stream; without skew rates do not differ")
         if self.density is not None:
-            if self.core_size > self.size - self.spread:
+            shared = self.cores_per_pattern * max(self.core_sizes)
+            if shared > self.size - self.spread:
                 raise ValueError(
-                    f"core_size = {self.core_size} exceeds the least pattern of {self.size - self.spread} types"
+                    f"cores of {shared} types in all exceed the least pattern of {self.size - self.spread} types"
                 )
-            if self.density * self.cores > 1:
+            if self.sharing > 1:
                 raise ValueError(
                     f"density = {self.density} is impossible with {self.cores} cores; use at most "
-                    f"{int(1 / self.density)}"
+                    f"{int(self.cores_per_pattern**2 / self.density)}"
+                )
+            if self.cores_per_pattern > 1 and min(map(len, self.cores_by_structure)) < CHOICE:
+                raise ValueError(
+                    f"{self.cores} cores are too few for patterns with two: SEQ and AND patterns need {CHOICE} each"
                 )
         return self
 
@@ -95,10 +114,16 @@ class DetectionParameters(BaseModel):
     def sharing(self) -> float:
         """The share of patterns with a core.
 
-        In a workload in which each of k cores is in the share s, a pattern with a core shares it with s of all others;
-        so the mean share is k s^2.
+        In a workload in which each of k cores is in the share s, a pattern with c cores shares one with about c s of
+        all others; so the mean share is about k s^2, and the share with cores is k s / c.
         """
-        return 0.0 if self.density is None else sqrt(self.density * self.cores)
+        return 0.0 if self.density is None else sqrt(self.density * self.cores) / self.cores_per_pattern
+
+    @property
+    def cores_by_structure(self) -> tuple[tuple[int, ...], ...]:
+        """The numbers of the cores of SEQ and of AND patterns; without the structure that no core has."""
+        kinds = [[n for n in range(self.cores) if _is_one(self.conjunctions, n) == kind] for kind in (False, True)]
+        return tuple(tuple(numbers) for numbers in kinds if numbers)
 
 
 @dataclass(frozen=True)
@@ -123,10 +148,11 @@ class Detection(WorkloadGenerator[DetectionParameters]):
     Two conditions that share a type hold together more or less often than the product of their selectivities, which
     cost models assume. With `independent`, there are none.
 
-    With `density`, some patterns contain a core: `core_size` types of one structure with the same conditions, at random
-    places. Patterns with a core are evenly spread, and so many that a pattern shares its core with the share `density`
-    of the workload on average: the density of the multi-pattern graph, as far as cores cause it (Appendix D). With
-    `private`, nothing else is shared, so that both are equal except for the pattern itself.
+    With `density`, some patterns contain a core: `core_sizes` types of one structure with the same conditions, at
+    random places. Patterns with a core are evenly spread, and so many that a pattern shares its core with the share
+    `density` of the workload on average: the density of the multi-pattern graph, as far as cores cause it (Appendix D).
+    With `private`, nothing else is shared, so that both are equal except for the pattern itself. With two
+    `cores_per_pattern`, a pattern shares either core with other patterns, so that no common prefix has both.
 
     With `rate_difference`, a pattern's types are in a range of rates that is as wide as that share of the largest
     difference, or slightly wider if it has too few types; the fastest and the slowest of the range are in the pattern,
@@ -148,33 +174,35 @@ class Detection(WorkloadGenerator[DetectionParameters]):
     def _core(self, number: int, taken: set[int]) -> _Core:
         p, random = self.parameters, column_random(self.parameters.seed, "core", number)
         span = self._span(random)
-        types = self._drawn(random, span, p.core_size, self._ends(span), taken)
+        size = p.core_sizes[int(random.integers(len(p.core_sizes)))]
+        types = self._drawn(random, span, size, self._ends(span), taken)
         taken.update(types)
         pairs = list(combinations(types, 2))
         shuffled = [pairs[i] for i in random.permutation(len(pairs))]
         ordered = not _is_one(p.conjunctions, number)
-        return _Core(ordered, types, self._compatible(shuffled, int(p.conditions * p.core_size)), span)
+        return _Core(ordered, types, self._compatible(shuffled, int(p.conditions * size)), span)
 
     def _query(self, number: int, cores: Sequence[_Core], taken: set[int]) -> str:
         p, random = self.parameters, column_random(self.parameters.seed, "query", number)
         size = int(random.integers(p.size - p.spread, p.size + p.spread, endpoint=True))
-        core = None
-        if cores and _is_one(p.sharing, number):
-            core = cores[_before(p.sharing, number) % p.cores]
-        if core is not None:
-            ordered, core_types = core.ordered, core.types
+        chosen = self._cores_of(_before(p.sharing, number), cores) if cores and _is_one(p.sharing, number) else ()
+        if chosen:
+            ordered, core_types = chosen[0].ordered, tuple(code for core in chosen for code in core.types)
             excluded = {*core_types, *(taken if p.private else ())}
-            fresh = self._drawn(random, core.span, size - len(core_types), (), excluded)
+            fresh = self._drawn(random, chosen[0].span, size - len(core_types), (), excluded)
         else:
             ordered, core_types = not bool(random.random() < p.conjunctions), ()
             span = self._span(random)
             fresh = self._drawn(random, span, size, self._ends(span), taken if p.private else set())
         if p.private:
             taken.update(fresh)
-        # Types of the core keep their order, at random places.
-        places = np.sort(random.permutation(size)[: len(core_types)]).tolist()
+        # Types of a core keep their order, at random places.
+        free, place_of = random.permutation(size), dict[int, int]()
+        for core in chosen:
+            places, free = np.sort(free[: len(core.types)]), free[len(core.types) :]
+            place_of |= dict(zip(places.tolist(), core.types, strict=True))
         types = list(fresh)
-        for place, code in zip(places, core_types, strict=True):
+        for place, code in sorted(place_of.items()):
             types.insert(place, code)
         special = _is_one(p.special, number)
         inner = [code for code in types[1:-1] if code not in core_types]
@@ -184,15 +212,27 @@ class Detection(WorkloadGenerator[DetectionParameters]):
         elif special:
             others = [code for code in types if code not in core_types] or types
             kleene = others[int(random.integers(len(others)))]
-        pairs = self._pairs(random, [code for code in types if code != negated], core, size)
+        pairs = self._pairs(random, [code for code in types if code != negated], chosen, size)
         return self._text(number, ordered, types, negated, kleene, pairs)
 
+    def _cores_of(self, number: int, cores: Sequence[_Core]) -> tuple[_Core, ...]:
+        """The cores of the pattern that is number `number` among those with cores."""
+        p = self.parameters
+        if p.cores_per_pattern == 1:
+            return (cores[number % p.cores],)
+        alike = next(numbers for numbers in p.cores_by_structure if number % p.cores in numbers)
+        # In each turn of the cores, the second one is farther from the first.
+        step = 1 + number // p.cores % (len(alike) - 1)
+        return tuple(cores[alike[(alike.index(number % p.cores) + i) % len(alike)]] for i in (0, step))
+
     def _pairs(
-        self, random: np.random.Generator, types: Sequence[int], core: _Core | None, size: int
+        self, random: np.random.Generator, types: Sequence[int], cores: Sequence[_Core], size: int
     ) -> list[tuple[int, int]]:
-        """The pairs that a pattern compares, those of its core first."""
-        core_types, first = (core.types, core.pairs) if core is not None else ((), ())
-        others = [(a, b) for a, b in combinations(types, 2) if a not in core_types or b not in core_types]
+        """The pairs that a pattern compares, those of its cores first."""
+        first = [pair for core in cores for pair in core.pairs]
+        others = [
+            (a, b) for a, b in combinations(types, 2) if not any(a in core.types and b in core.types for core in cores)
+        ]
         wanted = int(self.parameters.conditions * size + random.random())
         shuffled = [others[i] for i in random.permutation(len(others))]
         return list(self._compatible([*first, *shuffled], max(len(first), wanted)))

@@ -255,6 +255,32 @@ def test_draws_give_the_median_and_the_share_that_holds() -> None:
     assert result.size == "n 1, 7 draws of k"
 
 
+def test_the_mean_over_draws_is_that_of_the_paper_beside_their_median() -> None:
+    cells = two_axes({(1, draw): gain for draw, gain in enumerate((1.0, 2.0, 2.0, 2.0, 43.0))})
+    cells += [record("fast", {"n": 1, "k": draw}, latency_max=1.0) for draw in range(5)]
+    result = judge(cells, to="fast", draws="k", average="mean", factor=10)
+    assert (result.measured, result.verdict, result.held) == (10.0, HOLDS, 0)
+    assert (result.low, result.high) == pytest.approx((10 - 2 * 8.2523, 10 + 2 * 8.2523), abs=1e-3)
+    assert result.size == "5 draws of k, their mean; their median is 2"
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "ratios"),
+    [("latency_max", {1: (8.0, 2.0, 4.0), 2: (8.0, 4.0, 1.0)}, [4, 8]), ("throughput", {1: (8.0, 2.0, 4.0)}, [2])],
+)
+def test_the_runner_up_is_the_best_in_each_draw(
+    metric: str, values: dict[int, tuple[float, ...]], ratios: list[float]
+) -> None:
+    names = ("slow", "left", "right")
+    cells = [
+        record(name, {"k": draw}, **{metric: number})
+        for draw, numbers in values.items()
+        for name, number in zip(names, numbers, strict=True)
+    ]
+    result = judge(cells, metric=metric, to=["left", "right"], draws="k", at_least=1)
+    assert result.measured == sum(ratios) / len(ratios)
+
+
 def test_one_lucky_draw_does_not_hold() -> None:
     gains = {1: 2.0, 2: 2.0, 3: 3.0, 4: 3.0, 5: 50.0}
     cells = two_axes({(1, draw): gain for draw, gain in gains.items()})

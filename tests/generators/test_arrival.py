@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cepbench.generators.arrival import ConstantRate, RisingRate, ticks_per_second
+from cepbench.generators.arrival import ConstantRate, RisingRate, SurgingRate, ticks_per_second
 
 
 @pytest.mark.parametrize("rate", [Fraction(1), Fraction(3000), Fraction(500, 3), Fraction(1, 10_000), Fraction(10**8)])
@@ -46,3 +46,13 @@ def test_rising_rate_reaches_its_end(end: int, seconds: int) -> None:
 def test_rising_rate_without_rise_is_constant() -> None:
     flat = RisingRate(50, 50, 100, "ms")
     assert flat.times(0, 1000).tolist() == ConstantRate(Fraction(50), "ms").times(0, 1000).tolist()
+
+
+def test_a_rate_surges_in_a_tenth_of_each_period() -> None:
+    steady = ConstantRate(Fraction(1900), "us")
+    times = SurgingRate(steady, 10, 2).times(0, 19_000)
+    assert np.all(np.diff(times) >= 0)
+    assert np.bincount(times // 2_000_000).tolist() == [3800] * 5
+    surging = times % 2_000_000 < 200_000
+    assert surging.sum() == pytest.approx(5 * 2000, abs=5)  # ten in nineteen events, in a tenth of the time
+    assert np.all(SurgingRate(ConstantRate(Fraction(1000), "ms"), 3, 1, block=4).times(0, 8)[:4] == 0)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepbench.metrics.statistics import estimate, interval_rank, median, over_workers, values_for
+from cepbench.metrics.statistics import estimate, interval_rank, median, over_workers, sign_test, values_for
 
 
 def test_medians():
@@ -30,6 +30,12 @@ def test_five_workers_have_an_interval_from_the_least_to_the_greatest():
     assert (five.low, five.high, five.coverage) == (1, 5, 1 - 2 / 2**5)
     assert over_workers([1, 2, 3, 4]).low is None
     assert over_workers(range(14)) == estimate(range(14))
+
+
+def test_a_sign_test_is_a_binomial_tail():
+    assert sign_test(30, 30) == 2**-30
+    assert sign_test(20, 30) == pytest.approx(0.0494, abs=1e-4)
+    assert sign_test(0, 7) == 1
 
 
 def test_ranks_of_the_published_table():

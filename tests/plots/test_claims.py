@@ -161,7 +161,7 @@ def test_claims_that_were_changed_after_the_run_are_listed_with_the_reason(
 
 
 def test_draws_are_counted() -> None:
-    assert "Holds in 7 of 10 draws." in claims_table([result(draws=10, held=7)])
+    assert "Holds in 7 of 10 draws (sign test: p = 0.17)." in claims_table([result(draws=10, held=7)])
 
 
 def test_the_page_opens_with_what_became_of_each_paper(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:

@@ -137,6 +137,24 @@ def test_cores_are_shared_whole_and_come_at_any_place() -> None:
     assert not any(element.kleene for pattern in workload for element in pattern.elements if element.type in common)
 
 
+def test_of_two_cores_each_is_shared_with_other_patterns() -> None:
+    parameters = {"density": 0.3, "cores": 10, "cores_per_pattern": 2, "core_sizes": "2,3", "private": True, "size": 6}
+    workload = patterns(special=0, **parameters)
+    assert density(workload) == pytest.approx(0.3, abs=0.1)
+    graph = MultiPatternGraph(SubPatternTable(workload), range(len(workload)))
+    shared: dict[int, set[frozenset[str]]] = {}
+    for first, second in graph.edges():
+        common = frozenset(types_of(workload[first])) & frozenset(types_of(workload[second]))
+        shared.setdefault(first, set()).add(common)
+        shared.setdefault(second, set()).add(common)
+    cores = {common for sets in shared.values() for common in sets if len(common) <= 3}
+    assert {len(core) for core in cores} == {2, 3}
+    assert len(cores) == 10
+    # Both cores of a pattern, which are disjoint, and their union with the few that have the same two.
+    assert all(len({common for common in sets if len(common) <= 3}) == 2 for sets in shared.values())
+    assert 80 <= len(shared) <= 95
+
+
 @pytest.mark.parametrize("difference", [0.0, 0.2, 0.6, 1.0])
 @pytest.mark.full
 def test_rates_in_a_pattern_differ_as_asked(difference: float) -> None:
@@ -176,7 +194,9 @@ def test_spans_may_count_events() -> None:
         ({"comparisons": "<,~"}, "comparisons = <, ~: choose from"),
         ({"closures": "{other}.score < 1"}, "only {kleene} may occur in braces"),
         ({"rate_difference": 0.5}, "rate_difference needs the skew of the stream"),
-        ({"density": 0.5, "core_size": 6}, "core_size = 6 exceeds the least pattern of 5 types"),
+        ({"density": 0.5, "core_sizes": 6}, "cores of 6 types in all exceed the least pattern of 5 types"),
+        ({"density": 0.5, "cores_per_pattern": 2}, "cores of 6 types in all exceed the least pattern of 5 types"),
+        ({"density": 0.5, "cores": 5, "cores_per_pattern": 2, "core_sizes": 2}, "5 cores are too few for patterns"),
         ({"density": 0.5, "cores": 3}, "density = 0.5 is impossible with 3 cores; use at most 2"),
         ({"private": True, "types": 50}, "no room for 100 patterns out of 50 types"),
     ],
