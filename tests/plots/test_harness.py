@@ -4,7 +4,7 @@ from cepbench.metrics.record import Load, Realised, Summary
 from cepbench.metrics.results import Results
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import floor
-from cepbench.plots.draw import write_drawings
+from cepbench.plots.draw import all_styles, write_drawings
 from cepbench.plots.lines import floor_points
 from cepbench.plots.points import curves
 from cepbench.plots.provenance import flat
@@ -59,7 +59,7 @@ def test_the_shortest_time_on_one_event_per_window_is_drawn_thin_where_the_axis_
     assert floor_points(curves(layout, layout.panels[0], measured(0.05))) == [(10.0, 0.01), (20.0, 0.04)]
     for total, shown in ((0.05, True), (9.0, False)):  # far below the algorithms, the line is not on the axis
         results = Results(tmp_path, layout, tuple(measured(total)))
-        section_ = str(section(results, write_drawings(results, tmp_path), tmp_path))
+        section_ = str(section(results, write_drawings(results, tmp_path), tmp_path, all_styles([results])))
         assert (FLOOR_LINE in section_) is shown
 
 
