@@ -11,7 +11,7 @@ from typing import Any
 
 from cepbench.experiments.claims import Arithmetic, Claim, Effect, Law, Limit, Quantity, holds
 from cepbench.experiments.formulas import evaluated
-from cepbench.experiments.verdicts.cells import at_floor, measuring
+from cepbench.experiments.verdicts.cells import at_floor, measuring, named
 from cepbench.experiments.verdicts.judge import ends, graded, in_words, judged, unit_of
 from cepbench.experiments.verdicts.numbers import Number, best
 from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
@@ -100,16 +100,18 @@ def _of_mode(
 def _changed(claim: Effect, mode: Effect) -> str:
     """`with search=enumerate, in details.paths`: the parameters that change, and the metric if it does.
 
-    Without such parameters, or with other systems, its number in words.
+    Without such parameters, or with other systems, its number in words. Values of axes that change follow: ` at n 5`.
     """
     pairs = list(zip(claim.algorithms, mode.algorithms, strict=False))
     same = [name.partition("[")[0] for name in claim.algorithms] == [n.partition("[")[0] for n in mode.algorithms]
     new = {part for before, after in pairs for part in _parameters(after) - _parameters(before)}
     gone = {part for before, after in pairs for part in _parameters(before) - _parameters(after)}
+    moved = {axis: place for axis, place in mode.where.items() if claim.where.get(axis) != place}
+    size = f" at {named(moved)}" if moved else ""
     if not same or not new | gone:
-        return f"with {in_words(mode)}"
+        return f"with {in_words(mode)}{size}"
     changes = [f"{word} {' and '.join(sorted(parts))}" for word, parts in (("with", new), ("without", gone)) if parts]
-    return f"{', '.join(changes)}{f', in {mode.metric}' if mode.metric != claim.metric else ''}"
+    return f"{', '.join(changes)}{f', in {mode.metric}' if mode.metric != claim.metric else ''}{size}"
 
 
 def _parameters(specification: str) -> set[str]:
