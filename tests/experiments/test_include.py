@@ -52,7 +52,7 @@ def test_engines_change_no_cell_of_the_others(name: str) -> None:
 def test_an_engine_has_points_of_its_own(name: str, axis: str, value: str) -> None:
     planned = list(cells(load(find(name), include=("flink",)), "quick"))
     assert {cell.point[axis] for cell in planned if cell.algorithm == "flink"} == {value}
-    assert len({cell.point[axis] for cell in planned if cell.algorithm == "cogra"}) == 2
+    assert len({cell.point[axis] for cell in planned if cell.algorithm == "cogra"}) > 1
 
 
 def test_nothing_changes_where_no_engine_is_listed() -> None:
