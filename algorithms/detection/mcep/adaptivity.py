@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isinf, sqrt
@@ -31,6 +32,9 @@ CHECKS_PER_SAMPLE = 4
 EVENTS_PER_TYPE = 64
 """Maximum number of sampled events on which a condition is measured."""
 
+SECONDS = ("detection_seconds", "check_seconds", "replan_seconds", "migration_seconds")
+"""The time of the engines without that of measuring statistics, of planning, and of the hand-over to another engine."""
+
 SIGMAS = 5.0
 """Two samples differ if they are this many standard deviations of their difference apart. Workloads have hundreds of
 rates and selectivities, so that some exceed three deviations at nearly every check.
@@ -56,11 +60,12 @@ class AdaptiveExecutor(Executor):
         self.history: list[EventBatch] = []
         self.since_check = planner.period - planner.sample  # so that the first check has a full sample
         self.planned_for = planned_for
-        self.numbers = {"checks": 0.0, "migrations": 0.0, "replan_seconds": 0.0}
+        self.numbers = dict.fromkeys(("checks", "migrations", *SECONDS), 0.0)
         self.before: dict[str, float] = {}
 
     def process(self, events: EventBatch) -> Rows:
-        rows = self.engine.process(events)
+        with self._clocked("detection_seconds"):
+            rows = self.engine.process(events)
         if len(events):
             self.history.append(events.slice(0, len(events)))
             self._forget()
@@ -76,7 +81,8 @@ class AdaptiveExecutor(Executor):
         return self.planned_for is not None and isinf(self.planner.ratio)
 
     def finish(self) -> Rows:
-        return self.engine.finish()
+        with self._clocked("detection_seconds"):
+            return self.engine.finish()
 
     def state(self) -> StateSize:
         """State of the engine, and the events that are kept for replanning."""
@@ -84,7 +90,7 @@ class AdaptiveExecutor(Executor):
         return self.engine.state() + StateSize(kept)
 
     def details(self) -> Mapping[str, float]:
-        """Details of the engines, summed; numbers of checks and of replaced plans; seconds of planning."""
+        """Details of the engines, summed; numbers of checks and of replaced plans; `SECONDS`."""
         now = self.engine.details()
         return {**{name: value + self.before.get(name, 0.0) for name, value in now.items()}, **self.numbers}
 
@@ -103,13 +109,21 @@ class AdaptiveExecutor(Executor):
     def _adapt(self) -> None:
         """Measures the latest events, and replans if they differ drastically from the plan's statistics."""
         self.numbers["checks"] += 1
-        statistics = self.planner.measured(self.history)
-        if self.planned_for is not None and not self.planner.is_drastic(self.planned_for, statistics):
-            return
-        tables, seconds = self.planner.plan(statistics)
+        with self._clocked("check_seconds"):
+            statistics = self.planner.measured(self.history)
+            if self.planned_for is not None and not self.planner.is_drastic(self.planned_for, statistics):
+                return
+        with self._clocked("replan_seconds"):
+            tables = self.planner.plan(statistics)
         self.planned_for = statistics
-        self.numbers["replan_seconds"] += seconds
-        self.migrate(tables)
+        with self._clocked("migration_seconds"):
+            self.migrate(tables)
+
+    @contextmanager
+    def _clocked(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self.numbers[name] += time.perf_counter() - begin
 
     def _forget(self) -> None:
         """Drops the oldest batches that neither the sample nor a window reaches; all if the plan is final."""
@@ -133,14 +147,15 @@ class AdaptivePlanner:
     """Replans a workload if a rate or a selectivity is `ratio` times higher or lower than at the time of planning.
 
     With an infinite `ratio` it plans once, at the beginning of the stream. `sample`: number of latest events on which
-    statistics are measured. Measuring takes O(k^2) per condition for k events of each type; a new plan takes the time
-    of the optimizer.
+    statistics are measured. Unless it is `indexed`, the engine scans instances. Measuring takes O(k^2) per condition
+    for k events of each type; a new plan takes the time of the optimizer.
     """
 
     workload: Workload
     options: PlanningOptions
     ratio: float
     sample: int = SAMPLE
+    indexed: bool = True
 
     @property
     def period(self) -> int:
@@ -179,11 +194,10 @@ class AdaptivePlanner:
                     return True
         return False
 
-    def plan(self, statistics: SampledStatistics) -> tuple[EngineTables, float]:
-        """Makes a new plan; returns its tables and the seconds it took."""
-        begin = time.perf_counter()
+    def plan(self, statistics: SampledStatistics) -> EngineTables:
+        """The tables of a new plan."""
         outcome = planned(self.patterns, statistics.rates, statistics.selectivities, self.options)
-        return tables_of(self.workload, outcome.plan), time.perf_counter() - begin
+        return tables_of(self.workload, outcome.plan, indexed=self.indexed)
 
     def _differ(self, now: float, before: float) -> bool:
         return max(now, before) > self.ratio * min(now, before)

@@ -19,7 +19,7 @@ from cepbench.algorithms.detection.mcep.aggregation import (
     not_countable,
     not_detectable,
 )
-from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
+from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor, PlanningExecutor
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.detection.mcep.planning.local_plans import GENERATORS
 from cepbench.algorithms.detection.mcep.planning.optimizer import (
@@ -42,6 +42,8 @@ SHAPES = {"subexpression": "trees", "prefix": "orders"}
 IDLE_STEPS = 200
 """Steps per pattern without a cheaper plan after which a search ends, unless it only stops by time."""
 STOPS = ("idle", "time")
+INDICES = ("range", "none")
+DETECTIONS = ("matches", "plan")
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,11 @@ class Mcep(Algorithm):
     - `sample`: the number of latest events on which `adapt` measures statistics, four times per sample length.
     - `seconds` of the search; `seed` of its random choices.
     - `stop`: `time`, as in the paper, searches for all `seconds`; `idle` (not in the paper) ends earlier if it has not
-      found a cheaper plan for long, so that few patterns do not take all `seconds`.
+      found a cheaper plan for long, so that few patterns do not take all `seconds`. A number is that of the steps of
+      the search, whatever time they take.
+    - `index`: joins find older instances by `range` indices of the values that conditions compare, or scan all of them
+      (`none`, as the paper's engine does).
+    - `detect`: `matches`, or only the `plan`, so that the answer is empty.
 
     Time is proportional to the pairs of instances that meet in the nodes of the plan, space to the instances in their
     windows, which are exponential in the events of a Kleene operand. Both are bounded by the costs that the optimizer
@@ -102,6 +108,8 @@ class Mcep(Algorithm):
         sample: str = str(SAMPLE),
         costs: str = "paper",
         stop: str = "idle",
+        index: str = "range",
+        detect: str = "matches",
     ) -> None:
         option = partial(Option, self.name)
         self.strategy = STRATEGIES[option("plan", plan).among(tuple(STRATEGIES))]
@@ -112,7 +120,10 @@ class Mcep(Algorithm):
         self.generator = option("local", local).among(GENERATORS)
         self.costs = option("costs", costs).among(tuple(COSTS))
         self.seed = option("seed", seed).count(0)
-        self.stop = option("stop", stop).among(STOPS)
+        self.steps = option("stop", stop).count(1) if stop.isdecimal() else None
+        self.stop = stop if stop.isdecimal() else option("stop", stop).among(STOPS)
+        self.indexed = option("index", index).among(INDICES) == "range"
+        self.detect = option("detect", detect).among(DETECTIONS)
         fixed = {"never": None, "once": inf}
         self.adapt = fixed[adapt] if adapt in fixed else option("adapt", adapt).ratio()
         self.sample = option("sample", sample).count(1)
@@ -134,22 +145,36 @@ class Mcep(Algorithm):
         planned_for = None
         if statistics.events and not (self.adapt is None or isinf(self.adapt)):
             planned_for = SampledStatistics(replace(statistics, sampler=None), selectivities)
-        tables = tables_of(detecting, outcome.plan)
-        return MultiPatternPlan(workload, tables, outcome.trace, self.adapt, planned_for, details=details)
+        tables = tables_of(detecting, outcome.plan, indexed=self.indexed)
+        unanswered = self.detect == "plan"
+        notices = ("detect=plan plans and detects no matches: its answers are empty",) if unanswered else ()
+        return MultiPatternPlan(
+            workload,
+            tables,
+            outcome.trace,
+            self.adapt,
+            planned_for,
+            details=details,
+            notices=notices,
+            unanswered=unanswered,
+        )
 
     def executor(self, plan: Plan) -> Executor:
         """Executes the plan."""
         assert isinstance(plan, MultiPatternPlan)
+        if plan.unanswered:
+            return PlanningExecutor()
         detecting, windows = detection_workload(plan.workload), counted_windows(plan.workload)
         if plan.adapt is not None:
             options = self.planning_options(len(plan.tables.queries))
-            planner = AdaptivePlanner(detecting, options, plan.adapt, self.sample)
+            planner = AdaptivePlanner(detecting, options, plan.adapt, self.sample, self.indexed)
             return AdaptiveExecutor(planner, plan.tables, windows, plan.planned_for)
         return DetectionExecutor(detecting, plan.tables, windows)
 
     def planning_options(self, patterns: int) -> PlanningOptions:
         """Options of the optimizer for a number of patterns."""
-        budget = SearchBudget(self.seconds, idle=IDLE_STEPS * patterns if self.stop == "idle" else None)
+        seconds = self.seconds if self.steps is None else None
+        budget = SearchBudget(seconds, self.steps, idle=IDLE_STEPS * patterns if self.stop == "idle" else None)
         return PlanningOptions(
             self.strategy, self.shape, self.neighborhood, self.generator, self.costs, self.seed, budget
         )

@@ -58,18 +58,24 @@ class EngineTables:
     queries: Ints
 
 
-def tables_of(workload: Workload, plan: MultiPlan, sorting: Sorting = DEFAULT_SORTING) -> EngineTables:
-    """The tables of a global plan whose patterns are the clauses of the detection queries of a workload."""
-    return _Compilation(workload, plan, sorting).tables()
+def tables_of(
+    workload: Workload, plan: MultiPlan, sorting: Sorting = DEFAULT_SORTING, indexed: bool = True
+) -> EngineTables:
+    """The tables of a global plan whose patterns are the clauses of the detection queries of a workload.
+
+    Unless it is `indexed`, joins scan all older rows.
+    """
+    return _Compilation(workload, plan, sorting, indexed).tables()
 
 
 class _Compilation:
-    def __init__(self, workload: Workload, plan: MultiPlan, sorting: Sorting) -> None:
+    def __init__(self, workload: Workload, plan: MultiPlan, sorting: Sorting, indexed: bool) -> None:
         parts = [(query.index, part.clause) for query in workload for part in query.clauses]
         digested = {query.index: DistinctMatches(query).digests for query in workload}
         self.queries, self.clauses = [index for index, _ in parts], [clause for _, clause in parts]
         self.digests = [digested[index] for index in self.queries]
-        self.patterns, self.selectivities, self.sorting = plan.table, plan.costs.selectivities, sorting
+        self.patterns, self.selectivities = plan.table, plan.costs.selectivities
+        self.sorting, self.indexed = sorting, indexed
         self.engine_nodes = EngineNodes(plan, self.clauses)
         self.types = workload.schema.types
         self.columns = Columns(workload.schema)
@@ -112,7 +118,7 @@ class _Compilation:
         self, joins: Sequence[JoinKey], pairs: Predicates
     ) -> tuple[list[tuple[int, ...]], list[IndexKey], list[Bound]]:
         """The joins with their indices, or NONE, and the ranges of their bounds; the indices, by node; the bounds."""
-        chosen = [chosen_index(join, self.checks, pairs, self.shares) for join in joins]
+        chosen = [chosen_index(join, self.checks, pairs, self.shares) if self.indexed else None for join in joins]
         indices = sorted({choice[0] for choice in chosen if choice is not None})
         records: list[tuple[int, ...]] = []
         bounds: list[Bound] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cepbench.algorithms.detection.mcep.adaptivity import AdaptiveExecutor, AdaptivePlanner
+from cepbench.algorithms.detection.mcep.adaptivity import SECONDS, AdaptiveExecutor, AdaptivePlanner
 from cepbench.algorithms.detection.mcep.planning.optimizer import PlanningOptions
 from cepbench.algorithms.detection.mcep.planning.selectivities import SampledStatistics
 from cepbench.algorithms.oracle import TooManyMatches, answer
@@ -101,6 +101,7 @@ def test_a_plan_is_exchanged_when_rates_change(change: bool, migrations: int) ->
     assert details["migrations"] >= migrations
     assert details["migrations"] <= (1 if not change else 4)
     assert details["checks"] > 5
+    assert all(details[name] > 0 for name in SECONDS)
     assert executor.state().bytes < 40 * 8 * len(whole)
 
 
@@ -216,3 +217,14 @@ def test_the_sample_is_of_the_latest_events() -> None:
 def test_sample_is_a_number_of_events(text: str) -> None:
     with pytest.raises(CepbenchError, match=rf"mcep\[sample={text}\]: sample is a whole number from 1 to a million"):
         make(f"mcep[adapt=2, sample={text}]")
+
+
+def test_only_the_plan_is_made_on_request() -> None:
+    whole = batch(changing(SAMPLE, False))
+    workload = compile_workload([parse_query(text) for text in TEXTS], whole.schema)
+    plan = make("mcep[detect=plan]").plan(workload, Statistics())
+    assert plan.unanswered
+    assert "detects no matches" in plan.notices[0]
+    assert "cost" in plan.details
+    answers = answer_of(make("mcep[detect=plan]"), [parse_query(text) for text in TEXTS], [whole], summarised=True)
+    assert answers.matches == 0

@@ -42,7 +42,9 @@ def events(size: int, types: str = "AB", values: int = 1000) -> EventBatch:
     )
 
 
-def tables(text: str, whole: EventBatch, joins: Any, sorting: Sorting = SORTED, **known: float) -> EngineTables:
+def tables(
+    text: str, whole: EventBatch, joins: Any, sorting: Sorting = SORTED, indexed: bool = True, **known: float
+) -> EngineTables:
     """The tables of a tree of one pattern, given selectivities of `x op x` between A and B by name of the operator."""
     workload = compile_workload([parse_query(text)], whole.schema)
     given = {
@@ -50,7 +52,7 @@ def tables(text: str, whole: EventBatch, joins: Any, sorting: Sorting = SORTED, 
     }
     plan = MultiPlan(CostModel(SubPatternTable(patterns_of(workload)), Statistics(), Selectivities(given)))
     plan.exchange([plan.local(0, joins)])
-    return tables_of(workload, plan, sorting)
+    return tables_of(workload, plan, sorting, indexed)
 
 
 def bounds(found: EngineTables) -> list[list[int]]:
@@ -106,6 +108,17 @@ def test_sorted_rows_are_not_all_looked_at(where: str) -> None:
     assert matches == same > 0
     assert all_pairs > 500_000
     assert pairs < all_pairs / 10
+
+
+def test_without_indices_all_older_rows_are_scanned() -> None:
+    text = "PATTERN SEQ(A a, B b) WHERE a.x = b.x WITHIN 900 s PER MATCH"
+    whole = events(3000)
+    matches, pairs = counted(tables(text, whole, PAIR), text, whole)
+    scanning = tables(text, whole, PAIR, indexed=False)
+    assert len(scanning.tables.indices) == 0
+    same, all_pairs = counted(scanning, text, whole)
+    assert matches == same > 0
+    assert all_pairs > 10 * pairs
 
 
 def test_rows_are_sorted_when_it_pays() -> None:

@@ -86,5 +86,7 @@ def test_a_search_reports_that_time_was_left(strategy: str) -> None:
 def test_a_search_stops_by_time_alone_or_when_idle() -> None:
     assert Mcep(stop="time", seconds="2").planning_options(3).budget == SearchBudget(seconds=2)
     assert Mcep(seconds="2").planning_options(3).budget == SearchBudget(seconds=2, idle=3 * IDLE_STEPS)
-    with pytest.raises(CepbenchError, match="stop"):
-        Mcep(stop="never")
+    assert Mcep(stop="500", seconds="2").planning_options(3).budget == SearchBudget(steps=500)
+    for stop in ("never", "0"):
+        with pytest.raises(CepbenchError, match="stop"):
+            Mcep(stop=stop)
