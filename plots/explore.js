@@ -129,7 +129,7 @@ const SIGNS = {"timeout": "arrow-up", "out of memory": "square-x-open", "unsuppo
 const MARKERS = {o: ["circle", "●"], s: ["square", "■"], D: ["diamond", "◆"], d: ["diamond-tall", "♦"],
   "^": ["triangle-up", "▲"], v: ["triangle-down", "▼"], "<": ["triangle-left", "◀"], ">": ["triangle-right", "▶"],
   P: ["cross", "✚"], X: ["x", "✖"], "*": ["star", "★"], p: ["pentagon", "⬟"], h: ["hexagon", "⬢"],
-  H: ["hexagon2", "⬣"], "8": ["octagon", "⯃"]};
+  H: ["hexagon2", "⬣"], "8": ["octagon", "◉"]};
 
 /** The rows of the chosen view: one per algorithm, value of the series axis, place on the x axis, and run. */
 function rowsOf(runs, state) {
@@ -478,6 +478,9 @@ async function drawImage(image) {
   if (image.src) return;
   const svg = await (await unpacked(image.dataset.svg)).blob();
   image.src = URL.createObjectURL(new Blob([svg], {type: "image/svg+xml"}));
+  const {id} = image.closest("section") ?? {};
+  const small = [...document.querySelectorAll(".strip a")].find(link => link.hash === `#${id}`);
+  if (small && !small.querySelector("img")) small.append(element("img", {src: image.src, alt: "", loading: "lazy"}));
 }
 
 document.querySelectorAll("table.sortable").forEach(sortable);

@@ -56,7 +56,7 @@ def test_the_report_stands_in_the_results_folder(cepbench: Cepbench, results: Pa
     ended = cepbench("report", "--results", results)
     assert (ended.status, ended.out) == (0, f"{results / 'report.html'}\n")
     page = (results / "report.html").read_text()
-    assert page.count("<section") == 4  # the last two are of capabilities and licenses
+    assert page.count("<section") == 5  # a figure, claims, cells, capabilities and licenses
     assert "GRETA supports skip-till-any-match only" in page
 
 
