@@ -109,9 +109,9 @@ def plot(
 def report(sources: tuple[Path, ...], results: Path, output: Path | None, formats: tuple[str, ...]) -> None:
     """Write all measured figures to one page.
 
-    The page shows --results, or all RESULTS, which are folders or packs, one below the other. It is report.html in the
+    The page shows --results, or all RESULTS, which are folders or packs, in the same figures. It is report.html in the
     folder; for a pack it has the name of the pack and is beside it; for several it is report.html in the current
-    folder. It also shows what the algorithms can evaluate, those of plug-ins included.
+    folder. It needs no network. It also shows what the algorithms can evaluate, those of plug-ins included.
     """
     results_given = click.get_current_context().get_parameter_source("results") is not ParameterSource.DEFAULT
     if sources and results_given:

@@ -125,6 +125,7 @@ function toggled(text, name, absent) {
 
 const SIGNS = {"timeout": "arrow-up", "out of memory": "square-x-open", "unsupported": "circle-x-open",
   "wrong answer": "hash-open", "error": "x-thin-open", "not run": "line-ew-open"};
+const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
 /** The markers of the static drawings in plotly, and as letters. */
 const MARKERS = {o: ["circle", "●"], s: ["square", "■"], D: ["diamond", "◆"], d: ["diamond-tall", "♦"],
   "^": ["triangle-up", "▲"], v: ["triangle-down", "▼"], "<": ["triangle-left", "◀"], ">": ["triangle-right", "▶"],
@@ -217,14 +218,13 @@ function tracesOf(rows, slice, metric, unit, numeric, runs) {
   const xOf = row => numeric ? row.x : human(row.x, slice.x.unit);
   const traces = [];
   const variants = [...new Set(rows.map(row => String(row.series)))];
-  const dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
   const height = groups.size;
   [...groups.values()].forEach((members, line) => {
     const {style, series, number} = members[0];
     const symbol = (MARKERS[style.marker] ?? MARKERS.o)[0] + (style.hollow || number % 2 ? "-open" : "");
     const drawn = members.filter(row => row.median !== null && row.x !== null);
     const spread = (row, end) => row[end] === null ? 0 : Math.abs(row[end] - row.median);
-    const dash = variants.length > 1 ? dashes[variants.indexOf(String(series)) % 6] : number ? dashes[number % 6]
+    const dash = variants.length > 1 ? DASHES[variants.indexOf(String(series)) % 6] : number ? DASHES[number % 6]
       : style.dash;
     const common = {name: style.label, hoverinfo: "text", showlegend: false};
     traces.push({...common, x: drawn.map(xOf), y: drawn.map(row => row.median), hovertext: hovers(drawn),
@@ -323,7 +323,7 @@ function matrix(rows, slice, metric) {
   }
   const ranked = [...systems.values()].sort((a, b) => a.score - b.score);
   const why = element("p", {class: "note", role: "status"}, "Point at a cell, or move to it, for its details.");
-  const tell = text => () => { why.textContent = text; };
+  const explained = text => () => { why.textContent = text; };
   const cell = (system, kind) => {
     const row = system.cells.get(kind), {best, worse, equal} = times.get(kind);
     if (!row) return element("td", {}, "–");
@@ -334,8 +334,8 @@ function matrix(rows, slice, metric) {
       : (equal(row) ? "≈ " : "") + human(row.median, metric.unit in STEPS ? metric.unit : "");
     const share = row.median === null ? 0 : Math.max(0, 1 - Math.log10(worse(row)) / 3);
     return element("td", {class: row === best ? "best" : null, "data-sort": row.median ?? "–",
-      style: `--share: ${Math.round(35 * share)}%`}, element("button", {type: "button", title: text, onmouseenter: tell(text),
-      onfocus: tell(text)}, shown));
+      style: `--share: ${Math.round(35 * share)}%`}, element("button", {type: "button", title: text, onmouseenter: explained(text),
+      onfocus: explained(text)}, shown));
   };
   const heads = ["Rank", "System", "Score", ...chosen];
   return [
@@ -414,8 +414,8 @@ function controls(runs, slice, metric) {
   const styles = runs[0].algorithms.filter((_, number) => used.has(number));
   const several = sources.length > 1;
   const ratios = [["", "as measured"], ...(several ? [{group: "ratio to a run", options: sources.map(name =>
-    [`run:${name}`, name])}] : []), {group: "ratio to an algorithm", options: styles.map(style =>
-    [`alg:${style.id}`, style.label])}];
+    [`run:${name}`, `to ${name}`])}] : []), {group: "ratio to an algorithm", options: styles.map(style =>
+    [`alg:${style.id}`, `to ${style.label}`])}];
   const off = listed(state.off), hidden = listed(state.runs);
   const swatch = style => element("span", {class: "swatch", style: `color: ${style.color}`, "aria-hidden": "true"},
     (MARKERS[style.marker] ?? MARKERS.o)[1]);
@@ -439,8 +439,9 @@ function controls(runs, slice, metric) {
     element("fieldset", {class: "algorithms"}, element("legend", {}, "Algorithms"), styles.map(algorithm),
       element("button", {type: "button", onclick: () => all(true)}, "all"),
       element("button", {type: "button", onclick: () => all(false)}, "none")),
-    several ? element("fieldset", {class: "algorithms"}, element("legend", {}, "Runs"), runs.map(run =>
-      checkbox(`${run.source}: ${run.machines.join("; ")}, ${run.date}`, !hidden.has(run.source), on =>
+    several ? element("fieldset", {class: "algorithms"}, element("legend", {}, "Runs"), runs.map((run, number) =>
+      checkbox(`${run.source}: ${run.machines.join("; ")}, ${run.date}`
+        + (number ? ` (lines: ${DASHES[number % 6]}${number % 2 ? ", hollow" : ""})` : ""), !hidden.has(run.source), on =>
         change({runs: toggled(state.runs, run.source, !on)})))) : null,
   ].filter(part => part !== null);
 }
