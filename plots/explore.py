@@ -21,23 +21,14 @@ from cepbench.metrics.notices import noise, noisiest
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results, brief
 from cepbench.metrics.table import machine
-from cepbench.metrics.values import unit, value
+from cepbench.metrics.values import value
 from cepbench.plots.axes import category
 from cepbench.plots.censored import LABELS, NOT_RUN
 from cepbench.plots.claims import SIZE, words
 from cepbench.plots.html import packed
-from cepbench.plots.points import HIGHER_IS_BETTER, Curve, Point, coordinates, curves, in_slice
+from cepbench.plots.points import HIGHER_IS_BETTER, METRICS, Curve, Point, coordinates, curves, in_slice, of_metric
 from cepbench.plots.style import Style, label
 
-METRICS = {
-    "throughput": "Throughput",
-    "latency_p50": "Latency (median)",
-    "latency_p99": "Latency (p99)",
-    "service_total": "Service time",
-    "plan_seconds": "Planning time",
-    "state_peak": "Peak state",
-    "process_peak": "Peak memory of the process",
-}
 RATIO = re.compile(r"(?P<metric>\S+) of (?P<of>.+) over (?P<over>.+)")
 
 
@@ -159,9 +150,8 @@ def _further(panels: Sequence[Panel], records: Sequence[Record]) -> list[Panel]:
     """Panels of the other metrics that some cell has, and of the parts of stacked bars."""
     there = {panel.metric for panel in panels if panel.over is None and not panel.parts}
     metrics = METRICS | {part.metric: part.label.capitalize() for panel in panels for part in panel.parts}
-    plain = {"over": None, "parts": (), "published": (), "kind": "lines", "scale": "log", "letter": ""}
     return [
-        panels[0].model_copy(update={**plain, "metric": metric, "label": text, "unit": unit(metric)})
+        of_metric(panels[0], metric, text)
         for metric, text in metrics.items()
         if metric not in there and any(value(record, metric) is not None for record in records)
     ]
