@@ -22,12 +22,15 @@ MANY = 8
 @click.command()
 @click.argument("experiments", metavar="[EXPERIMENT]...", nargs=-1)
 @measured
-@click.option("-o", "--output", type=Place(file_okay=False), help="Folder for the drawings.")
+@click.option("-o", "--output", type=Place(), help="Folder for the drawings, or FILE.pdf, .svg or .png for one.")
 @click.option(
     "-a", "--algorithms", multiple=True, metavar="SPEC[,SPEC]", help="Draw these only, by their names in the results."
 )
 @click.option(
     "--panel", "panels", multiple=True, metavar="LETTER", help="Draw this panel only: its letter, or its metric."
+)
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="Draw this metric only, of those in the cells."
 )
 @click.option("--xlabel", metavar="TEXT", help="Label of the x axis, without the unit.")
 @click.option("--ylabel", metavar="TEXT", help="Label of the value axis of one metric, without the unit.")
@@ -54,6 +57,7 @@ def plot(
     output: Path | None,
     algorithms: tuple[str, ...],
     panels: tuple[str, ...],
+    metrics: tuple[str, ...],
     xlabel: str | None,
     ylabel: str | None,
     width: float | None,
@@ -65,8 +69,8 @@ def plot(
     """Draw the measured figures.
 
     Writes all figures, or those of the EXPERIMENTs, as PDF, SVG and PNG files, by default beside their cells. A part of
-    a figure (--algorithms, --panel), or one with other labels, is written to the current folder instead. No cell
-    changes, and an algorithm keeps its color.
+    a figure (--algorithms, --panel, --metric), or one with other labels, is written to the current folder instead. No
+    cell changes, and an algorithm keeps its color.
     """
     from cepbench.algorithms.registry import listed
     from cepbench.metrics.results import load_results
@@ -75,7 +79,7 @@ def plot(
 
     if font is not None and font not in fonts():
         raise click.UsageError(f"--font {font!r}: no such font on this machine; {choices(font, fonts())}")
-    selection = Selection(tuple(listed(algorithms)), panels, xlabel, ylabel)
+    selection = Selection(tuple(listed(algorithms)), (*panels, *metrics), xlabel, ylabel)
     everything = load_results(results)
     look, page = all_styles(everything), Page(width, height, font, sheet)
     names = [swept.figure.experiment for swept in everything]
@@ -84,13 +88,18 @@ def plot(
             there = choices(name, dict.fromkeys(names)) if names else "there are none"
             raise click.UsageError(f"{results} has no cells of experiment {name!r}; {there}")
     drawn = [swept for swept in everything if not experiments or swept.figure.experiment in experiments]
+    file = None
+    if output is not None and output.suffix.lstrip(".") in FORMATS and not output.is_dir():
+        if len(drawn) != 1 or formats:
+            raise click.UsageError(f"--output {output} is one file: give one EXPERIMENT, and no --format")
+        file, output, formats = output.stem, output.parent, (output.suffix.lstrip("."),)
     if selection != Selection():
         drawn, output = [selection.of(swept) for swept in drawn], output or Path()
     for swept in drawn:
         name = swept.figure.experiment
         if output is not None and names.count(name) > 1:
             name = f"{name}-{swept.figure.profile}"  # several profiles in one folder
-        for path in write_drawings(swept, output, look, page, formats or FORMATS, name).values():
+        for path in write_drawings(swept, output, look, page, formats or FORMATS, file or name).values():
             click.echo(path)
 
 
@@ -109,9 +118,9 @@ def plot(
 def report(sources: tuple[Path, ...], results: Path, output: Path | None, formats: tuple[str, ...]) -> None:
     """Write all measured figures to one page.
 
-    The page shows --results, or all RESULTS, which are folders or packs, one below the other. It is report.html in the
+    The page shows --results, or all RESULTS, which are folders or packs, in the same figures. It is report.html in the
     folder; for a pack it has the name of the pack and is beside it; for several it is report.html in the current
-    folder. It also shows what the algorithms can evaluate, those of plug-ins included.
+    folder. It needs no network. It also shows what the algorithms can evaluate, those of plug-ins included.
     """
     results_given = click.get_current_context().get_parameter_source("results") is not ParameterSource.DEFAULT
     if sources and results_given:

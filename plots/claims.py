@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Counterfactual, Evidence, Figure, Verdict
@@ -12,7 +13,19 @@ from cepbench.plots.style import label
 from cepbench.plots.tables import badge, counted
 from cepbench.plots.units import human, plain
 
-ANCHOR, HEADING = "claims", "What holds"
+LINES = (
+    ("holds", (Verdict.HOLDS, Verdict.STRONGER)),
+    ("does not", (Verdict.WEAKER, Verdict.OPPOSITE)),
+    ("undecided", (Verdict.OPEN,)),
+)
+"""The lines on a system: what holds, what does not and why, and what is undecided."""
+CAUSES = {
+    "paper": "the paper contradicts itself",
+    "text silent": "the text is silent",
+    "size": "too small here",
+    "ours": "ours differs",
+    "unexplained": "unexplained",
+}
 KIND = {
     Verdict.HOLDS: "good",
     Verdict.STRONGER: "good",
@@ -38,36 +51,60 @@ EXPLAINED = (
 )
 
 
-def what_holds(everything: Sequence[Results]) -> Html | None:
-    """The number of claims by paper and verdict; None without claims."""
-    claiming = _claiming(everything)
-    if not claiming:
-        return None
-    return join([tag("h2", HEADING, id=ANCHOR), _counts(claiming), tag("p", EXPLAINED, class_="note")])
+def systems(everything: Sequence[Results], anchor: Callable[[Results], str]) -> Html | None:
+    """A card per system of a paper, of its first run, with the lines of `LINES`; None without claims of papers."""
+    cards = []
+    for name, figures in by_system(_claiming(everything)).items():
+        if figures[0].figure.published:
+            of_run = [results for results in figures if results.source == figures[0].source]
+            claims = [(anchor(results), claim) for results in of_run for claim in in_units(results.figure)]
+            title, _, paper = name.partition(" · ")
+            lines = [_line(head, [pair for pair in claims if pair[1].verdict in kinds]) for head, kinds in LINES]
+            cards.append(tag("article", tag("h3", title), tag("p", paper, class_="meta"), lines))
+    return tag("div", cards, class_="systems") if cards else None
 
 
-def all_claims(everything: Sequence[Results], anchor: Callable[[Results], str]) -> list[Html]:
-    """All claims of all figures, a table per system."""
+def _line(head: str, claims: Sequence[tuple[str, ClaimResult]]) -> Html:
+    """The number of claims and their causes, or the first claim; opened, all of them."""
+    if not claims:
+        return tag("p", badge(head, ""), " none")
+    first = claims[0][1]
+    causes = Counter(_cause(claim) for _, claim in claims)
+    why = ", ".join(f"{cause} ({count})" if len(causes) > 1 else cause for cause, count in causes.most_common())
+    line = why if first.verdict in (Verdict.WEAKER, Verdict.OPPOSITE) else first.reason or first.text
+    items = [
+        tag("li", tag("a", claim.text, href=f"#{place}"), f" {claim.verdict}: {words(claim)[0]} for {claim.expected}. ",
+            tag("span", claim.why or claim.reason, class_="meta"))
+        for place, claim in claims
+    ]  # fmt: skip
+    summary = tag("summary", badge(head, KIND[first.verdict]), f" {len(claims)}: {line}")
+    return tag("details", summary, tag("ul", items))
+
+
+def _cause(claim: ClaimResult) -> str:
+    presumed = ", presumed" if claim.cause not in ("", "unexplained") and claim.counterfactual is None else ""
+    return CAUSES[claim.cause or "unexplained"] + presumed
+
+
+def all_claims(everything: Sequence[Results], anchor: Callable[[Results], str]) -> Html | None:
+    """The rules, and all claims of all figures in a table per system; None without claims."""
     claiming = _claiming(everything)
     several = len({results.source for results in claiming}) > 1
     heads = ("Figure", *(["Run"] if several else []), *HEADS)
-    return [
-        table(
-            name,
-            heads,
+    parts = [tag("p", EXPLAINED, class_="note")]
+    for name, figures in by_system(claiming).items():
+        rows = [
             [
-                [
-                    Cell(tag("a", results.figure.id, href=f"#{anchor(results)}")),
-                    *([Cell(results.source)] if several else []),
-                    *row(claim),
-                ]
-                for results in figures
-                for claim in ordered(in_units(results.figure))
-            ],
-            sortable=True,
-        )
-        for name, figures in by_system(claiming).items()
-    ]
+                Cell(tag("a", results.figure.id, href=f"#{anchor(results)}")),
+                *([Cell(results.source)] if several else []),
+                *row(claim),
+            ]
+            for results in figures
+            for claim in ordered(in_units(results.figure))
+        ]
+        counts = verdicts([claim for results in figures for claim in results.figure.claims])
+        parts.append(tag("details", tag("summary", f"{name} ", counts), table(name, heads, rows, sortable=True)))
+    return join(parts) if claiming else None
 
 
 def claims_table(results: Sequence[ClaimResult]) -> Html:
@@ -184,16 +221,6 @@ def by_system(figures: Sequence[Results]) -> dict[str, list[Results]]:
 def paper_of(figure: Figure) -> str:
     """`GRETA · Poppe et al., PVLDB 2017`: the system and the paper of a figure."""
     return f"{label(_system(figure))} · {figure.paper.partition(';')[0] if figure.published else 'our own claims'}"
-
-
-def _counts(claiming: Sequence[Results]) -> Html:
-    """The number of claims by paper and verdict."""
-    rows = []
-    for name, figures in by_system(claiming).items():
-        claims = [claim for results in figures for claim in results.figure.claims]
-        counts = [sum(claim.verdict is verdict for claim in claims) for verdict in Verdict]
-        rows.append([Cell(name, kind="text"), *(Cell(count or "–", float(count), "number") for count in counts)])
-    return table("Claims by paper and verdict", ("Paper", *(str(verdict) for verdict in Verdict)), rows)
 
 
 def _with_unit(value: float, unit: str) -> str:

@@ -28,7 +28,7 @@ from cepbench.plots.axes import category, fix_ticks
 from cepbench.plots.categories import HATCHES, draw_bars, draw_heat, draw_stacks, part_handles
 from cepbench.plots.censored import NOT_RUN, legend_handle
 from cepbench.plots.lines import draw_lines, limits, measured
-from cepbench.plots.points import coordinates, curves, in_slice, shown
+from cepbench.plots.points import METRICS, coordinates, curves, in_slice, of_metric, shown
 from cepbench.plots.published import published_handles
 from cepbench.plots.style import (
     COLUMN_WIDTH,
@@ -57,7 +57,8 @@ _UNDATED: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None, "ModDate": 
 class Selection:
     """The algorithms and panels to draw, by default all, and labels of the axes without their units.
 
-    A panel is named by its letter or its metric. Cells do not change.
+    A panel is named by its letter or its metric; a metric of no panel has the axis of the first one. Cells do not
+    change.
     """
 
     algorithms: tuple[str, ...] = ()
@@ -98,15 +99,17 @@ class Selection:
 
 
 def _selected(figure: Figure, names: Sequence[str]) -> list[Panel]:
-    """The panels with these letters or metrics; all without any."""
+    """The panels with these letters or metrics, and those of further metrics; all without any."""
     letters = [panel.letter.strip("()") or chr(97 + number % 26) for number, panel in enumerate(figure.panels)]
+    further = [name for name in names if name in METRICS and all(name != panel.metric for panel in figure.panels)]
     for name in names:
-        if name.strip("()") not in letters and all(name != panel.metric for panel in figure.panels):
+        if name.strip("()") not in letters and name not in {*further, *(panel.metric for panel in figure.panels)}:
             listed = dict.fromkeys(f"{a} ({p.metric})" for a, p in zip(letters, figure.panels, strict=True))
             raise ResultsError(f"{figure.experiment}: no panel {name!r}; choose one of {', '.join(listed)}")
     wanted = {name.strip("()") for name in names} | {*names}
     shown = zip(letters, figure.panels, strict=True)
-    return [panel for letter, panel in shown if not names or letter in wanted or panel.metric in wanted]
+    chosen = [panel for letter, panel in shown if not names or letter in wanted or panel.metric in wanted]
+    return chosen + [of_metric(figure.panels[0], name) for name in further]
 
 
 def _check_single(option: str, what: str, names: Sequence[str]) -> None:

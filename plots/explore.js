@@ -13,7 +13,7 @@ function element(name, attributes = {}, ...children) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children.flat().filter(child => child !== null));
+  made.append(...children.flat(2).filter(child => child !== null));
   return made;
 }
 
@@ -91,7 +91,7 @@ function loadPlotly() {
 
 // --- state ----------------------------------------------------------------------------------------------------------
 
-const FREE = {view: "0", metric: "", against: "", ratio: "", off: "", logx: "", logy: "", runs: ""};
+const FREE = {view: "0", metric: "", against: "", ratio: "", off: "", logx: "", logy: "", runs: "", skip: ""};
 let state = {key: null, ...FREE};
 
 function fromFragment() {
@@ -125,11 +125,12 @@ function toggled(text, name, absent) {
 
 const SIGNS = {"timeout": "arrow-up", "out of memory": "square-x-open", "unsupported": "circle-x-open",
   "wrong answer": "hash-open", "error": "x-thin-open", "not run": "line-ew-open"};
+const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
 /** The markers of the static drawings in plotly, and as letters. */
 const MARKERS = {o: ["circle", "●"], s: ["square", "■"], D: ["diamond", "◆"], d: ["diamond-tall", "♦"],
   "^": ["triangle-up", "▲"], v: ["triangle-down", "▼"], "<": ["triangle-left", "◀"], ">": ["triangle-right", "▶"],
   P: ["cross", "✚"], X: ["x", "✖"], "*": ["star", "★"], p: ["pentagon", "⬟"], h: ["hexagon", "⬢"],
-  H: ["hexagon2", "⬣"], "8": ["octagon", "⯃"]};
+  H: ["hexagon2", "⬣"], "8": ["octagon", "◉"]};
 
 /** The rows of the chosen view: one per algorithm, value of the series axis, place on the x axis, and run. */
 function rowsOf(runs, state) {
@@ -151,6 +152,16 @@ function rowsOf(runs, state) {
     }
   });
   return state.ratio ? relative(rows, state.ratio) : rows;
+}
+
+/** With another metric on the x axis: the algorithms that beat a row in both, at the same place of the same run. */
+function beatenBy(row, rows, metric, against) {
+  if (!against || row.median === null || row.x === null) return [];
+  const better = (one, two, {higher}) => higher ? one >= two : one <= two;
+  return rows.filter(rival => rival.at === row.at && rival.series === row.series && rival.run === row.run
+    && rival.median !== null && rival.x !== null && better(rival.median, row.median, metric)
+    && better(rival.x, row.x, against) && (rival.median !== row.median || rival.x !== row.x))
+    .map(rival => rival.style.label);
 }
 
 /** Rows over those of one run, or of one algorithm, at the same place: ratios of medians. */
@@ -178,6 +189,7 @@ function factsOf(row, axis, metric, unit) {
     [metric.label]: row.median === null ? "no number" : human(row.median, unit),
     "95 % interval": interval ? `${human(row.low, unit)} to ${human(row.high, unit)}` : "",
     Runs: row.count || "",
+    "Beaten in both by": (row.beaten ?? []).join(", "),
     Status: failed.join("; ") || "ok",
     Reason: failed.length ? row.reason : "",
     Noise: row.noise,
@@ -206,21 +218,21 @@ function tracesOf(rows, slice, metric, unit, numeric, runs) {
   const xOf = row => numeric ? row.x : human(row.x, slice.x.unit);
   const traces = [];
   const variants = [...new Set(rows.map(row => String(row.series)))];
-  const dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
   const height = groups.size;
   [...groups.values()].forEach((members, line) => {
     const {style, series, number} = members[0];
     const symbol = (MARKERS[style.marker] ?? MARKERS.o)[0] + (style.hollow || number % 2 ? "-open" : "");
     const drawn = members.filter(row => row.median !== null && row.x !== null);
     const spread = (row, end) => row[end] === null ? 0 : Math.abs(row[end] - row.median);
-    const dash = variants.length > 1 ? dashes[variants.indexOf(String(series)) % 6] : number ? dashes[number % 6]
+    const dash = variants.length > 1 ? DASHES[variants.indexOf(String(series)) % 6] : number ? DASHES[number % 6]
       : style.dash;
     const common = {name: style.label, hoverinfo: "text", showlegend: false};
     traces.push({...common, x: drawn.map(xOf), y: drawn.map(row => row.median), hovertext: hovers(drawn),
       error_y: {type: "data", symmetric: false, array: drawn.map(row => spread(row, "high")),
         arrayminus: drawn.map(row => spread(row, "low")), thickness: 1.2, width: 3},
       ...(numeric ? {type: "scatter", mode: state.against ? "markers" : "lines+markers"} : {type: "bar"}),
-      line: {color: style.color, dash, width: 2}, marker: {color: style.color, symbol, size: 9}});
+      line: {color: style.color, dash, width: 2},
+      marker: {color: style.color, symbol, size: 9, opacity: drawn.map(row => row.beaten.length ? 0.35 : 1)}});
     const failed = members.filter(row => row.failures.length && row.x !== null);
     const bounded = failed.filter(row => row.failures.some(failure => failure[2]));
     const railed = failed.filter(row => !row.failures.some(failure => failure[2]) && row.median === null);
@@ -273,6 +285,70 @@ function axisOf(label, unit, log, values) {
   if (log && finite.length && Math.max(...finite) / Math.min(...finite) > 50) axis.dtick = 1;
   if (unit === "s" || unit === "B") axis.ticksuffix = unit;
   return axis;
+}
+
+// --- the matrix of an arena -----------------------------------------------------------------------------------------
+
+const FORMULA = "Rank by the score (r1 · … · rn)^(1/n), the geometric mean over the chosen columns. r is how many times worse "
+  + "a system is than the best one of the column; a system without a number gets twice the worst r of the column, as in "
+  + "ClickBench. Bytes count from 1 kB. ≈ marks values whose intervals overlap that of the best.";
+
+/** A row per system and a column per kind of work, in the order of the scores. */
+function matrix(rows, slice, metric) {
+  const floor = metric.unit === "B" ? 1000 : 0;
+  const skipped = listed(state.skip);
+  const kinds = [...new Set(rows.map(row => String(row.at)))];
+  const chosen = kinds.filter(kind => !skipped.has(kind));
+  const systems = new Map();
+  for (const row of rows) {
+    const name = [row.style.label, row.series, PAGE.several ? row.run : null].filter(part => part !== null).join(", ");
+    if (!systems.has(name)) systems.set(name, {name, cells: new Map()});
+    systems.get(name).cells.set(String(row.at), row);
+  }
+  const times = new Map(chosen.map(kind => {
+    const there = [...systems.values()].map(system => system.cells.get(kind)).filter(row => row?.median != null);
+    const best = there.reduce((least, row) => !least || (metric.higher ? row.median > least.median
+      : row.median < least.median) ? row : least, null);
+    const worse = row => metric.higher ? best.median / row.median : (row.median + floor) / (best.median + floor);
+    const equal = row => row !== best && row.low !== null && best.low !== null && row.low <= best.high
+      && best.low <= row.high;
+    return [kind, {best, worse, equal, penalty: 2 * Math.max(1, ...there.map(worse).filter(Number.isFinite))}];
+  }));
+  for (const system of systems.values()) {
+    const logs = chosen.map(kind => {
+      const row = system.cells.get(kind), {worse, penalty} = times.get(kind);
+      return Math.log(row?.median != null ? worse(row) : penalty);
+    });
+    system.score = Math.exp(logs.reduce((sum, log) => sum + log, 0) / Math.max(1, logs.length));
+  }
+  const ranked = [...systems.values()].sort((a, b) => a.score - b.score);
+  const why = element("p", {class: "note", role: "status"}, "Point at a cell, or move to it, for its details.");
+  const explained = text => () => { why.textContent = text; };
+  const cell = (system, kind) => {
+    const row = system.cells.get(kind), {best, worse, equal} = times.get(kind);
+    if (!row) return element("td", {}, "–");
+    const facts = Object.entries(factsOf(row, slice.x, metric, metric.unit)).filter(([, value]) => value !== "");
+    const text = `${system.name}: ${facts.map(([key, value]) => `${key} ${value}`).join("; ")}`;
+    const failed = row.failures[0]?.[0];
+    const shown = row.median === null ? (failed === "unsupported" ? "cannot" : failed ?? "–")
+      : (equal(row) ? "≈ " : "") + human(row.median, metric.unit in STEPS ? metric.unit : "");
+    const share = row.median === null ? 0 : Math.max(0, 1 - Math.log10(worse(row)) / 3);
+    return element("td", {class: row === best ? "best" : null, "data-sort": row.median ?? "–",
+      style: `--share: ${Math.round(35 * share)}%`}, element("button", {type: "button", title: text, onmouseenter: explained(text),
+      onfocus: explained(text)}, shown));
+  };
+  const heads = ["Rank", "System", "Score", ...chosen];
+  return [
+    element("fieldset", {class: "algorithms"}, element("legend", {}, slice.x.label), kinds.map(kind =>
+      checkbox(kind, !skipped.has(kind), on => change({skip: toggled(state.skip, kind, !on)})))),
+    element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Matrix"},
+      element("table", {class: "sortable matrix"}, element("caption", {}, `${metric.label}${metric.unit in STEPS ? "" : ` (${metric.unit})`}, best systems first`),
+        element("thead", {}, element("tr", {}, heads.map(head =>
+          element("th", {scope: "col"}, element("button", {type: "button"}, head))))),
+        element("tbody", {}, ranked.map((system, place) => element("tr", {}, element("td", {}, String(place + 1)),
+          element("th", {scope: "row"}, system.name), element("td", {"data-sort": system.score},
+            human(Number(system.score.toPrecision(3)))), chosen.map(kind => cell(system, kind))))))),
+    why, element("p", {class: "note"}, FORMULA)];
 }
 
 async function draw(rows, slice, metric, runs) {
@@ -338,8 +414,8 @@ function controls(runs, slice, metric) {
   const styles = runs[0].algorithms.filter((_, number) => used.has(number));
   const several = sources.length > 1;
   const ratios = [["", "as measured"], ...(several ? [{group: "ratio to a run", options: sources.map(name =>
-    [`run:${name}`, name])}] : []), {group: "ratio to an algorithm", options: styles.map(style =>
-    [`alg:${style.id}`, style.label])}];
+    [`run:${name}`, `to ${name}`])}] : []), {group: "ratio to an algorithm", options: styles.map(style =>
+    [`alg:${style.id}`, `to ${style.label}`])}];
   const off = listed(state.off), hidden = listed(state.runs);
   const swatch = style => element("span", {class: "swatch", style: `color: ${style.color}`, "aria-hidden": "true"},
     (MARKERS[style.marker] ?? MARKERS.o)[1]);
@@ -358,13 +434,14 @@ function controls(runs, slice, metric) {
       captioned("Metric", select(metrics, metric.id, id => change({metric: id, logy: ""}))),
       captioned("X axis", select(axes, state.against ? `metric:${state.against}` : `view:${state.view}`, goAxis)),
       captioned("Values", select(ratios, state.ratio, ratio => change({ratio}))),
-      checkbox("log x", log.x, on => change({logx: on ? "log" : "linear"})),
-      checkbox("log y", log.y, on => change({logy: on ? "log" : "linear"}))),
+      PAGE.arena ? null : [checkbox("log x", log.x, on => change({logx: on ? "log" : "linear"})),
+        checkbox("log y", log.y, on => change({logy: on ? "log" : "linear"}))]),
     element("fieldset", {class: "algorithms"}, element("legend", {}, "Algorithms"), styles.map(algorithm),
       element("button", {type: "button", onclick: () => all(true)}, "all"),
       element("button", {type: "button", onclick: () => all(false)}, "none")),
-    several ? element("fieldset", {class: "algorithms"}, element("legend", {}, "Runs"), runs.map(run =>
-      checkbox(`${run.source}: ${run.machines.join("; ")}, ${run.date}`, !hidden.has(run.source), on =>
+    several ? element("fieldset", {class: "algorithms"}, element("legend", {}, "Runs"), runs.map((run, number) =>
+      checkbox(`${run.source}: ${run.machines.join("; ")}, ${run.date}`
+        + (number ? ` (lines: ${DASHES[number % 6]}${number % 2 ? ", hollow" : ""})` : ""), !hidden.has(run.source), on =>
         change({runs: toggled(state.runs, run.source, !on)})))) : null,
   ].filter(part => part !== null);
 }
@@ -406,6 +483,7 @@ function signs(rows) {
 }
 
 async function show() {
+  const place = document.getElementById("explore");
   const runs = await curvesOf(state.key);
   for (const section of sections) section.classList.toggle("chosen", section.dataset.key === state.key);
   for (const small of document.querySelectorAll(".strip a"))
@@ -419,15 +497,22 @@ async function show() {
   const metric = slice.metrics.find(candidate => candidate.id === state.metric) ?? slice.metrics[0];
   state.metric = metric.id;
   PAGE.shown = {slice, metric};
+  PAGE.several = runs.length > 1;
   const rows = rowsOf(runs, state);
-  const focused = [...PAGE.controls.querySelectorAll("select, input, button")].indexOf(document.activeElement);
+  const against = state.against && slice.metrics.find(candidate => candidate.id === state.against);
+  for (const row of rows) row.beaten = beatenBy(row, rows, metric, against);
+  const arena = PAGE.arena = slice.heat && !against && !state.ratio;
+  const focusable = () => [...place.querySelectorAll("select, input, button, summary")];
+  const focused = focusable().indexOf(document.activeElement);
   PAGE.controls.replaceChildren(...controls(runs, slice, metric));
-  if (focused >= 0) PAGE.controls.querySelectorAll("select, input, button")[focused]?.focus();
-  PAGE.note.textContent = signs(rows);
+  PAGE.note.textContent = arena ? "" : against ? "A pale point is beaten in both at its place." : signs(rows);
+  PAGE.matrix.replaceChildren(...(arena ? matrix(rows, slice, metric) : []));
+  document.getElementById("plot").hidden = arena;
   PAGE.table.replaceChildren(table(rows, slice, metric));
-  PAGE.table.querySelectorAll("table.sortable").forEach(sortable);
+  for (const part of [PAGE.table, PAGE.matrix]) part.querySelectorAll("table.sortable").forEach(sortable);
   document.getElementById("plot").setAttribute("aria-label", `${metric.label} over ${slice.x.label}; the rows are below`);
-  PAGE.draw = () => draw(rows, slice, metric, runs);
+  PAGE.draw = () => arena ? null : draw(rows, slice, metric, runs);
+  if (focused >= 0) focusable()[focused]?.focus({preventScroll: true});
   if (PAGE.seen) await PAGE.draw();
 }
 
@@ -438,12 +523,13 @@ function explore() {
   PAGE.note = element("p", {class: "note"});
   PAGE.table = element("div");
   const plot = element("div", {id: "plot", role: "img"});
-  place.append(PAGE.controls, plot, PAGE.note, PAGE.table);
+  PAGE.matrix = element("div");
+  place.append(PAGE.controls, PAGE.matrix, plot, PAGE.note, PAGE.table);
   place.hidden = false;
   document.body.classList.add("exploring");
   const chosen = fromFragment();
   if (!chosen) state = {key: [...figures.keys()][0], ...FREE};
-  whenSeen(plot, () => { PAGE.seen = true; PAGE.draw?.(); });
+  whenSeen(place, () => { PAGE.seen = true; PAGE.draw?.(); });
   const ready = show();
   const jump = () => place.scrollIntoView({behavior: "instant"});
   if (chosen) ready.then(jump);
@@ -478,6 +564,9 @@ async function drawImage(image) {
   if (image.src) return;
   const svg = await (await unpacked(image.dataset.svg)).blob();
   image.src = URL.createObjectURL(new Blob([svg], {type: "image/svg+xml"}));
+  const {id} = image.closest("section") ?? {};
+  const small = [...document.querySelectorAll(".strip a")].find(link => link.hash === `#${id}`);
+  if (small && !small.querySelector("img")) small.append(element("img", {src: image.src, alt: "", loading: "lazy"}));
 }
 
 document.querySelectorAll("table.sortable").forEach(sortable);

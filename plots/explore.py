@@ -21,23 +21,14 @@ from cepbench.metrics.notices import noise, noisiest
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results, brief
 from cepbench.metrics.table import machine
-from cepbench.metrics.values import unit, value
+from cepbench.metrics.values import value
 from cepbench.plots.axes import category
 from cepbench.plots.censored import LABELS, NOT_RUN
 from cepbench.plots.claims import SIZE, words
 from cepbench.plots.html import packed
-from cepbench.plots.points import Curve, Point, coordinates, curves, in_slice
+from cepbench.plots.points import HIGHER_IS_BETTER, METRICS, Curve, Point, coordinates, curves, in_slice, of_metric
 from cepbench.plots.style import Style, label
 
-METRICS = {
-    "throughput": "Throughput",
-    "latency_p50": "Latency (median)",
-    "latency_p99": "Latency (p99)",
-    "service_total": "Service time",
-    "plan_seconds": "Planning time",
-    "state_peak": "Peak state",
-    "process_peak": "Peak memory of the process",
-}
 RATIO = re.compile(r"(?P<metric>\S+) of (?P<of>.+) over (?P<over>.+)")
 
 
@@ -156,12 +147,12 @@ def _label(figure: Figure, panel: Panel, axis: Axis, facet: Any) -> str:
 
 
 def _further(panels: Sequence[Panel], records: Sequence[Record]) -> list[Panel]:
-    """Panels of the other metrics that some cell has."""
+    """Panels of the other metrics that some cell has, and of the parts of stacked bars."""
     there = {panel.metric for panel in panels if panel.over is None and not panel.parts}
-    plain = {"over": None, "parts": (), "published": (), "kind": "lines", "scale": "log", "letter": ""}
+    metrics = METRICS | {part.metric: part.label.capitalize() for panel in panels for part in panel.parts}
     return [
-        panels[0].model_copy(update={**plain, "metric": metric, "label": text, "unit": unit(metric)})
-        for metric, text in METRICS.items()
+        of_metric(panels[0], metric, text)
+        for metric, text in metrics.items()
         if metric not in there and any(value(record, metric) is not None for record in records)
     ]
 
@@ -194,12 +185,13 @@ def _rounded(number: float | None) -> float | None:
 
 def _metric(panel: Panel, values: list[list[Any]]) -> dict[str, Any]:
     over = f" over {label(panel.over)}" if panel.over else ""
-    parts = f", {panel.parts[0].label} and the rest" if panel.parts else ""
+    parts = ", sum of its parts" if panel.parts else ""
     return {
         "id": panel.metric + (f"/{panel.over}" if panel.over else "") + ("+" if panel.parts else ""),
         "label": f"{panel.label}{over}{parts}",
         "unit": panel.unit,
         "scale": panel.scale,
+        "higher": panel.metric in HIGHER_IS_BETTER,
         "values": values,
         "published": [curve.model_dump(include={"label", "source", "points"}) for curve in panel.published],
     }

@@ -4,6 +4,7 @@ The page loads no other files. `explore.js` makes the drawings interactive; with
 static ones.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from cepbench.metrics.status import Status
 from cepbench.metrics.table import machine
 from cepbench.plots.agreement import Agreement, groups
 from cepbench.plots.censored import LABELS
-from cepbench.plots.claims import all_claims, by_paper, verdicts, what_holds
+from cepbench.plots.claims import all_claims, by_paper, paper_of, systems, verdicts
 from cepbench.plots.effects import effects
 from cepbench.plots.explore import bundle, license_of_bundle
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
@@ -68,21 +69,16 @@ def page(
     progress: tuple[int, int] | None = None,
 ) -> str:
     """The whole document. With `progress`, it reports how many experiments of the running sweep were measured."""
-    several_runs = len({results.source for results in everything}) > 1
-    several_profiles = len({results.figure.profile for results in everything}) > 1
-    contents = [tag("li", tag("a", "Summary", href="#summary"))]
-    for results in by_paper(everything):
-        title = " ".join(dict.fromkeys((results.figure.id, results.figure.title)))
-        profile = f" {results.figure.profile}" if several_profiles else None
-        run = f" {results.source}" if several_runs else None
-        contents.append(tag("li", tag("a", title, href=f"#{anchor(results)}"), profile, run))
     last = (
+        ("claims", "What holds", _all_claims(everything, progress is None)),
+        ("cells", "Figures and cells", _cells(everything) if everything else None),
         ("changes", "Changed after it was measured", _changes(everything)),
         ("validity", "Threats to validity", _threats(everything)),
         ("capabilities", "What each algorithm can evaluate", None if capable is None else _capabilities(capable)),
         ("licenses", "Licenses", _licenses() if everything else None),
     )
-    contents += [tag("li", tag("a", head, href=f"#{name}")) for name, head, content in last if content is not None]
+    contents = [("summary", "Summary"), *(("explore", "Explore") for _ in everything[:1])]
+    contents += [(name, head) for name, head, content in last if content is not None]
     rest = [
         tag("section", tag("h2", head, id=f"{name}-title"), content, id=name, aria_labelledby=f"{name}-title")
         for name, head, content in last
@@ -92,11 +88,11 @@ def page(
         "body",
         tag("a", "Skip to the figures", href="#main", class_="skip"),
         tag(
-            "div",
-            tag("nav", tag("h2", "Contents"), tag("ol", contents), aria_label="Contents"),
-            tag("main", _summary(everything, progress), EXPLORER, list(sections), rest, id="main"),
-            class_="layout",
+            "nav",
+            tag("ul", [tag("li", tag("a", head, href=f"#{name}")) for name, head in contents]),
+            aria_label="Contents",
         ),
+        tag("main", _summary(everything, progress), EXPLORER, list(sections), rest, id="main"),
         tag("script", bundle(), type="application/gzip", id="plotly"),
         tag("script", trusted(_file("explore.js"))),
     )
@@ -111,44 +107,73 @@ def page(
 
 
 def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) -> Html:
+    """The first screen: what was run, where and how long, what holds of each system, and all figures, small."""
     records = [record for results in everything for record in results.records]
-    several_runs = len({results.source for results in everything}) > 1
-    inputs = [group for results in everything for group in groups(results.records)]
-    period = _period(records)
-    parts = [tag("h1", TITLE, id="summary"), tag("p", f"Measured {period} (UTC)." if period else None, class_="meta")]
+    parts = [tag("h1", TITLE, id="summary")]
     if progress is not None:
         parts.append(_progress(*progress))
     if not everything:
         parts.append(tag("p", "There are no results yet: run an experiment first.", class_="warning"))
         return join(parts)
-    counts = {status: sum(record.cell_status is status for record in records) for status in Status}
-    disagreeing = sum(group.agreement is Agreement.DISAGREE for group in inputs)
-    agreeing = sum(group.agreement is Agreement.AGREE for group in inputs)
-    tiles = [
-        (len(everything), "figures"),
-        (len(records), "cells"),
-        *((count, LABELS.get(status, "ok")) for status, count in counts.items() if count),
-        (agreeing, "inputs with equal answers"),
-        (disagreeing, "inputs with unequal answers"),
-    ]
-    if disagreeing or counts[Status.WRONG]:
+    hours = sum(record.seconds for record in records) / 3600
+    took = f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.0f} minutes"
+    parts.append(
+        tag(
+            "p",
+            f"{len(records)} cells of {len(everything)} figures in {took}, {_period(records)} (UTC). ",
+            _places(records),
+        )
+    )
+    if any(record.cell_status is Status.WRONG for record in records) or _agreements(everything)[Agreement.DISAGREE]:
         parts.append(
             tag("p", "Some answers are wrong. Their times are not drawn; see the red rows below.", class_="warning")
         )
-    # Of all claims, and drawn again with each: a growing page has it at the end, and else takes a third more time.
-    drawn = effects(everything) if progress is None else None
-    parts += [part for part in (what_holds(everything), drawn, _runs(everything)) if part is not None]
-    parts.append(tag("ul", [tag("li", tag("b", number), tag("span", text)) for number, text in tiles], class_="tiles"))
-    parts += all_claims(everything, anchor)
-    parts.append(
-        table(
-            "Figures",
-            ("Figure", "Title", "Profile", *(["Run"] if several_runs else []), "Cells", "Answers", "Claims"),
-            [_figure_row(results, several_runs) for results in by_paper(everything)],
-            sortable=True,
-        )
-    )
+    parts += [part for part in (_runs(everything), systems(everything, anchor)) if part is not None]
+    small = {results.figure.key: _small(results) for results in reversed(by_paper(everything))}
+    parts.append(tag("div", list(reversed(small.values())), class_="strip", role="group", aria_label="Figures"))
     return join(parts)
+
+
+def _small(results: Results) -> Html:
+    """A link to a figure; the script shows its drawing in it."""
+    figure = results.figure
+    name = f"{paper_of(figure).partition(' ')[0]} {figure.id}" if figure.published else figure.id
+    return tag("a", tag("span", name), href=f"#{anchor(results)}", title=figure.title, data_key=" ".join(figure.key))
+
+
+def _places(records: Sequence[Record]) -> str:
+    """The machines and commits."""
+    machines, commits = (dict.fromkeys(map(of, records)) for of in (machine, _commit))
+    return f"On {'; '.join(machines)}, commit {', '.join(commits)}."
+
+
+def _agreements(everything: Sequence[Results]) -> Counter[Agreement]:
+    """The number of inputs by the agreement of answers."""
+    return Counter(group.agreement for results in everything for group in groups(results.records))
+
+
+def _all_claims(everything: Sequence[Results], complete: bool) -> Html | None:
+    """All claims; if the sweep is complete, with their effects, which take a third of the time of a growing page."""
+    claims = all_claims(everything, anchor)
+    return None if claims is None else join([claims, effects(everything) if complete else None])
+
+
+def _cells(everything: Sequence[Results]) -> Html:
+    """The numbers of cells and answers by status, and a row per figure."""
+    several_runs = len({results.source for results in everything}) > 1
+    records = [record for results in everything for record in results.records]
+    answers = _agreements(everything)
+    tiles = [
+        (len(everything), "figures"),
+        (len(records), "cells"),
+        *((sum(r.cell_status is s for r in records), LABELS.get(s, "ok")) for s in Status),
+        (answers[Agreement.AGREE], "inputs with equal answers"),
+        (answers[Agreement.DISAGREE], "inputs with unequal answers"),
+    ]
+    shown = [tag("li", tag("b", number), tag("span", text)) for number, text in tiles if number or "unequal" in text]
+    heads = ("Figure", "Title", "Profile", *(["Run"] if several_runs else []), "Cells", "Answers", "Claims")
+    rows = [_figure_row(results, several_runs) for results in by_paper(everything)]
+    return join([tag("ul", shown, class_="tiles"), table("Figures", heads, rows, sortable=True)])
 
 
 def _progress(measured: int, planned: int) -> Html:
@@ -172,7 +197,7 @@ def _figure_row(results: Results, with_run: bool) -> list[Cell]:
 
 
 def _runs(everything: Sequence[Results]) -> Html | None:
-    """A row per source: machine, commit, time, cells and verdicts; None if no source has a name."""
+    """A row per source: machine, commit, time, cells and verdicts; None without several sources."""
     sources = sorted({results.source for results in everything if results.source})
     heads = ("Run", "Machine", "Commit", "Measured (UTC)", "Figures", "Cells", "Claims")
     rows = []
@@ -190,13 +215,13 @@ def _runs(everything: Sequence[Results]) -> Html | None:
                 Cell(verdicts([claim for results in figures for claim in results.figure.claims])),
             ]
         )
-    return table("Runs", heads, rows) if rows else None
+    return table("Runs", heads, rows) if len(rows) > 1 else None
 
 
 def _period(records: Sequence[Record]) -> str:
     """The times of the first and the last cell; empty if no cell has one."""
     times = sorted(record.started for record in records if record.started)
-    return f"{times[0]} to {times[-1]}" if times else ""
+    return " to ".join(time[:16].replace("T", " ") for time in (times[0], times[-1])) if times else ""
 
 
 def _commit(record: Record) -> str:

@@ -15,11 +15,21 @@ from cepbench.metrics.record import Record
 from cepbench.metrics.results import value_key
 from cepbench.metrics.statistics import WORKERS, Estimate, estimate, over_workers
 from cepbench.metrics.status import Status
-from cepbench.metrics.values import floor, runs_of, status_of, value
+from cepbench.metrics.values import floor, runs_of, status_of, unit, value
 
 HIGHER_IS_BETTER = frozenset(
     {"throughput", "throughput_per_core", "throughput_per_slot", "sustainable", "sustainable_low", "sustainable_high"}
 )
+METRICS = {
+    "throughput": "Throughput",
+    "latency_p50": "Latency (median)",
+    "latency_p99": "Latency (p99)",
+    "service_total": "Service time",
+    "plan_seconds": "Planning time",
+    "state_peak": "Peak state",
+    "process_peak": "Peak memory of the process",
+}
+"""Metrics that a figure may show beside those of its panels, with their labels."""
 EXCEEDED = frozenset({Status.TIMEOUT, Status.OUT_OF_MEMORY})
 
 
@@ -100,6 +110,13 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
                 )
                 result.append(Curve(name, series, points))
     return tuple(result)
+
+
+def of_metric(panel: Panel, metric: str, text: str = "") -> Panel:
+    """The panel with another metric, by default one of `METRICS`, as plain lines."""
+    plain = {"over": None, "parts": (), "published": (), "kind": "lines", "scale": "log", "letter": ""}
+    label = text or METRICS[metric]
+    return panel.model_copy(update={**plain, "metric": metric, "label": label, "unit": unit(metric)})
 
 
 def shown(figure: Figure, panel: Panel, record: Record, facet: Any = None) -> bool:

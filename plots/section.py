@@ -22,7 +22,6 @@ from cepbench.plots.html import Html, drawing, join, scrolled, tag
 from cepbench.plots.lines import FLOOR
 from cepbench.plots.points import curves
 from cepbench.plots.published import published_notes
-from cepbench.plots.standings import rankings
 from cepbench.plots.style import Style, label
 from cepbench.plots.units import human
 
@@ -68,7 +67,6 @@ def section(
         notices(records),
         _drawing(results, drawings),
         _files(results, drawings, page_folder),
-        rankings(figure, records),
         _departures(figure),
         _claims(figure),
         _agreement(figure, records),

@@ -56,7 +56,7 @@ def test_the_report_stands_in_the_results_folder(cepbench: Cepbench, results: Pa
     ended = cepbench("report", "--results", results)
     assert (ended.status, ended.out) == (0, f"{results / 'report.html'}\n")
     page = (results / "report.html").read_text()
-    assert page.count("<section") == 4  # the last two are of capabilities and licenses
+    assert page.count("<section") == 5  # a figure, claims, cells, capabilities and licenses
     assert "GRETA supports skip-till-any-match only" in page
 
 
@@ -217,9 +217,19 @@ def test_a_selection_is_drawn_without_touching_what_was_measured(
     assert len((tmp_path / "here" / "first.svg").read_bytes()) < len(Path(whole.out.strip()).read_bytes())
 
 
+def test_one_metric_is_drawn_to_one_file(cepbench: Cepbench, tmp_path: Path) -> None:
+    command = ("plot", "first", "--results", two_panels(tmp_path / "results"), "-a", "sase")
+    ended = cepbench(*command, "--metric", "service_total", "-o", tmp_path / "fig.pdf")
+    assert (ended.status, ended.out) == (0, f"{tmp_path / 'fig.pdf'}\n")
+    assert (tmp_path / "fig.pdf").read_bytes().startswith(b"%PDF")
+    ended = cepbench(*command, "--metric", "speed")
+    assert (ended.status, "no panel 'speed'" in ended.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (("-o", "fig.pdf", "--format", "pdf"), "fig.pdf is one file: give one EXPERIMENT, and no --format"),
         (("-a", "cet"), "first: no algorithm 'cet'; choose from sase, greta"),
         (("--panel", "c"), "first: no panel 'c'; choose one of a (latency_p50), b (throughput)"),
         (("-a", "sase", "--panel", "b"), "first: no panel shows sase"),

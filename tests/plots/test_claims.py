@@ -170,12 +170,15 @@ def test_the_page_opens_with_what_became_of_each_paper(tmp_path: Path, figure: A
     save(tmp_path, figure(experiment="mcep-10", id="10", paper="Bucchi, 2022", claims=claims[:1], panels=ONE), [])
     save(tmp_path, figure(experiment="own", id="own", paper="", claims=(), panels=ONE), [])
     page = write_report(tmp_path, tmp_path / "report.html").read_text()
-    tables = re.findall(r"<table.*?</table>", page, re.DOTALL)
+    assert re.findall(r"<article><h3>(.*?)</h3><p class=\"meta\">(.*?)</p>", page) == [
+        ("GRETA", "Poppe 2018, Figure 13.1"),
+        ("MCEP", "Bucchi, 2022"),
+    ]
+    tables = re.findall(r"<summary>([A-Z]+ · .*?)</summary>", page)
     text = [re.sub(r"\s+", " ", re.sub(r"<.*?>", " ", table)).strip() for table in tables]
-    assert text[0].startswith("Claims by paper and verdict Paper holds stronger weaker opposite open GRETA")
-    assert "1 2 3 4 5" in text[0]
-    assert [table for table in text if table.startswith(("GRETA · Poppe 2018 ", "MCEP · Bucchi, 2022 "))]
-    assert page.index("What holds") < page.index("Claims of the paper")
+    assert text[0] == "GRETA · Poppe 2018, Figure 13.1 holds 1 stronger 2 weaker 3 opposite 4 open 5"
+    assert text[1] == "MCEP · Bucchi, 2022 holds 1"
+    assert page.index("<article>") < page.index("Figure 13.1 ·")
 
 
 def test_departures_stand_beside_the_figure(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:
@@ -200,3 +203,23 @@ def test_a_figure_of_an_earlier_version_is_refused_in_one_line(
     assert str(refused.value) == (
         f"{path}: figure format 1, expected 3; run {old['experiment']} again, which keeps its finished cells"
     )
+
+
+def test_a_system_has_three_lines(tmp_path: Path, figure: Any, record: Any, save: Any) -> None:
+    claims = (
+        result(Verdict.HOLDS),
+        result(Verdict.WEAKER, cause="size", why="<small>"),
+        result(Verdict.OPPOSITE),
+        result(Verdict.OPEN, reason="cut off by a limit"),
+    )
+    save(tmp_path, figure(panels=ONE, claims=claims), [record()])
+    text = write_report(tmp_path, tmp_path / "report.html").read_text()
+    card = text[text.index('<div class="systems">') : text.index("</article>")]
+    lines = [re.sub(r"<.*?>", "", line) for line in re.findall(r"<summary>(.*?)</summary>", card)]
+    assert lines == [
+        "holds 1: It is holds.",
+        "does not 2: too small here, presumed (1), unexplained (1)",
+        "undecided 1: cut off by a limit",
+    ]
+    assert "&lt;small&gt;" in card
+    assert 'href="#greta-13.1-headline">It is weaker.' in card

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from cepbench.metrics.figure import Axis, ClaimResult, Declared, Verdict
+from cepbench.metrics.figure import Axis, ClaimResult, Declared, Panel, Scale, Verdict
 from cepbench.metrics.record import Summary
 from cepbench.metrics.results import load_results, write_pack
 from cepbench.metrics.status import Status
@@ -109,7 +109,7 @@ addEventListener("load", async () => {
   const said = {};
   await until(() => document.querySelector("#explore select"));
   document.getElementById("explore").scrollIntoView({behavior: "instant"});
-  said.drawn = await until(lines);
+  said.drawn = await until(() => lines() || document.querySelector(".matrix"));
   try { STEPS } catch (wrong) { wrongs.push(wrong.message); }
   said.wide = document.documentElement.scrollWidth > innerWidth;
   said.wrongs = wrongs;
@@ -191,6 +191,89 @@ def test_a_link_restores_a_view_in_a_narrow_window(tmp_path, figure, sweep, save
     fragment = "#greta-13.1-headline?metric=throughput&off=sase&logx=linear"
     said = tried(page, tmp_path, steps, fragment, "400,800")
     assert (said["metric"], said["sase"], said["log"]) == ("throughput", False, False)
+
+
+MATRIX = """
+const names = () => [...document.querySelectorAll(".matrix tbody th")].map(head => head.textContent);
+const scores = () => [...document.querySelectorAll(".matrix tbody tr")].map(row => Number(row.cells[2].dataset.sort));
+said.names = names();
+said.scores = scores();
+said.cells = [...document.querySelectorAll(".matrix tbody td button")].map(cell => cell.textContent);
+[...document.querySelectorAll(".matrix td button")].find(cell => cell.textContent === "cannot").focus();
+said.why = document.querySelector("#explore p[role=status]").textContent;
+await press("NOT");
+said.alone = names();
+said.fewer = scores();
+await press("NOT");
+document.querySelector(".matrix thead th:nth-child(5) button").click();
+said.sorted = names();
+await choose("X axis", "metric:state_peak");
+said.pale = document.querySelector("#plot").data.map(trace => trace.marker.opacity[0]);
+said.beaten = [...document.querySelectorAll(".rows tbody tr")].map(row => row.textContent)
+  .filter(text => text.startsWith("GRETA")).map(text => text.includes("COGRA"));
+"""
+
+
+@browser
+@pytest.mark.full
+def test_an_arena_is_a_matrix_that_ranks_sorts_and_filters(tmp_path, figure, record, save):
+    axis = Axis(name="work", label="Kind of work", scale=Scale.CATEGORY, values=("SEQ", "NOT"))
+    panels = [
+        Panel(metric="throughput", label="Throughput", unit="events/s", kind="heat"),
+        Panel(metric="state_peak", label="State", unit="B", kind="heat"),
+    ]
+
+    def cell(algorithm, work, speed, size):
+        summary = Summary(throughput=speed, state_peak=size)
+        return record(algorithm, {"work": work}, memory=True, summary=summary)
+
+    records = [
+        cell("greta", "SEQ", 1000.0, 50),
+        cell("cogra", "SEQ", 4000.0, 20),
+        cell("greta", "NOT", 3000.0, 50),
+        record("cogra", {"work": "NOT"}, status=Status.UNSUPPORTED, reason="COGRA has no negation"),
+        record("sase", {"work": "SEQ"}, status=Status.TIMEOUT, reason="killed"),
+    ]
+    save(tmp_path, figure(x=axis, panels=panels, paper=""), records)
+    said = tried(write_report(tmp_path, tmp_path / "report.html"), tmp_path, MATRIX)
+    # On SEQ the worst is 4 times slower, so no number counts as 8; on NOT nobody is slower, so it counts as 2.
+    assert said["names"] == ["COGRA", "GRETA", "SASE"]
+    assert said["scores"] == pytest.approx([2**0.5, 2.0, 4.0])
+    assert said["cells"] == ["4 k", "cannot", "1 k", "3 k", "timeout", "not run"]
+    assert "COGRA has no negation" in said["why"]
+    assert said["alone"] == ["COGRA", "GRETA", "SASE"]
+    assert said["fewer"] == pytest.approx([1, 4, 8])
+    assert said["sorted"][0] == "GRETA"
+    assert said["pale"] == [None, 0.35, 1]  # SASE has neither
+    assert said["beaten"] == [True, False]
+
+
+RUNS = """
+const medians = () => document.querySelector("#plot").data.filter(trace => trace.mode === "lines+markers")
+  .map(trace => [trace.name, trace.y[0]]);
+said.all = medians();
+await choose("Values", "run:mine");
+said.ratios = medians();
+said.title = document.querySelector("#plot .ytitle").textContent;
+await press("yours: AMD EPYC, 2025-01-02 (lines: dash, hollow)");
+said.alone = medians();
+said.sections = [...document.querySelectorAll("section.figure")].filter(part => part.offsetParent !== null).length;
+"""
+
+
+@browser
+@pytest.mark.full
+def test_runs_are_side_by_side_and_as_ratios(tmp_path, figure, record, save):
+    for name, seconds, cpu in (("mine", 0.5, "Xeon"), ("yours", 2.0, "AMD EPYC")):
+        records = [record("greta", summary=Summary(latency_p50=seconds), provenance={"cpu": cpu})]
+        save(tmp_path / name, figure(panels=ONE), records)
+    page = write_report((tmp_path / "mine", tmp_path / "yours"), tmp_path / "report.html")
+    said = tried(page, tmp_path, RUNS)
+    assert said["all"] == [["GRETA", 0.5], ["GRETA", 2.0]]
+    assert said["ratios"] == [["GRETA", 1.0], ["GRETA", 4.0]]
+    assert said["title"] == "Latency (median) relative to mine (times)"
+    assert said["alone"] == [["GRETA", 1.0]]
+    assert said["sections"] == 2
 
 
 def test_a_pack_brings_its_experiment_file(tmp_path, figure, sweep, save):

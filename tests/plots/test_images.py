@@ -20,7 +20,6 @@ from cepbench.metrics.results import Results
 from cepbench.metrics.status import Status
 from cepbench.plots.draw import draw
 from cepbench.plots.effects import draw_effects
-from cepbench.plots.pareto import draw_trade, trade
 from cepbench.plots.plot import _drawing
 from cepbench.plots.style import Page, paper
 from cepbench.plots.trend import changes, draw_trend
@@ -119,24 +118,6 @@ def stacks(folder: Path) -> Drawing:
     return draw(make_figure(x=QUERIES, panels=(panel,), algorithms=names), records)
 
 
-def trades(folder: Path) -> Drawing:
-    """Time against memory: a line through the algorithms that no algorithm beats."""
-    axes = (
-        Panel(metric="service_total", label="CPU time", unit="s"),
-        Panel(metric="state_peak", label="State", unit="B"),
-    )
-    numbers = {"greta": (2.0, 50), "cogra": (3.0, 20), "sase": (4.0, 30)}
-    records = [
-        cell(name, {"queries": queries}, service_total=seconds * queries, state_peak=size)
-        for queries in range(1, 6)
-        for name, (seconds, size) in numbers.items()
-    ]
-    figure = make_figure(paper="", x=QUERIES, panels=axes)
-    costs = trade(figure, *axes, records)
-    assert costs is not None
-    return draw_trade(figure, costs)
-
-
 def trends(folder: Path) -> Drawing:
     """Ratios to the first commit with their intervals, and cells that were lost."""
     runs = (0.9, 0.95, 1.0, 1.0, 1.0, 1.05, 1.1)
@@ -176,7 +157,7 @@ def ranking(folder: Path) -> Drawing:
     return _drawing(Ranking(10, 1, 60.0, entries))
 
 
-@pytest.mark.parametrize("make", [lines, panels, bars, heat, stacks, trades, trends, claims, ranking])
+@pytest.mark.parametrize("make", [lines, panels, bars, heat, stacks, trends, claims, ranking])
 def test_images(make: Callable[[Path], Drawing], tmp_path: Path) -> None:
     name = f"{make.__name__}.png"
     folder = IMAGES if os.environ.get("CEPBENCH_DRAW_IMAGES") else tmp_path

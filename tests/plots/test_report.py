@@ -334,7 +334,7 @@ def test_runs_stand_below_one_another_with_their_machines(tmp_path, figure, reco
     assert len(identities) == len(set(identities))
     sections = [a["id"] for name, a in page.attributes if name == "section"]
     first, second = "greta-13.1-headline-mine", "greta-13.1-headline-yours"
-    assert sections == [first, second, "only-mine-headline-mine", "validity", "licenses"]
+    assert sections == [first, second, "only-mine-headline-mine", "claims", "cells", "validity", "licenses"]
     for link in [a["href"] for name, a in page.attributes if name == "a"]:
         assert (f'id="{link[1:]}"' in text) if link.startswith("#") else (tmp_path / link).exists()
     for expected in ("AMD EPYC, 2 cores", "Xeon &lt;2&gt;, 2 cores", "0123456+", "profile headline, run yours"):
