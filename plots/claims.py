@@ -37,15 +37,13 @@ NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 SIZE = re.compile(rf"\b(?P<name>\w+) (?P<first>{NUMBER})(?: to (?P<last>{NUMBER}))?(?=,|$)")
 ENDS = "The ends of the interval have different verdicts: another run may give another one."
 HEADS = ("Claim", "Paper", "Ours", "Verdict", "Cause, or why it is open")
-GROWTH = (
-    "Growth is shown as n^1.9; exponential growth is judged as steeper than cubic, at least n^3. The median alone "
-    "decides whether growth is at least or at most as steep as claimed, though its interval may reach beyond."
-)
+GROWTH = "Growth is shown as n^1.9; exponential growth is judged as steeper than cubic, at least n^3."
 EXPLAINED = (
-    "A claim holds if the interval of our number overlaps the band of the claim: from half of a factor (at least its "
-    "square root) to twice the factor, an order of magnitude ± 0.5, an exponent ± 0.3. Beyond the band it is stronger "
-    "or weaker; it is opposite if the effect has the other direction, and open if a limit, an incomplete search or the "
-    f"size leaves it undecided. {GROWTH} Causes: the paper contradicts itself, its text is silent on what decides, "
+    "A claim holds if our number, a median, lies in the band of the claim: from half of a factor (at least its square "
+    "root) to twice the factor, an order of magnitude ± 0.5, an exponent ± 0.3. Beyond the band it is stronger or "
+    "weaker; it is opposite if the effect has the other direction, and open if its interval reaches from no effect to "
+    "the band, or if a limit, an incomplete search, times that are not of work or the size leave it undecided. "
+    f"{GROWTH} Causes: the paper contradicts itself, its text is silent on what decides, "
     "the size is too small, or the difference is ours. A counterfactual demonstrates a cause: the number of this run "
     "in which that of the paper appears, or does not. A cause without one is presumed, and its claim unexplained."
 )
