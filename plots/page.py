@@ -61,8 +61,12 @@ def page(
     sections: Sequence[Html],
     capable: Capabilities | None = None,
     progress: tuple[int, int] | None = None,
+    missing: Sequence[str] = (),
 ) -> str:
-    """The whole document. With `progress`, it reports how many experiments of the running sweep were measured."""
+    """The whole document. With `progress`, it reports how many experiments of the running sweep were measured.
+
+    `missing` has a line for each experiment of the sweep whose data are missing.
+    """
     several_runs = len({results.source for results in everything}) > 1
     several_profiles = len({results.figure.profile for results in everything}) > 1
     contents = [tag("li", tag("a", "Summary", href="#summary"))]
@@ -88,7 +92,7 @@ def page(
         tag(
             "div",
             tag("nav", tag("h2", "Contents"), tag("ol", contents), aria_label="Contents"),
-            tag("main", _summary(everything, progress), list(sections), rest, id="main"),
+            tag("main", _summary(everything, progress, missing), list(sections), rest, id="main"),
             class_="layout",
         ),
         tag("script", trusted(SCRIPT)),
@@ -104,7 +108,7 @@ def page(
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) -> Html:
+def _summary(everything: Sequence[Results], progress: tuple[int, int] | None, missing: Sequence[str]) -> Html:
     records = [record for results in everything for record in results.records]
     several_runs = len({results.source for results in everything}) > 1
     inputs = [group for results in everything for group in groups(results.records)]
@@ -112,6 +116,7 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) ->
     parts = [tag("h1", TITLE, id="summary"), tag("p", f"Measured {period} (UTC)." if period else None, class_="meta")]
     if progress is not None:
         parts.append(_progress(*progress))
+    parts += [tag("p", line, class_="note") for line in missing]
     if not everything:
         parts.append(tag("p", "There are no results yet: run an experiment first.", class_="warning"))
         return join(parts)
