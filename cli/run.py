@@ -122,12 +122,16 @@ class _Page:
 
     def __init__(self, results: Path, planned: "Sequence[Planned]") -> None:
         from cepbench.experiments.load import experiments
+        from cepbench.experiments.planning import not_measured
         from cepbench.plots.report import GrowingReport
         from cepbench.verification.capabilities import measured_capabilities
 
         place = results / "report.html"
-        algorithms = [entry.experiment.series for entry in planned]
-        self._report = GrowingReport(results, place, measured_capabilities, algorithms, files=experiments())
+        algorithms = [entry.experiment.series for entry in planned if entry.missing is None]
+        missing = [not_measured(entry) for entry in planned if entry.missing is not None]
+        self._report = GrowingReport(
+            results, place, measured_capabilities, algorithms, files=experiments(), missing=missing
+        )
         self._address = place.resolve().as_uri()
         self._begun = False
 

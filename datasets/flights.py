@@ -49,6 +49,7 @@ DESCRIBED: dict[str, object] = {
     "commands": [
         "cepbench datasets get flights -o flights.parquet",
         "cepbench query -q delays.sase -e flights.parquet -a cogra",
+        "cepbench run flights-trends flights-sequences flights-detection",
     ],
     "note": (
         "2,512 rows without a tail number are left out, since no query by tail number could read them; all were "

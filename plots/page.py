@@ -67,8 +67,12 @@ def page(
     sections: Sequence[Html],
     capable: Capabilities | None = None,
     progress: tuple[int, int] | None = None,
+    missing: Sequence[str] = (),
 ) -> str:
-    """The whole document. With `progress`, it reports how many experiments of the running sweep were measured."""
+    """The whole document. With `progress`, it reports how many experiments of the running sweep were measured.
+
+    `missing` has a line for each experiment of the sweep whose data are missing.
+    """
     last = (
         ("claims", "What holds", _all_claims(everything, progress is None)),
         ("cells", "Figures and cells", _cells(everything) if everything else None),
@@ -92,7 +96,7 @@ def page(
             tag("ul", [tag("li", tag("a", head, href=f"#{name}")) for name, head in contents]),
             aria_label="Contents",
         ),
-        tag("main", _summary(everything, progress), EXPLORER, list(sections), rest, id="main"),
+        tag("main", _summary(everything, progress, missing), EXPLORER, list(sections), rest, id="main"),
         tag("script", bundle(), type="application/gzip", id="plotly"),
         tag("script", trusted(_file("explore.js"))),
     )
@@ -106,12 +110,13 @@ def page(
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _summary(everything: Sequence[Results], progress: tuple[int, int] | None) -> Html:
+def _summary(everything: Sequence[Results], progress: tuple[int, int] | None, missing: Sequence[str]) -> Html:
     """The first screen: what was run, where and how long, what holds of each system, and all figures, small."""
     records = [record for results in everything for record in results.records]
     parts = [tag("h1", TITLE, id="summary")]
     if progress is not None:
         parts.append(_progress(*progress))
+    parts += [tag("p", line, class_="note") for line in missing]
     if not everything:
         parts.append(tag("p", "There are no results yet: run an experiment first.", class_="warning"))
         return join(parts)

@@ -59,8 +59,8 @@ def page_of(sources: Sequence[Path]) -> Path:
 class GrowingReport:
     """The report of a running sweep, from its first figure on. A figure is drawn again only if it has changed.
 
-    `planned` are the algorithms of each experiment of the sweep. The other arguments, and the errors, are those of
-    `write_report`.
+    `planned` are the algorithms of each experiment of the sweep, and `missing` has a line for each without data. The
+    other arguments, and the errors, are those of `write_report`.
     """
 
     def __init__(
@@ -72,11 +72,13 @@ class GrowingReport:
         each: Each = map,
         formats: Sequence[str] = (),
         files: Mapping[str, Path] = MappingProxyType({}),
+        missing: Sequence[str] = (),
     ) -> None:
         self._sources = (sources,) if isinstance(sources, Path) else tuple(sources)
         self._formats = tuple(kind for kind in FORMATS if kind == "svg" or kind in formats)
         self._out_path, self._capable, self._planned, self._each = out_path, capable, planned, each
         self._files = files
+        self._missing = missing
         self._drawn: dict[Path, _Drawn] = {}
         self._measured = 0
 
@@ -142,7 +144,7 @@ class GrowingReport:
         progress: tuple[int, int] | None = None,
     ) -> Path:
         sections = [self._drawn[results.folder].section for results in by_paper(everything)]
-        return write(self._out_path, page(everything, sections, capable, progress).encode())
+        return write(self._out_path, page(everything, sections, capable, progress, self._missing).encode())
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,11 @@ def test_an_empty_folder_gives_a_page_and_a_missing_one_an_error(tmp_path):
         write_report(tmp_path / "absent", tmp_path / "report.html")
 
 
+def test_experiments_without_data_are_named(tmp_path):
+    line = "rides: not measured: the rides are missing"
+    assert line in GrowingReport(tmp_path, tmp_path / "r.html", missing=[line]).finish().read_text()
+
+
 def test_a_broken_record_is_named(tmp_path, figure, record, save):
     folder = save(tmp_path, figure(), [record()])
     (folder / "cells" / "0000.json").write_text('{"format": 1')
