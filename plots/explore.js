@@ -132,6 +132,9 @@ const MARKERS = {o: ["circle", "●"], s: ["square", "■"], D: ["diamond", "◆
   P: ["cross", "✚"], X: ["x", "✖"], "*": ["star", "★"], p: ["pentagon", "⬟"], h: ["hexagon", "⬢"],
   H: ["hexagon2", "⬣"], "8": ["octagon", "◉"]};
 
+/** An arrow points to the true value, which is worse. */
+const signOf = (status, higher) => status === "timeout" && higher ? "arrow-down" : SIGNS[status] ?? "x-thin-open";
+
 /** The rows of the chosen view: one per algorithm, value of the series axis, place on the x axis, and run. */
 function rowsOf(runs, state) {
   const rows = [];
@@ -239,7 +242,7 @@ function tracesOf(rows, slice, metric, unit, numeric, runs) {
     const signs = (chosen, y, yaxis) => chosen.length && traces.push({...common, type: "scatter", mode: "markers",
       x: chosen.map(xOf), y, yaxis, hovertext: hovers(chosen), cliponaxis: false,
       marker: {color: style.color, size: 10, line: {width: 2, color: style.color},
-        symbol: chosen.map(row => SIGNS[row.failures[0][0]] ?? "x-thin-open")}});
+        symbol: chosen.map(row => signOf(row.failures[0][0], metric.higher))}});
     signs(bounded, bounded.map(row => row.failures.find(failure => failure[2])[2]), "y");
     signs(railed, railed.map(() => (line + 0.5) / height), "y2");
   });

@@ -1,7 +1,7 @@
 """The page of the report: its document, the sections that are not of one figure, its style sheet and scripts.
 
-The page loads no other files. `explore.js` makes the drawings interactive; without scripts, and in print, it shows the
-static ones.
+The page loads no other files. `explore.js` makes the drawings interactive; print shows the static ones, and so does a
+browser without scripts, from the files beside the page.
 """
 
 from collections import Counter

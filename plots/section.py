@@ -65,7 +65,7 @@ def section(
         tag("p", f"{figure.experiment}, profile {figure.profile}{of}. {figure.paper}", class_="meta"),
         tables.provenance(records),
         notices(records),
-        _drawing(results, drawings),
+        _drawing(results, drawings, page_folder),
         _files(results, drawings, page_folder),
         _departures(figure),
         _claims(figure),
@@ -140,14 +140,15 @@ def _slots(record: Record) -> int | None:
     return None if slots is None or "slots" in record.configuration else int(slots)
 
 
-def _drawing(results: Results, drawings: dict[str, Path]) -> Html:
+def _drawing(results: Results, drawings: dict[str, Path], page_folder: Path) -> Html:
     figure, records = results.figure, results.records
     narrow = min(len(figure.panels), MAX_COLUMNS) == 1 and figure.panels[0].kind != "heat"
     svg = drawings["svg"].read_bytes()
-    image = drawing(svg, alternative(figure, records), narrow)
+    text = alternative(figure, records)
+    file = tag("img", src=_relative(drawings["svg"], page_folder), alt=text)
     return tag(
         "figure",
-        scrolled(image, "Drawing"),
+        scrolled([drawing(svg, text, narrow), tag("noscript", file)], "Drawing"),
         tag("figcaption", tag("strong", f"{_named(figure)}. "), figure.caption),
         tag("p", " ".join(_notes(figure, records, f'id="{FLOOR}"'.encode() in svg)), class_="note"),
     )
@@ -203,9 +204,12 @@ def _files(results: Results, drawings: dict[str, Path], page_folder: Path) -> Ht
         targets |= {"Figure JSON": results.folder / FIGURE_FILE, "Cells": results.folder / CELLS_FOLDER}
     links = []
     for text, path in targets.items():
-        relative = quote(Path(os.path.relpath(path, page_folder)).as_posix())
-        links.append(tag("a", text, href=relative + ("/" if path.is_dir() else "")))
+        links.append(tag("a", text, href=_relative(path, page_folder) + ("/" if path.is_dir() else "")))
     return tag("p", links, class_="files")
+
+
+def _relative(path: Path, page_folder: Path) -> str:
+    return quote(Path(os.path.relpath(path, page_folder)).as_posix())
 
 
 def _departures(figure: Figure) -> list[Html]:
@@ -219,11 +223,7 @@ def _departures(figure: Figure) -> list[Html]:
 
 def _claims(figure: Figure) -> list[Html]:
     head = tag("h3", f"Claims, at the profile {figure.profile}")
-    if not figure.claims and not figure.paper:
-        return []
-    if not figure.claims:
-        return [head, tag("p", "No claim is attached to this figure.", class_="note")]
-    return [head, claims_table(in_units(figure))]
+    return [head, claims_table(in_units(figure))] if figure.claims else []
 
 
 def _agreement(figure: Figure, records: Sequence[Record]) -> list[Html]:

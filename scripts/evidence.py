@@ -5,6 +5,7 @@ two pictures, and the table of the README between two marks. `--check` writes no
 """
 
 import argparse
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -23,7 +24,7 @@ from cepbench.plots.units import human
 
 ROOT = Path(__file__).resolve().parents[1]
 README, EVIDENCE, ARTIFACT = "README.md", "docs/evidence.md", "docs/artifact.md"
-IMAGES = "docs/images"
+IMAGES, GALLERY = "docs/images", "docs/pictures"
 PICTURE = "greta-13.1"  # the figure that the README shows
 BEGIN, END = "<!-- evidence: made by scripts/evidence.py -->", "<!-- end of evidence -->"
 
@@ -112,6 +113,18 @@ def pictures(pack: Path) -> dict[str, bytes]:
             shown = draw(results.figure, results.records, all_styles([results]))
             images[f"{IMAGES}/{PICTURE}.svg"] = render(shown, "svg")
     return images
+
+
+def finding(results: Results) -> str:
+    """What a figure shows in a line: how many of its claims hold, and the first of them with its number."""
+    claims = ordered(in_units(results.figure))
+    if not claims:
+        return f"{len(results.records)} cells of {len(results.figure.algorithms)} algorithms."
+    held = sum(claim.verdict in (Verdict.HOLDS, Verdict.STRONGER) for claim in claims)
+    number, _ = words(claims[0])
+    ours = f"{number} at {claims[0].size}, " if claims[0].measured is not None else ""
+    count = f"{held} of {len(claims)} claim{'s' if len(claims) > 1 else ''} hold{'s' if held == 1 else ''}."
+    return f"{count} {claims[0].text} Ours: {ours}{claims[0].verdict}."
 
 
 def _summary(everything: Sequence[Results]) -> str:
@@ -219,7 +232,7 @@ def main() -> None:
     """Writes the files, or compares the texts with them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pack", type=Path)
-    parser.add_argument("--gallery", action="store_true", help="draw all figures for the site, into docs/pictures")
+    parser.add_argument("--gallery", action="store_true", help=f"draw all figures for the site, into {GALLERY}")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a text differs")
     arguments = parser.parse_args()
     try:
@@ -234,7 +247,9 @@ def main() -> None:
             everything = loaded(arguments.pack)
             look = all_styles(everything)
             for results in everything:
-                print(*write_drawings(results, ROOT / "docs" / "pictures", look, formats=["svg"]).values())
+                print(*write_drawings(results, ROOT / GALLERY, look, formats=["svg"]).values())
+            lines = {results.figure.experiment: finding(results) for results in everything}
+            print(write(ROOT / GALLERY / "findings.json", json.dumps(lines, indent=1).encode()))
     except CepbenchError as error:
         parser.exit(2, f"{error}\n")
 

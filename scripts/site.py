@@ -3,10 +3,11 @@
 A comment in a page is replaced:
 
 - `<!-- commands -->`: the help of all commands.
-- `<!-- figures -->`: the drawings of all figures that have a docs/pictures/NAME.svg or .png.
+- `<!-- figures -->`: the drawings of all figures that have a docs/pictures/NAME.svg or .png, with their findings.
 - `<!-- algorithm: greta -->`: figures, refused queries, reference and citation of an algorithm.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -91,12 +92,15 @@ def tables() -> Iterator[str]:
 
 
 def _gallery(source: str) -> Iterator[str]:
-    """The drawings of all figures that have one."""
+    """The drawings of all figures that have one, with what each shows (`scripts/evidence.py PACK --gallery`)."""
+    file = DOCS / "pictures" / "findings.json"
+    findings = json.loads(file.read_text()) if file.exists() else {}
     for name, experiment in _experiments().items():
         drawing = _drawing(name, source)
         if drawing is not None:
-            yield f"![{experiment['title']}]({drawing})"
-            yield f"{_name(name, experiment)}."
+            yield f"### {_name(name, experiment)} {{#{name}}}"
+            yield f"[![{experiment['title']}]({drawing})]({drawing})"
+            yield findings.get(name, "")
 
 
 def _measured(experiment: dict[str, Any]) -> set[str]:
@@ -114,7 +118,10 @@ def _algorithm(name: str, source: str) -> Iterator[str]:
     drawn.sort(key=lambda item: not item[0].startswith(name))  # those of its own paper come first
     if drawn:
         yield "## Figures"
-        yield "\n".join(f"- {_name(figure, shown)}" for figure, shown in drawn)
+        gallery = os.path.relpath(DOCS / "figures.md", (DOCS / source).parent)
+        texts = {figure: _name(figure, shown) for figure, shown in drawn}
+        linked = {figure: f"[{text}]({gallery}#{figure})" for figure, text in texts.items() if _drawing(figure, source)}
+        yield "\n".join(f"- {text}" for text in (texts | linked).values())
         for figure, shown in drawn:
             drawing = _drawing(figure, source)
             if drawing is not None and figure.startswith(name):

@@ -47,6 +47,15 @@ def test_the_pages_are_those_of_the_pack_in_the_repository(script: Any) -> None:
     assert all((ROOT / name).is_file() for name in script.pictures(PACK))
 
 
+def test_a_figure_has_its_finding_in_a_line(tmp_path: Path, script: Any) -> None:
+    figure = make_figure()
+    assert script.finding(Results(tmp_path, figure, (make_record(),))) == (
+        "1 of 3 claims holds. GRETA outperforms SASE. Ours: 312 x at events per window 100000, holds."
+    )
+    bare = figure.model_copy(update={"claims": ()})
+    assert script.finding(Results(tmp_path, bare, (make_record(),))) == "1 cells of 3 algorithms."
+
+
 def test_the_page_has_a_row_per_figure_and_what_is_missing(tmp_path: Path, script: Any) -> None:
     origin = {"cpu": "AMD EPYC", "cores": 2, "memory_bytes": 8 * 10**9, "commit": "0123456789"}
     cells = tuple(
