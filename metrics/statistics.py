@@ -55,7 +55,7 @@ def interval_rank(n: int, confidence: float = CONFIDENCE) -> tuple[int, float] |
 
 def sign_test(held: int, draws: int) -> float:
     """The probability that at least `held` of so many draws hold if each holds with probability 1/2."""
-    return sum(comb(draws, k) for k in range(held, draws + 1)) / 2**draws
+    return float(sum(comb(draws, k) for k in range(held, draws + 1)) / 2**draws)
 
 
 def values_for(percent: int) -> int:

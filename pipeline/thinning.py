@@ -1,4 +1,4 @@
-"""A stream with one event per window, on which an algorithm does nothing but its own work per window and per call."""
+"""A stream with one event per window, on which an algorithm does only its own work per window and per call."""
 
 from __future__ import annotations
 
