@@ -227,7 +227,8 @@ def _shares(numbers: Mapping[str, float]) -> dict[str, float]:
 
 def _space_pruned(options: int, pruned: int) -> float:
     """The share of the 2^|V| - 1 plans that leave the search space with `pruned` of the options (Example 23.6)."""
-    return float((2**options - 2 ** (options - pruned)) / max(2**options - 1, 1))
+    plans = 1 << options
+    return (plans - (plans >> pruned)) / max(plans - 1, 1)
 
 
 def _zeros() -> dict[str, float]:
