@@ -145,12 +145,12 @@ function rowsOf(runs, state) {
     if (!metric || hidden.has(run.source)) return;
     const against = state.against && slice.metrics.find(candidate => candidate.id === state.against);
     const places = new Map(against ? against.values.map(entry => [entry[0], entry[1]]) : []);
-    for (const [place, median, low, high, count, failures] of metric.values) {
+    for (const [place, median, low, high, count, failures, coverage] of metric.values) {
       const [algorithm, x, series, noise, reason, machine] = slice.places[place];
       const style = run.algorithms[algorithm];
       if (off.has(style.id)) continue;
       rows.push({algorithm: style.id, style, x: against ? places.get(place) ?? null : x, at: x, series, median, low,
-        high, count, noise, reason, failures: failures || [], machine: run.machines[machine] ?? "", run: run.source,
+        high, count, coverage, noise, reason, failures: failures || [], machine: run.machines[machine] ?? "", run: run.source,
         number});
     }
   });
@@ -190,7 +190,8 @@ function factsOf(row, axis, metric, unit) {
   return {
     [axis.label]: human(row.at, axis.unit),
     [metric.label]: row.median === null ? "no number" : human(row.median, unit),
-    "95 % interval": interval ? `${human(row.low, unit)} to ${human(row.high, unit)}` : "",
+    Interval: interval ? `${human(row.low, unit)} to ${human(row.high, unit)}`
+      + (row.coverage ? ` (${Math.round(100 * row.coverage)} %)` : " (range)") : "",
     Runs: row.count || "",
     "Beaten in both by": (row.beaten ?? []).join(", "),
     Status: failed.join("; ") || "ok",
