@@ -481,6 +481,7 @@ function table(rows, slice, metric) {
 }
 
 function signs(rows) {
+  if (rows.every(row => row.median === null && !row.failures.length)) return "No cell of this view has this metric.";
   const failed = [...new Set(rows.flatMap(row => row.failures.map(failure => failure[0])))];
   return failed.length ? `Signs: ${failed.join(", ")}. An arrow stands at the limit, and the true value is beyond; `
     + "signs on the gray rail have no number." : "";
