@@ -145,12 +145,12 @@ function rowsOf(runs, state) {
     if (!metric || hidden.has(run.source)) return;
     const against = state.against && slice.metrics.find(candidate => candidate.id === state.against);
     const places = new Map(against ? against.values.map(entry => [entry[0], entry[1]]) : []);
-    for (const [place, median, low, high, count, failures] of metric.values) {
+    for (const [place, median, low, high, count, failures, coverage] of metric.values) {
       const [algorithm, x, series, noise, reason, machine] = slice.places[place];
       const style = run.algorithms[algorithm];
       if (off.has(style.id)) continue;
       rows.push({algorithm: style.id, style, x: against ? places.get(place) ?? null : x, at: x, series, median, low,
-        high, count, noise, reason, failures: failures || [], machine: run.machines[machine] ?? "", run: run.source,
+        high, count, coverage, noise, reason, failures: failures || [], machine: run.machines[machine] ?? "", run: run.source,
         number});
     }
   });
@@ -190,7 +190,8 @@ function factsOf(row, axis, metric, unit) {
   return {
     [axis.label]: human(row.at, axis.unit),
     [metric.label]: row.median === null ? "no number" : human(row.median, unit),
-    "95 % interval": interval ? `${human(row.low, unit)} to ${human(row.high, unit)}` : "",
+    Interval: interval ? `${human(row.low, unit)} to ${human(row.high, unit)}`
+      + (row.coverage ? ` (${Math.round(100 * row.coverage)} %)` : " (range)") : "",
     Runs: row.count || "",
     "Beaten in both by": (row.beaten ?? []).join(", "),
     Status: failed.join("; ") || "ok",
@@ -480,6 +481,7 @@ function table(rows, slice, metric) {
 }
 
 function signs(rows) {
+  if (rows.every(row => row.median === null && !row.failures.length)) return "No cell of this view has this metric.";
   const failed = [...new Set(rows.flatMap(row => row.failures.map(failure => failure[0])))];
   return failed.length ? `Signs: ${failed.join(", ")}. An arrow stands at the limit, and the true value is beyond; `
     + "signs on the gray rail have no number." : "";

@@ -106,7 +106,7 @@ def _slice(
     for record in records:
         if in_slice(figure, panels[0], record):
             coordinate = record.point.get(series.name) if series else None
-            members.setdefault(_key(record.algorithm, coordinate, record.point[axis.name]), []).append(record)
+            members.setdefault(repr((record.algorithm, coordinate, record.point[axis.name])), []).append(record)
     places: dict[str, int] = {}
     about = []
     metrics = []
@@ -114,7 +114,7 @@ def _slice(
         values = []
         for curve in curves(figure, panel, records, facet):
             for point in curve.points:
-                key = _key(curve.algorithm, curve.series, point.x)
+                key = repr((curve.algorithm, curve.series, point.x))
                 cells = members.get(key, [])
                 if key not in places and (cells or point in curve.left_out):
                     places[key] = len(places)
@@ -131,10 +131,6 @@ def _slice(
         "places": about,
         "metrics": [metric for metric in metrics if metric["values"]],
     }
-
-
-def _key(algorithm: str, series: Any, x: Any) -> str:
-    return repr((algorithm, series, x))
 
 
 def _label(figure: Figure, panel: Panel, axis: Axis, facet: Any) -> str:
@@ -171,12 +167,15 @@ def _place(number: int, curve: Curve, point: Point, cells: Sequence[Record], mac
 
 
 def _value(place: int, point: Point) -> list[Any]:
+    """The median with its interval, or the range of the values if they are too few, and what failed."""
     failures = [[LABELS[failure.status], failure.count, failure.limit] for failure in point.failures]
     numbers: list[Any] = [None, None, None, 0]
     if point.estimate is not None:
-        ends = (point.estimate.median, point.estimate.low, point.estimate.high)
-        numbers = [*map(_rounded, ends), len(point.estimate.values)]
-    return [place, *numbers, failures or ([] if point.run else [[NOT_RUN, 1, None]])]
+        low, high, values = point.estimate.low, point.estimate.high, point.estimate.values
+        ends = (values[0], values[-1]) if low is None or high is None else (low, high)
+        numbers = [*map(_rounded, (point.estimate.median, *ends)), len(values)]
+    coverage = point.estimate.coverage if point.estimate else None
+    return [place, *numbers, failures or ([] if point.run else [[NOT_RUN, 1, None]]), coverage]
 
 
 def _rounded(number: float | None) -> float | None:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from cepbench.metrics.results import Results, write_pack
+from tests.plots.conftest import ONE, make_figure, make_record
+
 ROOT = Path(__file__).resolve().parent.parent
 FOREIGN = ("datasets", "events", "queries")
 ASK = """
@@ -39,6 +42,8 @@ COMMANDS = {
     "query -q query.sase -e events.csv -a cogra -o answer.csv": ["answer.csv"],
     "query -q query.sase -e events.csv -a mine --plugin mine.py -o mine.csv": ["mine.csv"],
     "advise -q query.sase -e events.csv -a cogra,gloria --budget 60s": [],
+    "explain -q query.sase -e events.csv": [],
+    "report run.tar.xz -o page.html": ["page.html", "page-figures"],
     "new own": ["own.yaml"],
     "run own.yaml --profile smoke --dry-run --plugin mine.py --set algorithms=[cogra,mine]": [],
 }
@@ -79,11 +84,12 @@ def test_an_installed_wheel_answers_beside_foreign_packages(tmp_path: Path) -> N
     inputs = {"query.sase": QUERY, "events.csv": EVENTS, "mine.py": PLUGIN}
     for name, text in inputs.items():
         (work / name).write_text(text)
+    write_pack(work / "run.tar.xz", [Results(work, make_figure(panels=ONE), (make_record(),))], {})
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     for name in ("HOME", "TMPDIR"):
         environment[name] = str(tmp_path / name.lower())
         Path(environment[name]).mkdir()
-    expected = {*inputs}
+    expected = {*inputs, "run.tar.xz"}
     for line, written in COMMANDS.items():
         command = [tmp_path / "empty" / "bin" / "python", "-c", MAIN, *line.split()]
         ended = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
