@@ -78,7 +78,7 @@ class Mcep(Algorithm):
     - `seconds` of the search; `seed` of its random choices.
     - `stop`: `time`, as in the paper, searches for all `seconds`; `idle` (not in the paper) ends earlier if it has not
       found a cheaper plan for long, so that few patterns do not take all `seconds`. A number is that of the steps of
-      the search, whatever time they take.
+      the search, regardless of their time.
     - `index`: joins find older instances by `range` indices of the values that conditions compare, or scan all of them
       (`none`, as the paper's engine does).
     - `detect`: `matches`, or only the `plan`, so that the answer is empty.
