@@ -113,14 +113,18 @@ class Arena(Generic[_Arrays]):
         more = room - self.room(number)
         self._replace(number, lambda array: _resized(array, more, table, items))
 
-    def rearrange(self, number: int, begins: Ints, to: Ints, sizes: Ints) -> None:
-        """Moves lists within a table: `sizes[k]` items from `begins[k]` to `to[k]`."""
-        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        source, target = np.repeat(begins, sizes) + within, np.repeat(to, sizes) + within
+    def rearrange(self, number: int, begins: Ints, to: Ints, sizes: Ints, room: int) -> None:
+        """Moves lists of a table to arrays with room for so many items: `sizes[k]` items from `begins[k]` to `to[k]`.
+
+        Room between lists is not copied, so it takes no memory.
+        """
+        filled = np.flatnonzero(sizes)
+        lists = list(zip(begins[filled].tolist(), to[filled].tolist(), sizes[filled].tolist(), strict=True))
 
         def rearranged(array: NDArray[Any]) -> NDArray[Any]:
-            moved = np.zeros_like(array)
-            moved[..., target] = array[..., source]
+            moved = np.zeros((*array.shape[:-1], room), array.dtype)
+            for source, target, size in lists:
+                moved[..., target : target + size] = array[..., source : source + size]
             return moved
 
         self._replace(number, rearranged)

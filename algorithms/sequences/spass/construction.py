@@ -233,7 +233,6 @@ def reserve_rows(stores: Arena[Stores], number: NDArray[np.int64]) -> None:
     rows.room[:] = np.maximum(rows.room, np.maximum(2 * needed, FIRST_ROWS))
     for table, places, width in ((ROWS, rows.begin, 1), (NUMBERS, rows.cells, rows.width)):
         room = rows.room * width
-        stores.reserve(table, int(room.sum()))
         begins = np.cumsum(room) - room
-        stores.rearrange(table, places, begins, rows.size * width)
+        stores.rearrange(table, places, begins, rows.size * width, int(room.sum()))
         places[:] = begins

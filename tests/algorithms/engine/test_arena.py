@@ -138,5 +138,5 @@ def test_lists_are_moved_within_a_table(sizes: list[int]) -> None:
     filled = arena()
     filled.resize(STACK, 8)
     filled.arrays.number[:4] = [10, 20, 30, 40]
-    filled.rearrange(STACK, np.array([0, 2, 3]), np.array([4, 7, 1]), np.array(sizes))
-    assert filled.arrays.number.tolist() == ([0, 40, 0, 0, 10, 20, 0, 0] if sum(sizes) else [0] * 8)
+    filled.rearrange(STACK, np.array([0, 2, 3]), np.array([4, 7, 1]), np.array(sizes), 9)
+    assert filled.arrays.number.tolist() == ([0, 40, 0, 0, 10, 20, 0, 0, 0] if sum(sizes) else [0] * 9)

@@ -190,8 +190,8 @@ class DetectionExecutor(Executor):
         room = np.maximum(FIRST_ROWS, 2 * store["size"])
         ends = np.cumsum(room * store["words"])
         begins, offsets = store["offset"].copy(), ends - room * store["words"]
-        self.arena.reserve(Full.SLAB, 2 * int(ends[-1]))
-        self.arena.rearrange(Full.SLAB, begins, offsets, store["size"] * store["words"])
+        slab = max(self.arena.room(Full.SLAB), 2 * int(ends[-1]))
+        self.arena.rearrange(Full.SLAB, begins, offsets, store["size"] * store["words"], slab)
         store["room"], store["offset"] = room, offsets
         self.counters["slab_used"] = ends[-1]
 
