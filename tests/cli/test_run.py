@@ -149,7 +149,9 @@ def test_run_report_plot_and_compare(cepbench, small, tmp_path):
 
     assert "(0 run" in cepbench(*command).out
 
-    drawn = cepbench("plot", "small", "--results", results, "-o", tmp_path / "drawings").out.splitlines()
+    ended = cepbench("plot", "small", "--results", results, "-o", tmp_path / "drawings")
+    assert ended.status == 0, ended.err
+    drawn = ended.out.splitlines()
     assert sorted(Path(line).suffix for line in drawn) == [".pdf", ".png", ".svg"]
     assert all(Path(line).stat().st_size > 1000 for line in drawn)
 

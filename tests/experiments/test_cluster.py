@@ -21,9 +21,8 @@ from tests.pipeline.test_distributed import cluster  # noqa: F401
 from tests.standalone import Standalone
 
 OVERRIDES = (
-    "axes.groups=[15, 30]",
-    "zip.window=[filtered]",
-    "zip.wait=[4]",
+    "axes.keys=[15, 30]",
+    "axes.skew=[0]",
     "zip.events=[300]",
     "algorithms=[cogra]",  # compiles fastest: the workers have no kernels yet
     "measurements=[time, memory]",
@@ -35,7 +34,7 @@ OVERRIDES = (
 def test_a_figure_on_a_cluster(tmp_path, cluster, monkeypatch):  # noqa: F811
     # Workers must find the packages in the job, not where the tests happen to run.
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    planned = plan(["cogra-19.4"], "smoke", OVERRIDES)
+    planned = plan(["beyond-keys"], "smoke", OVERRIDES)
     swept = run_planned(planned, tmp_path / "cluster", cluster)
     assert swept.statuses == {Status.OK: 2}
     distributed = read(swept.folders[0]).records
@@ -69,9 +68,8 @@ def test_eight_slots_of_one_executor_have_a_gigabyte_each_and_share_a_secret(tmp
     stop()
     with Standalone(tmp_path / "spark", secret) as spark:
         spark.add_worker(cores=8)
-        zipped = ("zip.window=[filtered]", "zip.wait=[4]", "zip.events=[3000]")
-        overrides = ("axes.groups=[30]", *zipped, "algorithms=[cogra]")
-        planned = plan(["cogra-19.4"], "smoke", (*overrides, "limits.memory=1GB", "buckets=8", "repeat=0"))
+        overrides = ("axes.keys=[30]", "axes.skew=[0]", "zip.events=[3000]", "algorithms=[cogra]")
+        planned = plan(["beyond-keys"], "smoke", (*overrides, "limits.memory=1GB", "buckets=8", "repeat=0"))
         settings = {**secret, "spark.executor.cores": "8", "spark.executor.instances": "1"}
         swept = run_planned(planned, tmp_path / "results", SparkCluster(spark.url, settings))
         stop()

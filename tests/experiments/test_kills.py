@@ -25,9 +25,8 @@ from tests.standalone import Standalone, go_on
 
 KILLS = int(os.environ.get("CEPBENCH_KILLS", "3"))
 OVERRIDES = (
-    "axes.groups=[5, 10, 15, 20]",
-    "zip.window=[filtered]",
-    "zip.wait=[4]",
+    "axes.keys=[5, 10, 15, 20]",
+    "axes.skew=[0]",
     "zip.events=[4000]",
     "algorithms=[cogra]",
     "workers=2",
@@ -40,13 +39,23 @@ PATIENT = 240
 
 def records(results: Path) -> dict[str, Record]:
     """The records by cell; each has one file, whole."""
-    cell_records = [read_record(file) for file in results.glob("cogra-19.4/smoke/cells/*.json")]
+    cell_records = [read_record(file) for file in results.glob("beyond-keys/smoke/cells/*.json")]
     assert len({record.cell for record in cell_records}) == len(cell_records)
     return {record.cell: record for record in cell_records}
 
 
 def sweep(results: Path, master: str, *more: str) -> subprocess.Popen[bytes]:
-    command = (sys.executable, "-m", "cepbench.cli.main", "run", "cogra-19.4", "--profile", "smoke", "--master", master)
+    command = (
+        sys.executable,
+        "-m",
+        "cepbench.cli.main",
+        "run",
+        "beyond-keys",
+        "--profile",
+        "smoke",
+        "--master",
+        master,
+    )
     settings = {
         "spark.cepbench.lostSeconds": "8",
         "spark.network.timeout": "15s",
@@ -72,13 +81,11 @@ def spark(tmp_path: Path) -> Iterator[Standalone]:
 def test_whatever_dies_every_cell_is_measured_once(tmp_path: Path, spark: Standalone) -> None:
     chance = random.Random(int(os.environ.get("CEPBENCH_SEED", "1")))
     kinds = ["worker", "driver", "stop", "all workers"]
-    planned = plan(["cogra-19.4"], "smoke", OVERRIDES)
+    planned = plan(["beyond-keys"], "smoke", OVERRIDES)
     done = Counter[str]()
     results = tmp_path / "results"
     results.mkdir()
-    finish(
-        sweep(results / "warm", spark.url, "axes.groups=[20]", "workers=1"), results / "warm"
-    )  # has kernels compiled
+    finish(sweep(results / "warm", spark.url, "axes.keys=[20]", "workers=1"), results / "warm")  # has kernels compiled
     rounds = 0
     while sum(done.values()) < KILLS:
         rounds += 1
