@@ -75,10 +75,7 @@ def _exchange(name: str, exchange: str) -> Dataset:
         stand_in="stock",
         absent={"transaction": "a row is a bar or a trade without a number"},
         figures={
-            "company": (
-                "hamlet-12", "hamlet-13", "gloria-15",
-                "mcep-10-stock", "mcep-11-stock", "mcep-12-stock", "mcep-14-stock",
-            ),
+            "company": ("hamlet-12", "hamlet-13", "gloria-15", "mcep-10-stock", "mcep-14-stock"),
             "stock": ("greta-13.1",),
             "side": ("greta-13.2", "cogra-19.1", "cogra-19.3"),
         },
