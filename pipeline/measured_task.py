@@ -187,8 +187,7 @@ class MeasuredTask:
     In a fork that measures times, fresh operators replay one event per window first. In one that measures memory,
     operators that do nothing replay the bucket first: the difference of the two peaks is the size of the algorithm. A
     run that had to load a kernel, which the warm-up did not need, is repeated: no time that counts includes
-    compilation.
-    Short runs are repeated, each on fresh operators, and must give the same answer.
+    compilation. Short runs are repeated, each on fresh operators, and must give the same answer.
 
     `times`, `memory`: whether to measure them; without times, memory alone.
     """
@@ -277,7 +276,6 @@ class _Replays:
 
     def __init__(self, ready: Ready, portion: Portion, memory: bool, clock: Clock) -> None:
         self._ready, self._portion, self._memory, self._clock = ready, portion, memory, clock
-        self._nothing = [operator.idle() for operator in self._operators()]
         self._arrival = ready.job.arrival or burst_of(ready.prepared.workload)
         self._digest: str | None = None
         self._kept: list[EventBatch] | None = None
@@ -305,7 +303,7 @@ class _Replays:
         runs: list[Measured] = []
         peaks: list[int] = []
         self._clock.watch()
-        nothing = [operator.idle() for operator in self._nothing]
+        nothing = [operator.idle() for operator in self._operators()]
         self._replay(nothing, AnswerBuilder(self._ready.prepared.workload), states=True)
         base = self._clock.peak()
         began = time.perf_counter()

@@ -8,13 +8,13 @@
 // --- elements -------------------------------------------------------------------------------------------------------
 
 function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+  const node = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (value !== null && value !== false) node.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children.flat(2).filter(child => child !== null));
-  return made;
+  node.append(...children.flat(2).filter(child => child !== null));
+  return node;
 }
 
 const captioned = (text, control) => element("label", {class: "control"}, element("span", {}, text), control);
@@ -103,8 +103,8 @@ function fromFragment() {
 }
 
 function link() {
-  const given = Object.entries(state).filter(([name, value]) => name in FREE && value !== FREE[name]);
-  const query = new URLSearchParams(given).toString();
+  const chosen = Object.entries(state).filter(([name, value]) => name in FREE && value !== FREE[name]);
+  const query = new URLSearchParams(chosen).toString();
   return `#${figures.get(state.key)[0].id}${query ? `?${query}` : ""}`;
 }
 
@@ -121,7 +121,7 @@ function toggled(text, name, absent) {
   return [...names].join("|");
 }
 
-// --- one figure -----------------------------------------------------------------------------------------------------
+// --- a figure -------------------------------------------------------------------------------------------------------
 
 const SIGNS = {"timeout": "arrow-up", "out of memory": "square-x-open", "unsupported": "circle-x-open",
   "wrong answer": "hash-open", "error": "x-thin-open", "not run": "line-ew-open"};
@@ -160,7 +160,7 @@ function rowsOf(runs, state) {
 /** With another metric on the x axis: the algorithms that beat a row in both, at the same place of the same run. */
 function beatenBy(row, rows, metric, against) {
   if (!against || row.median === null || row.x === null) return [];
-  const better = (one, two, {higher}) => higher ? one >= two : one <= two;
+  const better = (first, second, {higher}) => higher ? first >= second : first <= second;
   return rows.filter(rival => rival.at === row.at && rival.series === row.series && rival.run === row.run
     && rival.median !== null && rival.x !== null && better(rival.median, row.median, metric)
     && better(rival.x, row.x, against) && (rival.median !== row.median || rival.x !== row.x))
@@ -257,7 +257,7 @@ function tracesOf(rows, slice, metric, unit, numeric, runs) {
   return traces.concat(claimTraces(rows, metric, runs, xOf));
 }
 
-/** The number of the paper for a claimed ratio: where the claim puts one algorithm, given the other, with its band. */
+/** The number of the paper for a claimed ratio, with its band: where the claim puts an algorithm by its rival. */
 function claimTraces(rows, metric, runs, xOf) {
   const median = (algorithm, x) =>
     rows.find(row => row.algorithm === algorithm && row.at === x && row.median !== null);
@@ -397,7 +397,7 @@ function logarithmic() {
 
 // --- controls -------------------------------------------------------------------------------------------------------
 
-/** The controls are made anew with each change, and the focus is given back. */
+/** The controls are built again with each change, and the focus returns. */
 function controls(runs, slice, metric) {
   const keys = [...figures.keys()];
   const paperOf = key => figures.get(key)[0].dataset.paper;

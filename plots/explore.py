@@ -135,8 +135,8 @@ def _slice(
 
 def _label(figure: Figure, panel: Panel, axis: Axis, facet: Any) -> str:
     """`Events per window; queries 20`: the axis, and what distinguishes the slice."""
-    others = [sibling.where for sibling in figure.panels if figure.x_of(sibling) == axis]
-    distinct = {name: chosen for name, chosen in panel.where.items() if any(w.get(name) != chosen for w in others)}
+    siblings = [sibling.where for sibling in figure.panels if figure.x_of(sibling) == axis]
+    distinct = {name: chosen for name, chosen in panel.where.items() if any(w.get(name) != chosen for w in siblings)}
     parts = [panel.title] if panel.title else [f"{name} {brief(chosen)}" for name, chosen in distinct.items()]
     parts += [f"{figure.facet.label} {category(facet)}"] if figure.facet else []
     return "; ".join([axis.label, *parts])

@@ -17,7 +17,7 @@ from cepbench.plots.style import Style, series_dashes
 
 CLOSE = 0.03  # curves that differ by at most this share look like one
 FLOOR = "floor"
-"""The name of the line of operators that do nothing, also in SVG files."""
+"""The name of the line of the shortest time on one event per window, also in SVG files."""
 WIDER = 1.5  # points by which a line is wider for each line drawn over it
 
 

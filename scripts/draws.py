@@ -56,8 +56,8 @@ class TrivialPlan:
         for number, local in plan.plans.items():
             pattern = self.patterns[number]
             length = len(self.batch) if pattern.scope.counts_events else self.statistics.duration
-            made = (self.costs.made(plan.table.of(number, mask), pattern.window) for mask, _ in local.places)
-            expected += length / pattern.window * fsum(made)
+            instances = (self.costs.made(plan.table.of(number, mask), pattern.window) for mask, _ in local.places)
+            expected += length / pattern.window * fsum(instances)
         return expected
 
     def matches(self) -> int:

@@ -116,7 +116,7 @@ def pictures(pack: Path) -> dict[str, bytes]:
 
 
 def finding(results: Results) -> str:
-    """What a figure shows in a line: how many of its claims hold, and the first of them with its number."""
+    """The finding of a figure in a line: how many of its claims hold, and the first of them with its number."""
     claims = ordered(in_units(results.figure))
     if not claims:
         return f"{len(results.records)} cells of {len(results.figure.algorithms)} algorithms."

@@ -12,12 +12,17 @@ from cepbench.algorithms.answers.builder import AnswerBuilder
 from cepbench.algorithms.base import Algorithm, Executor, KeyedBatch, Operator, StateSize, UnsupportedQuery
 from cepbench.algorithms.rows import Rows
 from cepbench.events.batch import EventBatch
+from cepbench.events.errors import CepbenchError
 from cepbench.events.schema import Schema
 from cepbench.events.statistics import Statistics
 from cepbench.pipeline.jobs import prepare
 from cepbench.pipeline.loop import Loop, into
 from cepbench.queries.model import Query
 from cepbench.verification.random_cases import Case, batch_of, split
+
+
+class OnlyPlans(CepbenchError):
+    """The algorithm answers no query."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,8 @@ def answer_of(
 ) -> AnswerBuilder:
     """As `run`, before it becomes a table; with `summarised`, matches are only counted and digested.
 
-    With `whole` an answer that would be cut off on purpose raises `UnsupportedQuery`.
+    With `whole` an answer that would be cut off on purpose raises `UnsupportedQuery`, and one that is empty since the
+    algorithm only plans raises `OnlyPlans`.
     """
     asked = (queries,) if isinstance(queries, Query) else tuple(queries)
     for query in asked:
@@ -89,6 +95,8 @@ def answer_of(
     prepared = prepare(asked, algorithm, batches[0].schema, arithmetic, Statistics(), summarised=summarised)
     if whole and prepared.cut_off:
         raise UnsupportedQuery("answers are cut off on purpose, and compared with none")
+    if whole and prepared.unanswered:
+        raise OnlyPlans(f"{algorithm.name} only plans: its answers are empty, and compared with none")
     answer = AnswerBuilder(prepared.workload)
     parts = [_promising(batch, batches[n:]) for n, batch in enumerate(batches, start=1)] if promise else batches
     for job in prepared.jobs:

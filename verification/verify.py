@@ -26,7 +26,7 @@ from cepbench.queries.model import Query
 from cepbench.queries.printing import to_text
 from cepbench.verification.agreement import case_difference, expected_rows, frame_of
 from cepbench.verification.coverage import PATIENCE, Coverage
-from cepbench.verification.evaluators import Subject, subject_of
+from cepbench.verification.evaluators import OnlyPlans, Subject, subject_of
 from cepbench.verification.features import DETECTION, NEVER_DETECTED, Feature, Pair, query_features
 from cepbench.verification.random_cases import (
     CASE_FEATURES,
@@ -255,12 +255,13 @@ def all_cuts(case: Case) -> Iterator[tuple[int, ...]]:
 def wrong(case: Case, subject: Subject, expected: Sequence[Rows] | None = None) -> str | None:
     """The difference of the answer to a case from the oracle's, or None.
 
-    Any error except `UnsupportedQuery`, `LongerMatch` and `QueryError`, which are raised, counts as a wrong answer.
+    Any error except `UnsupportedQuery`, `LongerMatch`, `QueryError` and `OnlyPlans`, which are raised, counts as a
+    wrong answer.
     """
     right = expected_rows(case, listed=subject.enumerates) if expected is None else expected
     try:
         frame = subject.answer(case)
-    except (UnsupportedQuery, LongerMatch, QueryError):
+    except (UnsupportedQuery, LongerMatch, QueryError, OnlyPlans):
         raise
     except Exception as error:
         if is_interrupt(error):

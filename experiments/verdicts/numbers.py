@@ -9,7 +9,7 @@ from math import fsum, inf
 from cepbench.metrics.statistics import estimate
 
 REACH = 2.0
-"""Standard errors from a mean to either end of its interval, which covers the mean with about 95 %."""
+"""Standard errors from a mean to either end of its interval, which covers the mean of 30 draws with 95 %."""
 
 
 @dataclass(frozen=True)

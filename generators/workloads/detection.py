@@ -230,11 +230,11 @@ class Detection(WorkloadGenerator[DetectionParameters]):
     ) -> list[tuple[int, int]]:
         """The pairs that a pattern compares, those of its cores first."""
         first = [pair for core in cores for pair in core.pairs]
-        others = [
+        unshared = [
             (a, b) for a, b in combinations(types, 2) if not any(a in core.types and b in core.types for core in cores)
         ]
         wanted = int(self.parameters.conditions * size + random.random())
-        shuffled = [others[i] for i in random.permutation(len(others))]
+        shuffled = [unshared[i] for i in random.permutation(len(unshared))]
         return list(self._compatible([*first, *shuffled], max(len(first), wanted)))
 
     def _compatible(self, pairs: Sequence[tuple[int, int]], most: int) -> tuple[tuple[int, int], ...]:

@@ -49,3 +49,15 @@ def test_each_key_keeps_its_own_events() -> None:
 def test_no_stream_has_one_event_in_each_window_of_events() -> None:
     assert kept("WITHIN 10 events SLIDE 5 events") is None
     assert kept("WITHIN 10 s SLIDE 10 s", "WITHIN 10 events SLIDE 5 events") is None
+
+
+def test_empty_batches_and_sparse_intervals() -> None:
+    prepared = plan(
+        compile_workload([parse_query("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 1 s SLIDE 1 s")], SCHEMA),
+        make("cogra"),
+        Statistics(),
+    )
+    whole = events(*(0,) * 7)
+    thinned = one_per_window([whole.slice(0, 0), whole, whole.slice(7, 7)], prepared)
+    assert thinned is not None
+    assert [len(batch) for batch in thinned] == [0, 7, 0]

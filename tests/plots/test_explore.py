@@ -121,7 +121,7 @@ addEventListener("load", async () => {
 
 
 def tried(page, tmp_path, steps, fragment="", size="1280,900"):
-    """What the steps said of the page, in a browser without a screen."""
+    """The outcomes of some steps on the page, in a browser without a screen."""
     copy = tmp_path / "tried.html"
     copy.write_text(page.read_text().replace("<head>", "<head>" + TRY.replace("STEPS", steps), 1))
     command = [CHROMIUM, *FLAGS, f"--user-data-dir={tmp_path / 'browser'}", f"--window-size={size}", "--dump-dom"]

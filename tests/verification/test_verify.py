@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from cepbench.algorithms.oracle import answer
+from cepbench.algorithms.registry import make
 from cepbench.queries.model import (
     Aggregates,
     And,
@@ -28,7 +29,7 @@ from cepbench.queries.model import (
 from cepbench.queries.parser import parse_query
 from cepbench.queries.printing import to_text
 from cepbench.verification.agreement import difference, expected_rows, frame_of
-from cepbench.verification.evaluators import Subject
+from cepbench.verification.evaluators import OnlyPlans, Subject, subject_of
 from cepbench.verification.features import Feature
 from cepbench.verification.random_cases import Case, Rows, pairs_of, random_case
 from cepbench.verification.verify import verify_subject, wrong
@@ -282,3 +283,9 @@ def test_an_interrupt_is_no_wrong_answer() -> None:
         wrong(random_case(1), subject(interrupted))
     with pytest.raises(RuntimeError, match="the compiler stopped"):
         verify_subject(subject(interrupted), 10, 1)
+
+
+@pytest.mark.parametrize("name", ["cet[detect=plan]", "mcep[detect=plan]"])
+def test_a_mode_that_only_plans_is_compared_with_nothing(name: str) -> None:
+    with pytest.raises(OnlyPlans, match="only plans: its answers are empty, and compared with none"):
+        verify_subject(subject_of(make(name)), cases=2, seed=1)

@@ -11,7 +11,7 @@ from functools import partial
 from math import inf, isinf
 from typing import ClassVar
 
-from cepbench.algorithms.base import Algorithm, Executor, Plan
+from cepbench.algorithms.base import Algorithm, Executor, IdleExecutor, Plan
 from cepbench.algorithms.detection.mcep.adaptivity import SAMPLE, AdaptiveExecutor, AdaptivePlanner
 from cepbench.algorithms.detection.mcep.aggregation import (
     counted_windows,
@@ -19,7 +19,7 @@ from cepbench.algorithms.detection.mcep.aggregation import (
     not_countable,
     not_detectable,
 )
-from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor, PlanningExecutor
+from cepbench.algorithms.detection.mcep.engine.executor import DetectionExecutor
 from cepbench.algorithms.detection.mcep.engine.tables import EngineTables, tables_of
 from cepbench.algorithms.detection.mcep.planning.local_plans import GENERATORS
 from cepbench.algorithms.detection.mcep.planning.optimizer import (
@@ -163,7 +163,7 @@ class Mcep(Algorithm):
         """Executes the plan."""
         assert isinstance(plan, MultiPatternPlan)
         if plan.unanswered:
-            return PlanningExecutor()
+            return IdleExecutor()
         detecting, windows = detection_workload(plan.workload), counted_windows(plan.workload)
         if plan.adapt is not None:
             options = self.planning_options(len(plan.tables.queries))

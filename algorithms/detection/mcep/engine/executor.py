@@ -61,20 +61,6 @@ Taken = tuple[NDArray[np.int64], MatchRows | MatchDigests]
 """Rows that the kernels wrote, and the pattern of each."""
 
 
-class PlanningExecutor(Executor):
-    """Detects nothing: of an algorithm that only plans."""
-
-    def process(self, events: EventBatch) -> Rows:
-        del events
-        return {}
-
-    def finish(self) -> Rows:
-        return {}
-
-    def state(self) -> StateSize:
-        return StateSize()
-
-
 class DetectionExecutor(Executor):
     """Feeds batches to the kernels, grows their arrays, and reports each match of a query once.
 
