@@ -14,7 +14,6 @@ from cepbench.events.errors import CepbenchError
 from cepbench.experiments import sweep as sweep_module
 from cepbench.experiments.planning import listing, plan
 from cepbench.experiments.sweep import run_planned
-from cepbench.metrics.figure import Verdict
 from cepbench.metrics.results import read
 from cepbench.metrics.status import Status
 from tests.experiments.files import SMALL, write
@@ -46,9 +45,8 @@ class TestSweeps:
         assert lines[0].startswith("small-1.1: 4 cells: 4 ok (4 run in ")
         stored = read(swept.folders[0])
         assert stored.figure.algorithms == ("counting", "slow")
-        assert stored.figure.claims[0].verdict is Verdict.OPEN
-        assert "times its own time with one event per window" in stored.figure.claims[0].reason
         assert stored.figure.claims[0].measured is not None
+        assert {r.summary.floor_total > 0 for r in stored.records if r.summary.floor_total is not None} == {True}
         assert stored.figure.workload.startswith("RETURN key, COUNT(*)")
         first = stored.records[0]
         assert first.realised is not None
