@@ -5,20 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from cepbench.experiments.claims import holds
+from cepbench.experiments.claims import Effect, Quantity, holds
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.own import RUN
 from cepbench.experiments.schema import Experiment, Open
 from cepbench.experiments.store_data import stream_of
 from cepbench.experiments.templates import axes_in, series_name, substituted, values_at, whole_axis
+from cepbench.experiments.verdicts.quantities import NotMeasured, sized
 from cepbench.experiments.workload import combined, workload_at, workload_axes
 from cepbench.metrics.record import FORMAT
 from cepbench.metrics.results import cell_name, value_key
+from cepbench.metrics.values import is_time
 
 _IDENTIFYING = (
     "group", "experiment", "profile", "algorithm", "point", "round", "configuration",
@@ -76,18 +78,48 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
     """All cells in the order in which they run.
 
     Round by round; in each, points from easy to hard along the monotone axes. At each point the algorithms run in a
-    random order that depends on the point, so that a drift of the machine affects all of them equally.
+    random order that depends on the point, so that a drift of the machine affects all of them equally. If claims read
+    times, only the cells of these times run in later rounds.
     """
     ordered = [(point, names, configuration(experiment, point)) for point, names in _chosen(experiment)]
     for axis, direction in reversed(experiment.monotone_axes.items()):
         ordered.sort(key=partial(_coordinate, axis), reverse=direction == "decreasing")
+    timed = _timed(experiment)
     result = []
     for number in range(1, experiment.workers + 1):
         for point, specifications, inputs in ordered:
-            names = [name for name in specifications if not _excluded(experiment, series_name(name), point)]
+            names = [
+                name
+                for name in specifications
+                if not _excluded(experiment, series := series_name(name), point)
+                and (number == 1 or not timed or (series, repr(point)) in timed)
+            ]
             random.Random(f"{experiment.id} {number} {point}").shuffle(names)
             result += [_cell(experiment, profile, name, point, number, inputs) for name in names]
     return result
+
+
+def _timed(experiment: Experiment) -> set[tuple[str, str]]:
+    """The series and points whose times some claim, its evidence or its counterfactual reads."""
+    read: set[tuple[str, str]] = set()
+    for claim in experiment.claims:
+        for quantity in claim.quantities:
+            for point in _read_by(quantity, sweeps_of(experiment)):
+                read |= {(name, repr(point)) for name, metric in quantity.parts if is_time(metric)}
+    return read
+
+
+def _read_by(quantity: Quantity, sweeps: Sequence[Sequence[dict[str, Any]]]) -> Iterable[dict[str, Any]]:
+    """The points of its size; with a grid or a law, those of all sizes that these vary."""
+    cause = quantity.cause if isinstance(quantity, Effect) else None
+    varied = () if cause is None else (*cause.grid, *(() if cause.law is None else (cause.law.axis,)))
+    if varied:
+        fixed = {axis: value for axis, value in quantity.where.items() if axis not in varied}
+        return [point for points in sweeps for point in points if holds(point, fixed)]
+    try:
+        return sized(quantity, sweeps).points
+    except NotMeasured:
+        return []
 
 
 def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,6 +49,11 @@ def unit(metric: str) -> str:
     return "B" if metric in MEMORY_METRICS or metric.endswith(("_bytes", "_bytes_peak")) else ""
 
 
+def is_time(metric: str) -> bool:
+    """Whether the metric is a time or a rate, which varies between runs."""
+    return unit(metric) in ("s", "events/s")
+
+
 def value(record: Record, metric: str) -> float | None:
     """The metric of one cell in seconds, bytes, events per second or a count; None if it was not measured.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from math import sqrt
 from typing import Annotated
@@ -119,7 +120,7 @@ class DetectionParameters(BaseModel):
         """
         return 0.0 if self.density is None else sqrt(self.density * self.cores) / self.cores_per_pattern
 
-    @property
+    @cached_property
     def cores_by_structure(self) -> tuple[tuple[int, ...], ...]:
         """The numbers of the cores of SEQ and of AND patterns; without the structure that no core has."""
         kinds = [[n for n in range(self.cores) if _is_one(self.conjunctions, n) == kind] for kind in (False, True)]

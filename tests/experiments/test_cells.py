@@ -132,7 +132,7 @@ def test_the_stream_of_a_group_is_prepared_once(
         return prepare_stream(configuration, folder, spark)
 
     monkeypatch.setattr(sweep, "prepare_stream", prepare)
-    swept(tmp_path, workers=2)
+    swept(tmp_path, workers=2, claims=None)
     assert (len(measuring.jobs), sorted(prepared)) == (8, [100, 200])
 
 

@@ -129,12 +129,40 @@ def test_axes_go_into_stream_and_workload_with_their_type(tmp_path):
 
 
 def test_every_algorithm_at_a_point_is_a_cell_in_each_round(tmp_path):
-    experiment = load(write(tmp_path, workers=2, repeat=3, measurements=["time", "memory"]))
+    experiment = load(write(tmp_path, workers=2, repeat=3, measurements=["time", "memory"], claims=None))
     planned = cells(experiment, "quick")
     assert {cell.configuration["repeat"] for cell in planned} == {1.5}  # of each worker
     assert len(planned) == len({cell.id for cell in planned}) == 2 * 2 * 2  # points, algorithms, rounds
     assert len({cell.group for cell in planned}) == 2
     assert [(cell.round, cell.memory) for cell in planned] == [(1, True)] * 4 + [(2, False)] * 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "later"),
+    [
+        ({}, {("slow", 200), ("counting", 200)}),
+        ({"of": "counting", "to": None, "at_least": None, "where": {"events": 100}, "factor": 2}, {("counting", 100)}),
+        ({"metric": "state_peak", "where": {"events": 100}}, set()),
+        (
+            {"cause": {"by": "size", "why": "It grows.", "law": {"over": "events", "at": 1000}}},
+            {(name, events) for name in ("slow", "counting") for events in (100, 200)},
+        ),
+        (
+            {"cause": {"by": "ours", "why": "It is slow.", "mode": {"to": "counting2"}}},
+            {("slow", 200), ("counting", 200), ("counting2", 200)},
+        ),
+    ],
+)
+def test_later_rounds_have_the_cells_whose_times_claims_read(tmp_path, changes, later):
+    memory = {**SMALL["claims"][0], "metric": "state_peak", "where": {"events": 100}}
+    claim = {key: value for key, value in {**SMALL["claims"][0], **changes}.items() if value is not None}
+    algorithms = ["counting", "slow", "counting2"]
+    experiment = load(write(tmp_path, workers=3, algorithms=algorithms, claims=[memory, claim]))
+    rounds = {number: set[tuple[str, int]]() for number in (1, 2, 3)}
+    for cell in cells(experiment, "quick"):
+        rounds[cell.round].add((cell.algorithm, cell.point["events"]))
+    everything = {(name, events) for name in algorithms for events in (100, 200)}
+    assert rounds == {1: everything, 2: later or everything, 3: later or everything}
 
 
 def test_memory_is_part_of_the_configuration_where_it_is_not_measured(tmp_path):
