@@ -83,7 +83,8 @@ def _samples(path: Path, digest: str) -> Samples:
         raise SamplesError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     if _digest(content) != digest:
         raise SamplesError(f"{path}: not the samples of its record; run the experiment again")
-    [row] = pq.read_table(pa.BufferReader(content)).to_pylist()
+    # Without threads of Arrow: one that is still idle when the process ends aborts it (apache/arrow issue 34314).
+    [row] = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False).to_pylist()
     return Samples(**row)
 
 

@@ -57,12 +57,15 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
     by_draw: dict[Any, list[Point]] = {}
     for point in chosen.points:
         by_draw.setdefault(point.get(quantity.draws) if quantity.draws else None, []).append(point)
-    reasons = [chosen.reason]
+    reasons, floors = [chosen.reason], []
     numbers = []
     for drawn in by_draw.values():
-        value, why = _of_draw(quantity, drawn, records)
+        value, incompletely, fixed = _of_draw(quantity, drawn, records)
         numbers.append(value)
-        reasons.append(why)
+        reasons.append(incompletely)
+        floors += [fixed] if fixed else []
+    if 2 * len(floors) >= len(numbers):  # the median draw decides
+        reasons += floors[:1]
     whole, size = numbers[0], chosen.size
     if len(numbers) > 1:
         whole = median = pooled([value.low for value in numbers], [value.high for value in numbers])
@@ -181,37 +184,38 @@ def _size(quantity: Quantity, chosen: Sequence[Point]) -> str:
     return ", ".join([*parts, *([f"{draws} draws of {quantity.draws}"] if draws > 1 else [])]) or "the only size"
 
 
-def _of_draw(quantity: Quantity, points: Sequence[Point], records: Sequence[Record]) -> tuple[Number, str]:
-    numbers, why = [], ""
-    for point in points:
-        at, reason = _at(quantity, point, records)
-        numbers.append(at)
-        why = why or reason
+def _of_draw(quantity: Quantity, points: Sequence[Point], records: Sequence[Record]) -> tuple[Number, str, str]:
+    """The number of one draw, and why it decides nothing: an incomplete search, or times that are not of work."""
+    places = [_at(quantity, point, records) for point in points]
+    numbers = [number for number, _, _ in places]
+    incompletely, fixed = (next(filter(None, reasons), "") for reasons in list(zip(*places, strict=True))[1:])
     if not quantity.stretch:
-        return numbers[0], why
+        return numbers[0], incompletely, fixed
     [axis] = quantity.stretch
     curve = sorted(zip([float(point[axis]) for point in points], numbers, strict=True), key=lambda entry: entry[0])
     if len(curve) < 2:
         raise NotMeasured(f"fewer than two sizes of {axis} were measured")
     if quantity.slope:
-        return _slope(curve), why
+        return _slope(curve), incompletely, fixed
     first, last = quantity.between[axis]
-    return (curve[-1][1] / curve[0][1] if first < last else curve[0][1] / curve[-1][1]), why
+    return (curve[-1][1] / curve[0][1] if first < last else curve[0][1] / curve[-1][1]), incompletely, fixed
 
 
-def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Number, str]:
-    """The number at one point, and why it decides nothing: an incomplete search, or times that are not of work."""
-    numbers, why = [], ""
+def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Number, str, str]:
+    """The number of one draw at one point, with the same reasons."""
+    numbers, incompletely, fixed = [], "", ""
     for name, metric in quantity.parts:
         cells = [cell for cell in measuring(name, metric, records) if cell.point == point]
         if any(missing(cell, metric) for cell in cells):
             empty = ": no window has a match" if metric.startswith("latency") else ""
             raise NotMeasured(f"{name} has no {metric} at {named(point)}{empty}")
-        why = why or incomplete(cells, metric) or (at_floor(cells, metric) if quantity.neutral is not None else "")
+        incompletely = incompletely or incomplete(cells, metric)
+        fixed = fixed or (at_floor(cells, metric) if quantity.neutral is not None else "")
         numbers.append(number(cells, metric, records))
     if not quantity.rivals:
-        return numbers[0], why
-    return numbers[0] / best(numbers[1:], most=quantity.parts[1][1] == "throughput"), why
+        return numbers[0], incompletely, fixed
+    whole = numbers[0] / best(numbers[1:], most=quantity.parts[1][1] == "throughput")
+    return whole, incompletely, fixed
 
 
 def _slope(curve: Sequence[tuple[float, Number]]) -> Number:

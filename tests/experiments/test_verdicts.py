@@ -103,6 +103,20 @@ def test_times_near_those_of_one_event_per_window_decide_nothing() -> None:
     assert judge(cells, of="fast", at_most=0.5).verdict is HOLDS
 
 
+def test_the_median_of_workers_and_of_draws_decides_whether_times_are_of_work() -> None:
+    def fast(n: int, *floors: float) -> list[Record]:
+        cells = [floored("fast", 0.3, least) for least in floors]
+        return [cell.model_copy(update={"point": {"n": n}, "round": i + 1}) for i, cell in enumerate(cells)]
+
+    slow = [floored("slow", 3.0, 0.1).model_copy(update={"point": {"n": n}}) for n in (1, 2, 3)]
+    one = {"to": "fast", "factor": 10, "where": {"n": 1}}
+    assert judge([*slow, *fast(1, 0.01, 0.1, 0.01)], **one).verdict is HOLDS
+    assert judge([*slow, *fast(1, 0.1, 0.1, 0.01)], **one).verdict is OPEN
+    drawn = {"to": "fast", "factor": 10, "draws": "n"}
+    assert judge([*slow, *fast(1, 0.1), *fast(2, 0.01), *fast(3, 0.01)], **drawn).verdict is HOLDS
+    assert judge([*slow, *fast(1, 0.1), *fast(2, 0.1), *fast(3, 0.01)], **drawn).verdict is OPEN
+
+
 def test_a_number_by_itself() -> None:
     cells = [at("slow", 1, 3.0)]
     assert [judge(cells, **claimed).verdict for claimed in ({"factor": 5}, {"factor": 7}, {"factor": 1})] == [

@@ -1,5 +1,7 @@
 """Records and their samples, wherever a process was killed that wrote them."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,17 @@ def test_a_record_beside_other_samples_is_none(tmp_path: Path) -> None:
     (tmp_path / f"c{SAMPLES_SUFFIX}").write_bytes(b"others")
     with pytest.raises(SamplesError, match="not the samples of its record"):
         read_record(tmp_path / "c.json")
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are listed on Linux")
+def test_reading_leaves_no_thread_behind_that_could_abort_the_process(tmp_path: Path) -> None:
+    write_record(tmp_path, record(1.0, 2.0))
+    program = (
+        "import os, sys; from pathlib import Path; from cepbench.metrics.record_files import read_record\n"
+        "before = os.listdir('/proc/self/task'); read_record(Path(sys.argv[1]))\n"
+        "print(len(os.listdir('/proc/self/task')) - len(before))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "c.json")], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "0\n"
