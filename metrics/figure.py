@@ -22,6 +22,10 @@ COMMITS_FOLDER = "commits"  # of a results folder: one results folder per commit
 FIGURE_FORMAT: Literal[3] = 3  # claims at a named size
 EXPONENT = "n^"
 """The unit of a slope, which is the exponent e of a growth n^e."""
+RATIO = "x"
+"""The unit of a ratio of the same number of two systems or sizes."""
+SHARE = "%"
+"""The unit of a ratio of two numbers of one system: a share if it is at most 1."""
 
 
 class Scale(StrEnum):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Counterfactual, Evidence, Figure, Verdict
+from cepbench.metrics.figure import EXPONENT, RATIO, SHARE, Axis, ClaimResult, Counterfactual, Evidence, Figure, Verdict
 from cepbench.metrics.results import Results
 from cepbench.plots.html import Cell, Html, join, table, tag
 from cepbench.plots.style import label
@@ -162,20 +163,33 @@ def number(result: ClaimResult | Evidence) -> Html:
 
 
 def words(result: ClaimResult | Evidence) -> tuple[str, str]:
-    """The number and its interval as text; the interval is empty if there is none."""
+    """The number and its interval as text; the interval is empty if there is none, and has no unit beside a ratio."""
     if result.measured is None:
         return "–", ""
-    to = " to " if result.unit == EXPONENT else " – "  # a dash would look like a part of an exponent
-    shown = _with_unit(result.measured, result.unit)
+    show, bare = _notation(result.measured, result.unit)
     if result.bound and result.low and result.high:
-        return f"{_with_unit(result.low, result.unit)}{to}{_with_unit(result.high, result.unit)}", ""
+        return f"{bare(result.low)} to {show(result.high)}", ""
     if result.bound:
-        return f"{'≤' if result.low is None else '≥'} {shown}", ""
+        return f"{'≤' if result.low is None else '≥'} {show(result.measured)}", ""
     if result.low == result.high:
-        return shown, ""
-    low = "0" if result.low is None else _with_unit(result.low, result.unit)
-    high = "∞" if result.high is None else _with_unit(result.high, result.unit)
-    return shown, f"{low}{to}{high}"
+        return show(result.measured), ""
+    low = "0" if result.low is None else bare(result.low)
+    high = "∞" if result.high is None else bare(result.high)
+    return show(result.measured), f"{low} to {high}"
+
+
+def _notation(measured: float, unit: str) -> tuple[Callable[[float], str], Callable[[float], str]]:
+    """How a number like `measured` is written, and how beside another one: 235 times, 6.6 %, 8.3 ms, n^1.9."""
+    if unit == EXPONENT:
+        return _exponent, _exponent
+    if unit in (RATIO, SHARE):
+        factor, name = (1.0, "times") if unit == RATIO else (100.0, "%") if measured <= 1 else (1.0, "")
+        return (lambda value: f"{plain(factor * value, 3)} {name}".strip()), (lambda value: plain(factor * value, 3))
+    return (written := partial(human, unit=unit)), written
+
+
+def _exponent(value: float) -> str:
+    return f"{EXPONENT}{plain(value, 3)}"
 
 
 def cause_of(claim: ClaimResult) -> str:
@@ -188,7 +202,7 @@ def cause_of(claim: ClaimResult) -> str:
 
 
 def counterfactual(shown: Counterfactual) -> str:
-    """A counterfactual in words: `with search=enumerate: 4.1 x, holds`."""
+    """A counterfactual in words: `with search=enumerate: 4.1 times, holds`."""
     if shown.kind == "grid" and shown.points:
         where = f", {shown.region}" if shown.region else ""
         return f"{shown.what}: holds at {shown.held} of {shown.points} points{where}"
@@ -219,12 +233,6 @@ def by_system(figures: Sequence[Results]) -> dict[str, list[Results]]:
 def paper_of(figure: Figure) -> str:
     """`GRETA · Poppe et al., PVLDB 2017`: the system and the paper of a figure."""
     return f"{label(_system(figure))} · {figure.paper.partition(';')[0] if figure.published else 'our own claims'}"
-
-
-def _with_unit(value: float, unit: str) -> str:
-    if unit == EXPONENT:
-        return f"{EXPONENT}{plain(value, 3)}"
-    return human(value, unit) if unit in ("s", "B", "events/s") else f"{plain(value, 3)} {unit}".strip()
 
 
 def _size_in_units(size: str, axes: Mapping[str, Axis]) -> str:

@@ -50,7 +50,7 @@ def test_the_pages_are_those_of_the_pack_in_the_repository(script: Any) -> None:
 def test_a_figure_has_its_finding_in_a_line(tmp_path: Path, script: Any) -> None:
     figure = make_figure()
     assert script.finding(Results(tmp_path, figure, (make_record(),))) == (
-        "1 of 3 claims holds. GRETA outperforms SASE. Ours: 312 x at events per window 100000, holds."
+        "1 of 3 claims holds. GRETA outperforms SASE. Ours: 312 times at events per window 100000, holds."
     )
     bare = figure.model_copy(update={"claims": ()})
     assert script.finding(Results(tmp_path, bare, (make_record(),))) == "1 cells of 3 algorithms."

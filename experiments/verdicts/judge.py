@@ -16,7 +16,7 @@ from cepbench.experiments.claims import Claim, Effect, Limit, Quantity, holds
 from cepbench.experiments.verdicts.cells import CUT, VOID, incomplete, named
 from cepbench.experiments.verdicts.numbers import Number
 from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
-from cepbench.metrics.figure import EXPONENT, ClaimResult, Declared, Verdict
+from cepbench.metrics.figure import EXPONENT, RATIO, SHARE, ClaimResult, Declared, Verdict
 from cepbench.metrics.record import Record
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import unit
@@ -74,6 +74,8 @@ def expectation(claim: Effect | Limit) -> str:
         return claim.direction
     what = EXPONENT if claim.slope else ""
     words, bound = ("at least", claim.at_least) if claim.at_least is not None else ("at most", claim.at_most)
+    if unit_of(claim) == SHARE and bound is not None:
+        return f"{words} {100 * bound:g} %"
     return f"{words} {what}{bound:g}{times}"
 
 
@@ -223,10 +225,15 @@ def _claimed(claim: Effect | Limit) -> float | None:
 
 
 def unit_of(claim: Quantity | Limit) -> str:
-    """The unit of the number of a claim: `x` of a ratio."""
+    """The unit of the number of a claim; seconds per edge are seconds."""
     if isinstance(claim, Limit):
         return ""
-    return unit(claim.metric) if claim.neutral is None and claim.to is None else EXPONENT if claim.slope else "x"
+    if claim.slope:
+        return EXPONENT
+    of, to = unit(claim.metric), unit(claim.to_metric or claim.metric)
+    if claim.between or (claim.to is not None and claim.to_metric is None):
+        return RATIO
+    return SHARE if claim.to is not None and of == to else of
 
 
 def in_words(quantity: Quantity) -> str:

@@ -131,7 +131,9 @@ def test_a_number_by_itself() -> None:
 def test_a_part_of_a_whole() -> None:
     cells = [record("slow", {"n": 1}, latency_max=9.0, service_total=10.0)]
     result = judge(cells, to="slow", to_metric="service_total", factor=0.9)
-    assert (result.verdict, result.measured) == (HOLDS, 0.9)
+    assert (result.verdict, result.measured, result.unit) == (HOLDS, 0.9, "%")
+    bounded = judge(cells, to="slow", to_metric="service_total", at_most=0.95)
+    assert (bounded.verdict, bounded.expected) == (HOLDS, "at most 95 %")
 
 
 CURVE = [(1, 3.0), (2, 12.0), (4, 48.0), (8, 192.0), (16, 768.0)]

@@ -28,12 +28,14 @@ def shown(claim: ClaimResult) -> str:
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"measured": 1.998, "low": 1.95, "high": 2.04, "unit": "x"}, "2 x 1.95 x – 2.04 x"),
-        ({"measured": 2.5, "low": 2.5, "high": 2.5, "unit": "x"}, "2.5 x"),
-        ({"measured": 1000.0, "low": 1000.0, "unit": "x", "bound": True}, "≥ 1 000 x"),
-        ({"measured": 7.0, "low": 7.0, "high": 9.0, "unit": "x", "bound": True}, "7 x – 9 x"),
-        ({"measured": 0.1, "high": 0.1, "unit": "x", "bound": True}, "≤ 0.1 x"),
-        ({"measured": 5.0, "low": 4.0, "unit": "s"}, "5 s 4 s – ∞"),
+        ({"measured": 1.998, "low": 1.95, "high": 2.04, "unit": "x"}, "2 times 1.95 to 2.04"),
+        ({"measured": 2.5, "low": 2.5, "high": 2.5, "unit": "x"}, "2.5 times"),
+        ({"measured": 0.0066, "low": 0.005, "high": 0.12, "unit": "%"}, "0.66 % 0.5 to 12"),
+        ({"measured": 45.0, "low": 45.0, "high": 45.0, "unit": "%"}, "45"),
+        ({"measured": 1000.0, "low": 1000.0, "unit": "x", "bound": True}, "≥ 1 000 times"),
+        ({"measured": 7.0, "low": 7.0, "high": 9.0, "unit": "x", "bound": True}, "7 to 9 times"),
+        ({"measured": 0.1, "high": 0.1, "unit": "x", "bound": True}, "≤ 0.1 times"),
+        ({"measured": 5.0, "low": 4.0, "unit": "s"}, "5 s 4 s to ∞"),
         ({"measured": 3.9e7, "low": 3.9e7, "high": 3.9e7, "unit": "events/s"}, "39 M events/s"),
         ({"measured": 1.9, "low": 1.7, "high": 2.1, "unit": EXPONENT}, "n^1.9 n^1.7 to n^2.1"),
         ({"measured": 0.05, "low": 0.05, "high": 0.05, "unit": EXPONENT}, "n^0.05"),
@@ -48,6 +50,8 @@ def shown(claim: ClaimResult) -> str:
     ids=[
         "ratio",
         "exact",
+        "share",
+        "other ratio",
         "least",
         "between",
         "most",
@@ -101,7 +105,7 @@ def why(verdict: Verdict = Verdict.WEAKER, **more: Any) -> str:
 def test_a_cause_without_counterfactual_is_presumed() -> None:
     shown = Evidence(what="growth of the latency", measured=3.0, low=2.5, high=3.5, unit="x")
     text = why(cause="text silent", why="It depends.", evidence=(shown,))
-    assert text == "Unexplained; presumed: text silent: It depends.growth of the latency: 3 x2.5 x – 3.5 x"
+    assert text == "Unexplained; presumed: text silent: It depends.growth of the latency: 3 times2.5 to 3.5"
     assert why(cause="unexplained", why="Longer windows were tried.") == "Unexplained: Longer windows were tried."
     assert why() == "Unexplained."
     assert [why(verdict) for verdict in (Verdict.HOLDS, Verdict.OPEN)] == ["", ""]
@@ -112,7 +116,7 @@ def test_a_cause_without_counterfactual_is_presumed() -> None:
     [
         (
             {"kind": "mode", "what": "with k=1", "measured": 4.1, "low": 3.0, "high": 5.0, "unit": "x"},
-            "with k=1: 4.1 x (3 x – 5 x), holds",
+            "with k=1: 4.1 times (3 to 5), holds",
         ),
         ({"kind": "mode", "what": "with k=1: a was not run"}, "with k=1: a was not run"),
         (
@@ -129,7 +133,7 @@ def test_a_cause_without_counterfactual_is_presumed() -> None:
                 "high": 2.0,
                 "unit": "x",
             },
-            "by arithmetic, n / 2: 2 x, holds",
+            "by arithmetic, n / 2: 2 times, holds",
         ),
     ],
 )

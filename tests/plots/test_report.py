@@ -79,7 +79,7 @@ def test_every_figure_is_there_with_its_files(tmp_path, figure, sweep, record, s
         "holds",
         "opposite",
         "open",
-        "312 x",
+        "312 times",
         "PATTERN Stock S+",
         "stock: 10 companies",
         "Nothing has been measured yet",
