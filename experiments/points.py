@@ -89,10 +89,7 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
     for number in range(1, experiment.workers + 1):
         for point, specifications, inputs in ordered:
             names = [
-                name
-                for name in specifications
-                if not _excluded(experiment, series := series_name(name), point)
-                and (number == 1 or not timed or (series, repr(point)) in timed)
+                name for name in specifications if number == 1 or not timed or (series_name(name), repr(point)) in timed
             ]
             random.Random(f"{experiment.id} {number} {point}").shuffle(names)
             result += [_cell(experiment, profile, name, point, number, inputs) for name in names]
@@ -100,24 +97,36 @@ def cells(experiment: Experiment, profile: str) -> list[Cell]:
 
 
 def _timed(experiment: Experiment) -> set[tuple[str, str]]:
-    """The series and points whose times some claim, its evidence or its counterfactual reads."""
-    read: set[tuple[str, str]] = set()
-    for claim in experiment.claims:
-        for quantity in claim.quantities:
-            for point in _read_by(quantity, sweeps_of(experiment)):
-                read |= {(name, repr(point)) for name, metric in quantity.parts if is_time(metric)}
-    return read
+    """The series and points whose times some claim, its evidence or its counterfactual reads.
+
+    Engines of others do not change them, so that cells stay the same where an engine is measured, too.
+    """
+    others = {*experiment.engines, *experiment.absent}
+    series_at = {repr(point): {*map(series_name, names), *others} for point, names in _chosen(experiment)}
+    sweeps = sweeps_of(experiment)
+    timed: set[tuple[str, str]] = set()
+    for quantity in (quantity for claim in experiment.claims for quantity in claim.quantities):
+        names = [name for name, metric in quantity.parts if is_time(metric)]
+        for point in _points_of(quantity, sweeps, series_at):
+            timed |= {(name, repr(point)) for name in names}
+    return timed
 
 
-def _read_by(quantity: Quantity, sweeps: Sequence[Sequence[dict[str, Any]]]) -> Iterable[dict[str, Any]]:
-    """The points of its size; with a grid or a law, those of all sizes that these vary."""
+def _points_of(
+    quantity: Quantity, sweeps: Sequence[Sequence[dict[str, Any]]], series_at: Mapping[str, set[str]]
+) -> Iterable[dict[str, Any]]:
+    """The points at which a number is read: those of its size at which all of its systems run.
+
+    A grid or a law reads it at all sizes that it varies, each system of a law by itself.
+    """
     cause = quantity.cause if isinstance(quantity, Effect) else None
     varied = () if cause is None else (*cause.grid, *(() if cause.law is None else (cause.law.axis,)))
     if varied:
         fixed = {axis: value for axis, value in quantity.where.items() if axis not in varied}
         return [point for points in sweeps for point in points if holds(point, fixed)]
+    shared = [[point for point in points if {*quantity.algorithms} <= series_at[repr(point)]] for points in sweeps]
     try:
-        return sized(quantity, sweeps).points
+        return sized(quantity, shared).points
     except NotMeasured:
         return []
 
@@ -206,7 +215,14 @@ def _chosen(experiment: Experiment) -> list[tuple[dict[str, Any], list[str]]]:
             names = chosen.setdefault(json.dumps(point), (point, set()))[1]
             names.update(experiment.series if sweep.algorithms is None else sweep.algorithms)
     return [
-        (point, [specification for specification in experiment.algorithms if series_name(specification) in names])
+        (
+            point,
+            [
+                specification
+                for specification in experiment.algorithms
+                if (name := series_name(specification)) in names and not _excluded(experiment, name, point)
+            ],
+        )
         for point, names in chosen.values()
     ]
 

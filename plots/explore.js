@@ -360,7 +360,7 @@ async function draw(rows, slice, metric, runs) {
   const library = await loadPlotly();
   const numeric = rows.every(row => row.x === null || typeof row.x === "number") && slice.x.scale !== "category"
     || Boolean(state.against);
-  const unit = state.ratio ? "x" : metric.unit;
+  const unit = state.ratio ? "times" : metric.unit;
   const traces = tracesOf(rows, slice, metric, unit, numeric, runs);
   const against = state.against && slice.metrics.find(candidate => candidate.id === state.against);
   const xs = rows.map(row => row.x), ys = traces.flatMap(trace => trace.yaxis === "y2" ? [] : trace.y);
@@ -371,7 +371,7 @@ async function draw(rows, slice, metric, runs) {
     : {type: "category", title: {text: wrap(slice.x.label)}, automargin: true};
   const layout = {
     xaxis: {...x, anchor: railed ? "y2" : "y"},
-    yaxis: {...axisOf(metric.label + base, unit === "x" ? "times" : unit, logarithmic().y, ys),
+    yaxis: {...axisOf(metric.label + base, unit, logarithmic().y, ys),
       domain: [railed ? 0.16 : 0, 1]},
     yaxis2: {domain: [0, 0.12], range: [0, 1], fixedrange: true, showticklabels: false, showgrid: false,
       zeroline: false, title: {text: "no number", font: {size: 11}, standoff: 4}, visible: railed},
@@ -452,7 +452,7 @@ function controls(runs, slice, metric) {
 
 /** The rows of the view as a table; the copy has tabs, for a spreadsheet. */
 function table(rows, slice, metric) {
-  const unit = state.ratio ? "x" : metric.unit;
+  const unit = state.ratio ? "times" : metric.unit;
   const series = slice.series ? [slice.series] : [];
   const facts = rows.map(row => ({Algorithm: row.style.label, ...Object.fromEntries(series.map(name =>
     [name, row.series])), ...factsOf(row, slice.x, metric, unit)}));

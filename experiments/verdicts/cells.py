@@ -59,8 +59,8 @@ def at_floor(cells: Sequence[Record], metric: str) -> str:
     ratios = []
     for cell in cells:
         least, seconds = floor(cell, metric)
-        if least and seconds is not None:
-            ratios.append(seconds / least)
+        if least is not None and seconds is not None:
+            ratios.append(seconds / least if least else inf)
     if not ratios or (times := median_low(ratios)) >= WORK:
         return ""
     first = cells[0]

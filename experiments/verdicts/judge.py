@@ -19,7 +19,7 @@ from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measure
 from cepbench.metrics.figure import EXPONENT, RATIO, SHARE, ClaimResult, Declared, Verdict
 from cepbench.metrics.record import Record
 from cepbench.metrics.status import Status
-from cepbench.metrics.values import unit
+from cepbench.metrics.values import is_time, unit
 
 FACTOR = 2.0
 """A factor holds from half to twice its value; half of it counts as at least its square root."""
@@ -230,10 +230,10 @@ def unit_of(claim: Quantity | Limit) -> str:
         return ""
     if claim.slope:
         return EXPONENT
-    of, to = unit(claim.metric), unit(claim.to_metric or claim.metric)
+    unit_of_metric = unit(claim.metric)
     if claim.between or (claim.to is not None and claim.to_metric is None):
         return RATIO
-    return SHARE if claim.to is not None and of == to else of
+    return SHARE if claim.to_metric is not None and unit(claim.to_metric) == unit_of_metric else unit_of_metric
 
 
 def in_words(quantity: Quantity) -> str:
@@ -265,4 +265,4 @@ def _finite(value: float) -> float | None:
 
 def _tolerance(metric: str) -> float:
     """Times vary between runs; counts and bytes are exact."""
-    return SAME if unit(metric) in ("s", "events/s") else 1.0
+    return SAME if is_time(metric) else 1.0

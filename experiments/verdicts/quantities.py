@@ -57,15 +57,16 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
     by_draw: dict[Any, list[Point]] = {}
     for point in chosen.points:
         by_draw.setdefault(point.get(quantity.draws) if quantity.draws else None, []).append(point)
-    reasons, floors = [chosen.reason], []
+    reasons = [chosen.reason]
     numbers = []
     for drawn in by_draw.values():
-        value, incompletely, fixed = _of_draw(quantity, drawn, records)
+        value, why = _of_draw(quantity, drawn, records)
         numbers.append(value)
-        reasons.append(incompletely)
-        floors += [fixed] if fixed else []
-    if 2 * len(floors) >= len(numbers):  # the median draw decides
-        reasons += floors[:1]
+        reasons.append(why)
+    floors = list(filter(None, (_floor(quantity, drawn, records) for drawn in by_draw.values())))
+    # A mean takes in every draw, a median that of the middle.
+    if floors and (quantity.average == "mean" or 2 * len(floors) >= len(by_draw)):
+        reasons.append(floors[0])
     whole, size = numbers[0], chosen.size
     if len(numbers) > 1:
         whole = median = pooled([value.low for value in numbers], [value.high for value in numbers])
@@ -184,38 +185,46 @@ def _size(quantity: Quantity, chosen: Sequence[Point]) -> str:
     return ", ".join([*parts, *([f"{draws} draws of {quantity.draws}"] if draws > 1 else [])]) or "the only size"
 
 
-def _of_draw(quantity: Quantity, points: Sequence[Point], records: Sequence[Record]) -> tuple[Number, str, str]:
-    """The number of one draw, and why it decides nothing: an incomplete search, or times that are not of work."""
-    places = [_at(quantity, point, records) for point in points]
-    numbers = [number for number, _, _ in places]
-    incompletely, fixed = (next(filter(None, reasons), "") for reasons in list(zip(*places, strict=True))[1:])
+def _of_draw(quantity: Quantity, points: Sequence[Point], records: Sequence[Record]) -> tuple[Number, str]:
+    numbers, why = [], ""
+    for point in points:
+        at, reason = _at(quantity, point, records)
+        numbers.append(at)
+        why = why or reason
     if not quantity.stretch:
-        return numbers[0], incompletely, fixed
+        return numbers[0], why
     [axis] = quantity.stretch
     curve = sorted(zip([float(point[axis]) for point in points], numbers, strict=True), key=lambda entry: entry[0])
     if len(curve) < 2:
         raise NotMeasured(f"fewer than two sizes of {axis} were measured")
     if quantity.slope:
-        return _slope(curve), incompletely, fixed
+        return _slope(curve), why
     first, last = quantity.between[axis]
-    return (curve[-1][1] / curve[0][1] if first < last else curve[0][1] / curve[-1][1]), incompletely, fixed
+    return (curve[-1][1] / curve[0][1] if first < last else curve[0][1] / curve[-1][1]), why
 
 
-def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Number, str, str]:
-    """The number of one draw at one point, with the same reasons."""
-    numbers, incompletely, fixed = [], "", ""
+def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Number, str]:
+    """The number at one point, and the incomplete search for which it decides nothing, in words."""
+    numbers, why = [], ""
     for name, metric in quantity.parts:
         cells = [cell for cell in measuring(name, metric, records) if cell.point == point]
         if any(missing(cell, metric) for cell in cells):
             empty = ": no window has a match" if metric.startswith("latency") else ""
             raise NotMeasured(f"{name} has no {metric} at {named(point)}{empty}")
-        incompletely = incompletely or incomplete(cells, metric)
-        fixed = fixed or (at_floor(cells, metric) if quantity.neutral is not None else "")
+        why = why or incomplete(cells, metric)
         numbers.append(number(cells, metric, records))
     if not quantity.rivals:
-        return numbers[0], incompletely, fixed
-    whole = numbers[0] / best(numbers[1:], most=quantity.parts[1][1] == "throughput")
-    return whole, incompletely, fixed
+        return numbers[0], why
+    return numbers[0] / best(numbers[1:], most=quantity.parts[1][1] == "throughput"), why
+
+
+def _floor(quantity: Quantity, points: Sequence[Point], records: Sequence[Record]) -> str:
+    """The system whose time is not that of work at one of the points, in words; empty if there is none."""
+    if quantity.neutral is None:
+        return ""
+    places = ((name, metric, point) for point in points for name, metric in quantity.parts)
+    cells = ((metric, [r for r in measuring(name, metric, records) if r.point == at]) for name, metric, at in places)
+    return next(filter(None, (at_floor(there, metric) for metric, there in cells)), "")
 
 
 def _slope(curve: Sequence[tuple[float, Number]]) -> Number:

@@ -165,6 +165,17 @@ def test_later_rounds_have_the_cells_whose_times_claims_read(tmp_path, changes, 
     assert rounds == {1: everything, 2: later or everything, 3: later or everything}
 
 
+def test_later_rounds_have_the_size_at_which_all_systems_of_a_claim_run(tmp_path):
+    claim = {**SMALL["claims"][0], "where": {"events": 400}}  # counting does not run there: 200 is nearest
+    sweeps = {"both": {"axes": {"events": [100, 200]}}, "large": {"axes": {"events": [400]}, "algorithms": ["slow"]}}
+    workload = SMALL["workload"].replace("${within}", "50")
+    changes = {"axes": None, "zip": None, "defaults": {"events": 100}, "sweeps": sweeps, "workload": workload}
+    panel = {**SMALL["plot"]["panels"][0], "sweep": "both"}
+    file = write(tmp_path, workers=2, claims=[claim], plot={**SMALL["plot"], "panels": [panel]}, **changes)
+    later = {(cell.algorithm, cell.point["events"]) for cell in cells(load(file), "quick") if cell.round == 2}
+    assert later == {("slow", 200), ("counting", 200)}
+
+
 def test_memory_is_part_of_the_configuration_where_it_is_not_measured(tmp_path):
     times = cells(load(write(tmp_path)), "quick")
     times_and_memory = cells(load(write(tmp_path, measurements=["memory", "time"])), "quick")

@@ -109,11 +109,13 @@ def test_the_median_of_workers_and_of_draws_decides_whether_times_are_of_work() 
         return [cell.model_copy(update={"point": {"n": n}, "round": i + 1}) for i, cell in enumerate(cells)]
 
     slow = [floored("slow", 3.0, 0.1).model_copy(update={"point": {"n": n}}) for n in (1, 2, 3)]
-    one = {"to": "fast", "factor": 10, "where": {"n": 1}}
-    assert judge([*slow, *fast(1, 0.01, 0.1, 0.01)], **one).verdict is HOLDS
-    assert judge([*slow, *fast(1, 0.1, 0.1, 0.01)], **one).verdict is OPEN
+    claimed = {"to": "fast", "factor": 10, "where": {"n": 1}}
+    assert judge([*slow, *fast(1, 0.01, 0.1, 0.01)], **claimed).verdict is HOLDS
+    assert judge([*slow, *fast(1, 0.1, 0.1, 0.01)], **claimed).verdict is OPEN
     drawn = {"to": "fast", "factor": 10, "draws": "n"}
-    assert judge([*slow, *fast(1, 0.1), *fast(2, 0.01), *fast(3, 0.01)], **drawn).verdict is HOLDS
+    draws = [*slow, *fast(1, 0.1), *fast(2, 0.01), *fast(3, 0.01)]
+    assert judge(draws, **drawn).verdict is HOLDS
+    assert judge(draws, **drawn, average="mean").verdict is OPEN  # each draw is a part of a mean
     assert judge([*slow, *fast(1, 0.1), *fast(2, 0.1), *fast(3, 0.01)], **drawn).verdict is OPEN
 
 

@@ -47,7 +47,6 @@ def test_a_record_beside_other_samples_is_none(tmp_path: Path) -> None:
         read_record(tmp_path / "c.json")
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are listed on Linux")
 def test_reading_leaves_no_thread_behind_that_could_abort_the_process(tmp_path: Path) -> None:
     write_record(tmp_path, record(1.0, 2.0))
     program = (
