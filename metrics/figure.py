@@ -170,6 +170,7 @@ class ClaimResult(Strict):
     expected: str  # in words: "18 times", "n^2"
     claimed: float | None = None  # the paper's number, if it is a ratio
     size: str  # the size as text: "events 40000"
+    number: str = ""  # what is measured: "latency_max of sase over greta"
     measured: float | None = None
     low: float | None = None
     high: float | None = None
@@ -180,6 +181,9 @@ class ClaimResult(Strict):
     edge: bool = False  # whether the interval touches an edge of the band, so that a repetition may differ
     draws: int = 1  # number of values of what the paper leaves free
     held: int | None = None  # number of those in which the claim holds
+    cells: int = 0  # those whose times it reads
+    noisy: int = 0  # of these, those that lost time to other work
+    calm: float | None = None  # `measured` without the time that these lost
     cause: Literal["", "paper", "text silent", "size", "ours", "unexplained"] = ""  # of a verdict other than holds
     why: str = ""  # the cause in a sentence
     evidence: tuple[Evidence, ...] = ()

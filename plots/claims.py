@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
-from cepbench.metrics.figure import EXPONENT, RATIO, SHARE, Axis, ClaimResult, Counterfactual, Evidence, Figure, Verdict
+from cepbench.metrics.figure import Axis, ClaimResult, Counterfactual, Evidence, Figure, Verdict
 from cepbench.metrics.results import Results
+from cepbench.plots.conclusions import LINES, class_of, conclusions, rank
+from cepbench.plots.effects import effects_of
 from cepbench.plots.html import Cell, Html, join, table, tag
+from cepbench.plots.notation import in_unit_of, words
 from cepbench.plots.style import label
 from cepbench.plots.tables import badge, counted
-from cepbench.plots.units import human, plain
+from cepbench.plots.units import human
 
-LINES = (
-    ("holds", (Verdict.HOLDS, Verdict.STRONGER)),
-    ("does not", (Verdict.WEAKER, Verdict.OPPOSITE)),
-    ("undecided", (Verdict.OPEN,)),
-)
-"""The lines on a system: what holds, what does not and why, and what is undecided."""
-CAUSES = {
-    "paper": "the paper contradicts itself",
-    "text silent": "the text is silent",
-    "size": "too small here",
-    "ours": "ours differs",
-    "unexplained": "unexplained",
-}
 KIND = {
     Verdict.HOLDS: "good",
     Verdict.STRONGER: "good",
@@ -36,70 +24,71 @@ KIND = {
 }
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 SIZE = re.compile(rf"\b(?P<name>\w+) (?P<first>{NUMBER})(?: to (?P<last>{NUMBER}))?(?=,|$)")
+EDGE = "at an edge"
 ENDS = "The ends of the interval have different verdicts: another run may give another one."
-HEADS = ("Claim", "Paper", "Ours", "Verdict", "Cause, or why it is open")
+HEADS = ("Claim", "Paper", "Ours", "Verdict", "Class", "Noise and draws", "Why")
 GROWTH = "Growth is shown as n^1.9; exponential growth is judged as steeper than cubic, at least n^3."
 EXPLAINED = (
     "A claim holds if our number, a median, lies in the band of the claim: from half of a factor (at least its square "
     "root) to twice the factor, an order of magnitude ± 0.5, an exponent ± 0.3. Beyond the band it is stronger or "
     "weaker; it is opposite if the effect has the other direction, and open if its interval reaches from no effect to "
-    "the band, or if a limit, an incomplete search, times that are not of work or the size leave it undecided. "
-    f"{GROWTH} Causes: the paper contradicts itself, its text is silent on what decides, "
-    "the size is too small, or the difference is ours. A counterfactual demonstrates a cause: the number of this run "
-    "in which that of the paper appears, or does not. A cause without one is presumed, and its claim unexplained."
+    "the band, or if a limit, an incomplete search, times that are not of work, noise or the size leave it undecided. "
+    f"{GROWTH} The class of a claim that does not hold is its cause: the paper contradicts itself, its text is silent "
+    "on what decides, the size is too small, the paper's own formula excludes its number (arithmetic), or the "
+    "difference is ours. A counterfactual demonstrates a cause: the number of this run in which that of the paper "
+    "appears, or does not. A cause without one is presumed, and its claim unexplained. A claim is marked as at an edge "
+    "if the ends of its interval have different verdicts: another run may give another one."
 )
 
 
-def systems(everything: Sequence[Results], anchor: Callable[[Results], str]) -> Html | None:
-    """A card per system of a paper, of its first run, with the lines of `LINES`; None without claims of papers."""
+def systems(everything: Sequence[Results], anchor: Callable[[Results], str], complete: bool = True) -> Html | None:
+    """A card per system of a paper, of its first run, with the three lines; None without claims of papers.
+
+    If the sweep is `complete`, its largest effects are drawn, which takes a third of the time of a growing page.
+    """
     cards = []
     for name, figures in by_system(_claiming(everything)).items():
         if figures[0].figure.published:
             of_run = [results for results in figures if results.source == figures[0].source]
             claims = [(anchor(results), claim) for results in of_run for claim in in_units(results.figure)]
             title, _, paper = name.partition(" · ")
-            lines = [_line(head, [pair for pair in claims if pair[1].verdict in kinds]) for head, kinds in LINES]
-            cards.append(tag("article", tag("h3", title), tag("p", paper, class_="meta"), lines))
+            texts = conclusions([claim for _, claim in claims])
+            lines = [
+                _line(head, text, [pair for pair in claims if pair[1].verdict in kinds])
+                for (head, kinds), text in zip(LINES, texts, strict=True)
+            ]
+            drawn = effects_of(of_run[0].figure.experiment, [claim for _, claim in claims]) if complete else None
+            cards.append(tag("article", tag("h3", title), tag("p", paper, class_="meta"), lines, drawn))
     return tag("div", cards, class_="systems") if cards else None
 
 
-def _line(head: str, claims: Sequence[tuple[str, ClaimResult]]) -> Html:
-    """The number of claims and their causes, or the first claim; opened, all of them."""
+def _line(head: str, text: str, claims: Sequence[tuple[str, ClaimResult]]) -> Html:
+    """One of the three lines; opened, all of its claims, with the anchors of their figures."""
     if not claims:
-        return tag("p", badge(head, ""), " none")
-    first = claims[0][1]
-    causes = Counter(_cause(claim) for _, claim in claims)
-    why = ", ".join(f"{cause} ({count})" if len(causes) > 1 else cause for cause, count in causes.most_common())
-    line = why if first.verdict in (Verdict.WEAKER, Verdict.OPPOSITE) else first.reason or first.text
+        return tag("p", badge(head, ""), f" {text}")
     items = [
         tag("li", tag("a", claim.text, href=f"#{place}"), f" {claim.verdict}: {words(claim)[0]} for {claim.expected}. ",
             tag("span", claim.why or claim.reason, class_="meta"))
-        for place, claim in claims
+        for place, claim in sorted(claims, key=lambda pair: rank(pair[1]))
     ]  # fmt: skip
-    summary = tag("summary", badge(head, KIND[first.verdict]), f" {len(claims)}: {line}")
-    return tag("details", summary, tag("ul", items))
-
-
-def _cause(claim: ClaimResult) -> str:
-    presumed = ", presumed" if claim.cause not in ("", "unexplained") and claim.counterfactual is None else ""
-    return CAUSES[claim.cause or "unexplained"] + presumed
+    return tag("details", tag("summary", badge(head, KIND[claims[0][1].verdict]), f" {text}"), tag("ul", items))
 
 
 def all_claims(everything: Sequence[Results], anchor: Callable[[Results], str]) -> Html | None:
-    """The rules, and all claims of all figures in a table per system; None without claims."""
+    """The rules, and all claims of all figures in a table per system, by class; None without claims."""
     claiming = _claiming(everything)
     several = len({results.source for results in claiming}) > 1
     heads = ("Figure", *(["Run"] if several else []), *HEADS)
     parts = [tag("p", EXPLAINED, class_="note")]
     for name, figures in by_system(claiming).items():
+        pairs = [(results, claim) for results in figures for claim in in_units(results.figure)]
         rows = [
             [
                 Cell(tag("a", results.figure.id, href=f"#{anchor(results)}")),
                 *([Cell(results.source)] if several else []),
                 *row(claim),
             ]
-            for results in figures
-            for claim in ordered(in_units(results.figure))
+            for results, claim in sorted(pairs, key=lambda pair: rank(pair[1]))
         ]
         counts = verdicts([claim for results in figures for claim in results.figure.claims])
         parts.append(tag("details", tag("summary", f"{name} ", counts), table(name, heads, rows, sortable=True)))
@@ -107,8 +96,10 @@ def all_claims(everything: Sequence[Results], anchor: Callable[[Results], str]) 
 
 
 def claims_table(results: Sequence[ClaimResult]) -> Html:
-    """The claims of one figure, in the order of the verdicts."""
-    return table("Claims of the paper against these measurements", HEADS, [row(claim) for claim in ordered(results)])
+    """The claims of one figure, by class."""
+    return table(
+        "Claims of the paper against these measurements", HEADS, [row(claim) for claim in sorted(results, key=rank)]
+    )
 
 
 def row(claim: ClaimResult) -> list[Cell]:
@@ -118,14 +109,19 @@ def row(claim: ClaimResult) -> list[Cell]:
         Cell(claim.expected),
         Cell(join([number(claim), tag("div", f"at {claim.size}", class_="meta")]), claim.measured),
         Cell(badge(claim.verdict, KIND[claim.verdict]), float(list(Verdict).index(claim.verdict))),
+        Cell(class_of(claim)),
+        Cell(join([tag("div", line, title=ENDS if line == EDGE else None) for line in noise_and_draws(claim)])),
         Cell(join(_why(claim)), kind="cause"),
     ]
 
 
-def ordered(results: Sequence[ClaimResult]) -> list[ClaimResult]:
-    """The claims in the order of the verdicts."""
-    rank = {verdict: place for place, verdict in enumerate(Verdict)}
-    return sorted(results, key=lambda claim: rank[claim.verdict])
+def noise_and_draws(claim: ClaimResult) -> list[str]:
+    """What a reader should know before relying on a verdict: an edge, noisy cells, and the share of draws."""
+    lines = [EDGE] if claim.edge else []
+    if claim.noisy:
+        calm = "" if claim.calm is None else f"; {in_unit_of(claim, claim.calm)} without it"
+        lines.append(f"noise in {claim.noisy} of {claim.cells} cells{calm}")
+    return [*lines, *filter(None, [claim.share])]
 
 
 def in_units(figure: Figure) -> list[ClaimResult]:
@@ -160,36 +156,6 @@ def number(result: ClaimResult | Evidence) -> Html:
     """The number with its interval below; a bound has a sign instead of an interval."""
     shown, interval = words(result)
     return join([shown, tag("div", interval, class_="meta") if interval else None])
-
-
-def words(result: ClaimResult | Evidence) -> tuple[str, str]:
-    """The number and its interval as text; the interval is empty if there is none, and has no unit beside a ratio."""
-    if result.measured is None:
-        return "–", ""
-    show, bare = _notation(result.measured, result.unit)
-    if result.bound and result.low and result.high:
-        return f"{bare(result.low)} to {show(result.high)}", ""
-    if result.bound:
-        return f"{'≤' if result.low is None else '≥'} {show(result.measured)}", ""
-    if result.low == result.high:
-        return show(result.measured), ""
-    low = "0" if result.low is None else bare(result.low)
-    high = "∞" if result.high is None else bare(result.high)
-    return show(result.measured), f"{low} to {high}"
-
-
-def _notation(measured: float, unit: str) -> tuple[Callable[[float], str], Callable[[float], str]]:
-    """How a number like `measured` is written, and how beside another one: 235 times, 6.6 %, 8.3 ms, n^1.9."""
-    if unit == EXPONENT:
-        return _exponent, _exponent
-    if unit in (RATIO, SHARE):
-        factor, name = (1.0, "times") if unit == RATIO else (100.0, "%") if measured <= 1 else (1.0, "")
-        return (lambda value: f"{plain(factor * value, 3)} {name}".strip()), (lambda value: plain(factor * value, 3))
-    return (written := partial(human, unit=unit)), written
-
-
-def _exponent(value: float) -> str:
-    return f"{EXPONENT}{plain(value, 3)}"
 
 
 def cause_of(claim: ClaimResult) -> str:
@@ -259,15 +225,15 @@ def _labelled(match: re.Match[str], axes: Mapping[str, Axis]) -> str:
 
 def _why(claim: ClaimResult) -> list[Html]:
     parts = []
-    if claim.edge:
-        parts.append(tag("div", ENDS, class_="meta"))
-    if claim.share:
-        parts.append(tag("div", f"{claim.share.capitalize()}."))
     if cause := cause_of(claim):
         parts.append(tag("div", tag("strong", f"{cause.capitalize()}{': ' if claim.why else '.'}"), claim.why))
         if claim.counterfactual is not None:
             parts.append(tag("div", counterfactual(claim.counterfactual)))
-        parts += [tag("div", f"{shown.what}: ", number(shown), class_="meta") for shown in claim.evidence]
     if claim.reason:
-        parts.append(tag("div", claim.reason))
+        parts.append(tag("div", f"{claim.reason[0].upper()}{claim.reason[1:]}."))
+    if claim.number:
+        shown = [tag("div", f"{shown.what}: ", number(shown)) for shown in claim.evidence]
+        records = f", from {claim.cells} cells" if claim.cells else ""
+        told = tag("div", f"{claim.number} at {claim.size}{records}")
+        parts.append(tag("details", tag("summary", "Numbers"), told, shown, class_="meta"))
     return parts

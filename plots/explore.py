@@ -24,8 +24,9 @@ from cepbench.metrics.table import machine
 from cepbench.metrics.values import value
 from cepbench.plots.axes import category
 from cepbench.plots.censored import LABELS, NOT_RUN
-from cepbench.plots.claims import SIZE, words
+from cepbench.plots.claims import SIZE
 from cepbench.plots.html import packed
+from cepbench.plots.notation import words
 from cepbench.plots.points import HIGHER_IS_BETTER, METRICS, Curve, Point, coordinates, curves, in_slice, of_metric
 from cepbench.plots.style import Style, label
 

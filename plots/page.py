@@ -133,7 +133,7 @@ def _summary(everything: Sequence[Results], progress: tuple[int, int] | None, mi
         parts.append(
             tag("p", "Some answers are wrong. Their times are not drawn; see the red rows below.", class_="warning")
         )
-    parts += [part for part in (_runs(everything), systems(everything, anchor)) if part is not None]
+    parts += [part for part in (_runs(everything), systems(everything, anchor, progress is None)) if part is not None]
     small = {results.figure.key: _small(results) for results in reversed(by_paper(everything))}
     parts.append(tag("div", list(reversed(small.values())), class_="strip", role="group", aria_label="Figures"))
     return join(parts)

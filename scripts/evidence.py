@@ -17,9 +17,11 @@ from cepbench.experiments.load import experiments
 from cepbench.metrics.figure import ClaimResult, Verdict
 from cepbench.metrics.files import write
 from cepbench.metrics.results import Results, load_results
-from cepbench.plots.claims import GROWTH, by_paper, by_system, cause_of, counterfactual, in_units, ordered, words
+from cepbench.plots.claims import GROWTH, by_paper, by_system, cause_of, counterfactual, in_units, noise_and_draws
+from cepbench.plots.conclusions import LINES, class_of, conclusions, rank
 from cepbench.plots.draw import all_styles, draw, render, write_drawings
 from cepbench.plots.effects import draw_effects
+from cepbench.plots.notation import words
 from cepbench.plots.units import human
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,18 +51,42 @@ The report with all drawings: `cepbench report {path}`.
 
 ARTIFACT_TEXT = """# The artifact
 
-Made by `python scripts/evidence.py {name}`: what each figure takes, and which verdicts to expect.
+Made by `python scripts/evidence.py {name}`: what is needed to repeat the evidence, how long it takes, and which
+verdicts to expect.
 
-Measured on {machines}, commit {commits}.
+| | |
+|---|---|
+| license | [Apache 2.0](https://www.apache.org/licenses/LICENSE-2.0); engines that others wrote have their own and \
+are [installed apart](engines.md) |
+| citation | `CITATION.cff`; the papers of the algorithms: `cepbench algorithms --bibtex` |
+| machine | Linux with two cores and {limit} for a worker, Python 3.11 or newer, Java 17 or 21; measured on \
+{machines} |
+| code | commit {commits} |
+| data | streams are generated from the seeds in the experiment files, so that their bytes are the same everywhere; \
+only the flights are downloaded, once, and verified by their checksum (`cepbench datasets get flights`) |
+| results | `{path}`, {cells} cells of {figures} figures with all numbers, experiment files and environments |
+| time | smoke test 4 minutes, tour 35 minutes, all figures of the table {hours} hours |
+
+## Repeat it
 
 ```sh
+./run_tests.sh                               # all systems return the right answers
+./run_all.sh --profile smoke                 # every experiment at its smallest
 cepbench run {first} --profile {profile}     # or other figures of the table, or all of them
 cepbench pack mine.tar.xz
 cepbench review mine.tar.xz --against {path}
+python scripts/recount.py {path}   # counts numbers of claims again, with nothing of cepbench
 ```
 
 `review` says where verdicts, statuses and answers differ from the pack. Times depend on the machine: `cepbench compare`
-has their ratios.
+has their ratios. Answers do not, and neither do counts of work and sizes of states.
+
+## Verdicts to expect
+
+{papers}
+[What holds](evidence.md) has them claim by claim.
+
+## Figures
 
 *Minutes* are the wall time of all cells. *Memory* is the most that a worker took beyond an empty one, of the limit of
 each worker. *Cells* are counted by status. *Verdicts* are those to expect; of the claims in brackets the interval
@@ -117,7 +143,7 @@ def pictures(pack: Path) -> dict[str, bytes]:
 
 def finding(results: Results) -> str:
     """The finding of a figure in a line: how many of its claims hold, and the first of them with its number."""
-    claims = ordered(in_units(results.figure))
+    claims = sorted(in_units(results.figure), key=rank)
     if not claims:
         return f"{len(results.records)} cells of {len(results.figure.algorithms)} algorithms."
     held = sum(claim.verdict in (Verdict.HOLDS, Verdict.STRONGER) for claim in claims)
@@ -128,22 +154,27 @@ def finding(results: Results) -> str:
 
 
 def _summary(everything: Sequence[Results]) -> str:
-    """The number of claims by paper and verdict."""
-    rows = []
+    """Three lines per paper: what holds, what does not and why, and what is undecided."""
+    parts = []
     for name, figures in by_system(everything).items():
-        claims = [claim for results in figures for claim in results.figure.claims]
+        claims = [claim for results in figures for claim in in_units(results.figure)]
         if claims:
-            rows.append((name, *(str(sum(claim.verdict is v for claim in claims) or "–") for v in Verdict)))
-    return _table(("Paper", *map(str, Verdict)), rows)
+            texts = zip(LINES, conclusions(claims), strict=True)
+            lines = [fill(f"- *{head}* {text}", 119, subsequent_indent="  ") for (head, _), text in texts]
+            parts.append("\n".join([f"**{name}**\n", *lines, ""]))
+    return "\n".join(parts)
 
 
 def _claims(everything: Sequence[Results]) -> Iterator[str]:
-    """A heading and a table for each paper."""
+    """A heading and a table for each paper, by class."""
     for name, figures in by_system(everything).items():
-        rows = [_claim(results, claim) for results in figures for claim in ordered(in_units(results.figure))]
-        if rows:
+        pairs = [(results, claim) for results in figures for claim in in_units(results.figure)]
+        if pairs:
             yield f"## {name}\n"
-            yield _table(("Figure", "Claim", "Paper", "Ours", "Size", "Verdict", "Cause, or why it is open"), rows)
+            rows = [_claim(results, claim) for results, claim in sorted(pairs, key=lambda pair: rank(pair[1]))]
+            yield _table(
+                ("Figure", "Claim", "Paper", "Ours", "Size", "Verdict", "Class", "Noise and draws", "Why"), rows
+            )
 
 
 def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
@@ -152,10 +183,6 @@ def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
     if claim.counterfactual is not None:
         why.append(counterfactual(claim.counterfactual))
     why += [f"{evidence.what}: {words(evidence)[0]}" for evidence in claim.evidence]
-    if claim.share:
-        why.append(claim.share)
-    if claim.edge:
-        why.append("the ends of the interval have different verdicts")
     return (
         f"{results.figure.id} ({results.figure.experiment})",
         f"{claim.text} ({claim.source})",
@@ -163,6 +190,8 @@ def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
         f"{shown} ({interval})" if interval else shown,
         claim.size,
         f"**{claim.verdict}**",
+        class_of(claim),
+        "; ".join(noise_and_draws(claim)),
         "; ".join(filter(None, why)),
     )
 
@@ -175,9 +204,18 @@ def _artifact(everything: Sequence[Results]) -> dict[str, str]:
         "table": _table(
             ("figure", "profile", "minutes", "memory", "cells", "verdicts"), [_row(results) for results in everything]
         ).rstrip(),
+        "papers": _table(("Paper", "figures", "minutes", "verdicts"), _papers(everything)),
         "minutes": _minutes(everything),
+        "limit": _bytes(max((r.limit_bytes for shown in everything for r in shown.records), default=None)),
+        "hours": f"{_seconds(everything) / 3600:.1f}",
         "verdicts": _verdicts(everything),
     }
+
+
+def _papers(everything: Sequence[Results]) -> Iterator[tuple[str, ...]]:
+    for name, figures in by_system(everything).items():
+        if any(results.figure.claims for results in figures):
+            yield name, str(len(figures)), _minutes(figures), _verdicts(figures)
 
 
 def _row(results: Results) -> tuple[str, ...]:
@@ -215,7 +253,11 @@ def _counted(names: Iterable[str], marked: Counter[str] | None = None) -> str:
 
 
 def _minutes(everything: Sequence[Results]) -> str:
-    return f"{sum(record.seconds for results in everything for record in results.records) / 60:.1f}"
+    return f"{_seconds(everything) / 60:.1f}"
+
+
+def _seconds(everything: Sequence[Results]) -> float:
+    return sum(record.seconds for results in everything for record in results.records)
 
 
 def _bytes(number: float | None) -> str:

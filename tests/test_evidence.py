@@ -74,9 +74,12 @@ def test_the_page_has_a_row_per_figure_and_what_is_missing(tmp_path: Path, scrip
     ]
     pages = script.texts(write_pack(tmp_path / "tiny.tar.xz", figures, {}))
     page = pages["docs/artifact.md"]
-    assert "| GRETA · Poppe 2018, Figure 13.1 | 2 | – |" in pages["README.md"]
+    assert "**GRETA · Poppe 2018, Figure 13.1**\n\n- *holds* 2 of 2: " in pages["README.md"]
+    assert f"| GRETA · Poppe 2018, Figure 13.1 | 1 | 1.5 | 2 {verdict} |" in page
+    assert "two cores and 4 GB for a worker" in page
     assert TABLE.format(verdict=verdict) in page
-    assert "Measured on AMD EPYC, 2 cores, 8 GB, commit 0123456.\n" in page
+    assert "measured on AMD EPYC, 2 cores, 8 GB |" in page
+    assert "| commit 0123456 |" in page
     assert "cepbench run greta-13.1 --profile headline " in page
     [missing] = [line for line in page.splitlines() if line.startswith("Not in the pack: ")]
     assert missing.count(", ") + 1 == len(experiments()) - 1

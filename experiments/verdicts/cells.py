@@ -13,10 +13,11 @@ from typing import Any
 
 from cepbench.experiments.verdicts.numbers import Number, pooled
 from cepbench.metrics.details import DETAILS
+from cepbench.metrics.load import NOISY, lost
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import in_words
 from cepbench.metrics.status import Status
-from cepbench.metrics.values import REALISED, WORK, floor, runs_of, status_of, value
+from cepbench.metrics.values import REALISED, WORK, floor, is_time, runs_of, status_of, unit, value
 
 CUT = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
 VOID = (Status.WRONG, Status.ERROR, Status.UNSUPPORTED)
@@ -65,6 +66,33 @@ def at_floor(cells: Sequence[Record], metric: str) -> str:
         return ""
     first = cells[0]
     return f"{first.algorithm} takes {times:.1f} times its own time with one event per window at {named(first.point)}"
+
+
+def is_noisy(cell: Record) -> bool:
+    """Whether a cell lost time to other work of the machine."""
+    return lost(cell.load) > NOISY
+
+
+def is_timed(metric: str) -> bool:
+    """Whether the load of the machine was recorded during this time: plans are made before."""
+    return is_time(metric) and metric != "plan_seconds"
+
+
+def calm(cell: Record) -> Record:
+    """The cell without the time that it lost to other work of the machine."""
+    if not is_noisy(cell):
+        return cell
+    kept = 1 - lost(cell.load)
+
+    def undisturbed(metric: str, number: Any) -> Any:
+        if number is None or not is_timed(metric):
+            return number
+        return number * kept if unit(metric) == "s" else number / kept
+
+    summary = {name: undisturbed(name, number) for name, number in cell.summary}
+    summary["details"] = {name: undisturbed(name, number) for name, number in cell.summary.details.items()}
+    runs = {name: [undisturbed(name, number) for number in numbers] for name, numbers in cell.runs.items()}
+    return cell.model_copy(update={"summary": cell.summary.model_copy(update=summary), "runs": runs})
 
 
 def named(point: dict[str, Any]) -> str:

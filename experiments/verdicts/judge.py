@@ -3,7 +3,8 @@
 The median decides: an effect *holds* if it lies in the band of the claim. Otherwise it is *stronger* or *weaker* than
 claimed, or *opposite* if it lies beyond no effect. A claim is *open* if its interval reaches from no effect to the
 band, a search was incomplete, its size was not measured, or its times are not those of work. Where cells reached a
-limit, the number lies between two bounds, and the claim is judged if both have the same verdict.
+limit, the number lies between two bounds, and the claim is judged if both have the same verdict. It rests on noisy
+cells, and is open, if it has another verdict without the time that they lost to other work of the machine.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 
 from cepbench.experiments.claims import Claim, Effect, Limit, Quantity, holds
-from cepbench.experiments.verdicts.cells import CUT, VOID, incomplete, named
+from cepbench.experiments.verdicts.cells import CUT, VOID, calm, incomplete, is_noisy, named
 from cepbench.experiments.verdicts.numbers import Number
 from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
 from cepbench.metrics.figure import EXPONENT, RATIO, SHARE, ClaimResult, Declared, Verdict
@@ -154,13 +155,30 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
         reason = "; ".join(filter(None, ("the interval reaches from no effect to the paper's number", reason)))
     elif not reason:
         [verdict] = either
+    noisy = sum(map(is_noisy, measurement.timed))
+    quiet = _calm(claim, records, sweeps) if noisy else number
+    if verdict is not Verdict.OPEN and {graded(claim, end) for end in (quiet.low, quiet.high)} != either:
+        verdict, reason = Verdict.OPEN, "its verdict is another one without the time that noisy cells lost"
     held = sum(draw.exact and graded(claim, draw.low) is Verdict.HOLDS for draw in measurement.draws)
     draws = len(measurement.draws)
     edge = verdict is not Verdict.OPEN and number.exact and _touches_an_edge(claim, number)
     result = _open(claim, reason).model_copy(
-        update={"verdict": verdict, "edge": edge, "size": measurement.size, **ends(measurement.number)}
+        update={
+            "verdict": verdict,
+            "edge": edge,
+            "size": measurement.size,
+            "cells": len(measurement.timed),
+            "noisy": noisy,
+            "calm": ends(quiet)["measured"] if noisy else None,
+            **ends(number),
+        }
     )
     return result.model_copy(update={"draws": draws, "held": held}) if draws > 1 else result
+
+
+def _calm(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Number:
+    """The number of a claim without the time that its cells lost to other work of the machine."""
+    return measured(claim, [calm(r) if r.algorithm in claim.algorithms else r for r in records], sweeps).number
 
 
 def _touches_an_edge(claim: Effect, number: Number) -> bool:
@@ -203,6 +221,7 @@ def _open(claim: Effect | Limit, reason: str) -> ClaimResult:
         expected=expectation(claim),
         claimed=_claimed(claim),
         size=_size(claim),
+        number="" if isinstance(claim, Limit) else in_words(claim),
         unit=unit_of(claim),
         verdict=Verdict.OPEN,
         reason=reason,

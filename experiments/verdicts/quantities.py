@@ -8,7 +8,16 @@ from math import inf, log, nan
 from typing import Any
 
 from cepbench.experiments.claims import Quantity, holds
-from cepbench.experiments.verdicts.cells import VOID, at_floor, incomplete, measuring, missing, named, number
+from cepbench.experiments.verdicts.cells import (
+    VOID,
+    at_floor,
+    incomplete,
+    is_timed,
+    measuring,
+    missing,
+    named,
+    number,
+)
 from cepbench.experiments.verdicts.numbers import Number, best, mean, pooled
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import point_key
@@ -25,13 +34,15 @@ class NotMeasured(Exception):
 class Measured:
     """A number with the size at which it was measured.
 
-    `draws` has the number of each draw; one entry if nothing is drawn. `reason` says why the number does not decide a
-    claim: another size was measured, or a search was incomplete. Otherwise it is empty.
+    `draws` has the number of each draw; one entry if nothing is drawn. `timed` are the cells whose times it reads.
+    `reason` says why the number does not decide a claim: another size was measured, or a search was incomplete.
+    Otherwise it is empty.
     """
 
     number: Number
     draws: tuple[Number, ...]
     size: str
+    timed: tuple[Record, ...]
     reason: str = ""
 
 
@@ -73,7 +84,14 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
         if quantity.average == "mean":
             whole = mean(numbers)
             size += f", their mean; their median is {median.low:.3g}"
-    return Measured(whole, tuple(numbers), size, "; ".join(dict.fromkeys(filter(None, reasons))))
+    timed = [
+        cell
+        for name, metric in quantity.parts
+        if is_timed(metric)
+        for cell in measuring(name, metric, records)
+        if cell.point in chosen.points
+    ]
+    return Measured(whole, tuple(numbers), size, tuple(timed), "; ".join(dict.fromkeys(filter(None, reasons))))
 
 
 def _check(algorithm: str, metric: str, cells: Sequence[Record]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from cepbench.experiments.verdicts.causes import counterfactual_series
 from cepbench.metrics.figure import Counterfactual, Verdict
-from cepbench.metrics.record import Record
+from cepbench.metrics.record import Load, Record
 from cepbench.metrics.status import Status
 from tests.experiments.claiming import at, claim, judge, ran
 from tests.experiments.records import record
@@ -87,6 +87,24 @@ def test_an_interval_from_no_effect_to_the_band_decides_nothing() -> None:
     assert judge(wide, to="fast", factor=8).verdict is OPEN
     assert judge(wide, to="fast", factor=1).verdict is HOLDS
     assert judge(wide, factor=1.15).verdict is HOLDS  # a number by itself has no effect
+
+
+def test_a_verdict_that_noise_decides_is_open() -> None:
+    def cells(slowed: float) -> list[Record]:
+        load = Load(slowed=slowed)
+        return [at("slow", 1, 8.0).model_copy(update={"load": load}), at("fast", 1, 1.0)]
+
+    disturbed = judge(cells(2.0), to="fast", factor=10)
+    assert (disturbed.verdict, disturbed.measured, disturbed.calm) == (OPEN, 8.0, 4.0)
+    assert disturbed.reason == "its verdict is another one without the time that noisy cells lost"
+    certain = judge(cells(1.25), to="fast", factor=10)
+    assert (certain.verdict, certain.calm, certain.noisy, certain.cells) == (HOLDS, 6.4, 1, 2)
+    quiet = judge(cells(1.0), to="fast", factor=10)
+    assert (quiet.verdict, quiet.calm, quiet.noisy, quiet.cells) == (HOLDS, None, 0, 2)
+    memory = [at(name, 1, size, "state_peak", memory=Status.OK) for name, size in (("slow", 8.0), ("fast", 1.0))]
+    noisy = [cell.model_copy(update={"load": Load(slowed=2.0)}) for cell in memory]
+    exact = judge(noisy, to="fast", metric="state_peak", factor=10)
+    assert (exact.verdict, exact.noisy, exact.cells) == (HOLDS, 0, 0)
 
 
 def floored(algorithm: str, seconds: float, least: float) -> Record:

@@ -9,7 +9,8 @@ import pytest
 
 from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Counterfactual, Declared, Departure, Evidence, Verdict
 from cepbench.metrics.results import ResultsError, load_results
-from cepbench.plots.claims import ENDS, claims_table, in_units, words
+from cepbench.plots.claims import claims_table, in_units
+from cepbench.plots.notation import words
 from cepbench.plots.report import write_report
 from tests.plots.conftest import ONE
 
@@ -104,8 +105,11 @@ def why(verdict: Verdict = Verdict.WEAKER, **more: Any) -> str:
 
 def test_a_cause_without_counterfactual_is_presumed() -> None:
     shown = Evidence(what="growth of the latency", measured=3.0, low=2.5, high=3.5, unit="x")
-    text = why(cause="text silent", why="It depends.", evidence=(shown,))
-    assert text == "Unexplained; presumed: text silent: It depends.growth of the latency: 3 times2.5 to 3.5"
+    text = why(cause="text silent", why="It depends.", number="latency of a over b", cells=10, evidence=(shown,))
+    assert text == (
+        "Unexplained; presumed: text silent: It depends.Numberslatency of a over b at n 1, from 10 cells"
+        "growth of the latency: 3 times2.5 to 3.5"
+    )
     assert why(cause="unexplained", why="Longer windows were tried.") == "Unexplained: Longer windows were tried."
     assert why() == "Unexplained."
     assert [why(verdict) for verdict in (Verdict.HOLDS, Verdict.OPEN)] == ["", ""]
@@ -143,9 +147,16 @@ def test_a_counterfactual_stands_with_its_cause(fields: dict[str, Any], words: s
     assert why(cause="paper", why="As released.", counterfactual=shown) == f"Paper: As released.{words}"
 
 
-def test_a_claim_whose_interval_touches_an_edge_is_marked() -> None:
-    marked = [claims_table([result(edge=edge)]).count(ENDS) for edge in (True, False)]
-    assert marked == [1, 0]
+def noise(**more: Any) -> str:
+    """The text of the cell of noise and draws."""
+    return re.sub(r"<.*?>", "", re.findall(r"<td.*?</td>", claims_table([result(**more)]))[-2])
+
+
+def test_noise_draws_and_edges_are_marks_and_no_causes() -> None:
+    assert noise(edge=True) == "at an edge"
+    assert noise() == ""
+    assert noise(cells=10, noisy=4, measured=9.0, unit="x", calm=8.0) == "noise in 4 of 10 cells; 8 times without it"
+    assert noise(draws=10, held=7) == "holds in 7 of 10 draws (sign test: p = 0.17)"
 
 
 def test_claims_that_were_changed_after_the_run_are_listed_with_the_reason(
@@ -162,10 +173,6 @@ def test_claims_that_were_changed_after_the_run_are_listed_with_the_reason(
     ]
     save(tmp_path, figure(declared=(now,), current=(now,), panels=ONE), sweep)
     assert 'id="changes"' not in write_report(tmp_path, tmp_path / "report.html").read_text()
-
-
-def test_draws_are_counted() -> None:
-    assert "Holds in 7 of 10 draws (sign test: p = 0.17)." in claims_table([result(draws=10, held=7)])
 
 
 def test_the_page_opens_with_what_became_of_each_paper(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:
@@ -221,9 +228,9 @@ def test_a_system_has_three_lines(tmp_path: Path, figure: Any, record: Any, save
     card = text[text.index('<div class="systems">') : text.index("</article>")]
     lines = [re.sub(r"<.*?>", "", line) for line in re.findall(r"<summary>(.*?)</summary>", card)]
     assert lines == [
-        "holds 1: It is holds.",
-        "does not 2: too small here, presumed (1), unexplained (1)",
-        "undecided 1: cut off by a limit",
+        "holds 1 of 4: It is holds.",
+        "does not 2 of 4: unexplained (2). It is weaker.",
+        "undecided 1 of 4: cut off by a limit (1).",
     ]
     assert "&lt;small&gt;" in card
     assert 'href="#greta-13.1-headline">It is weaker.' in card

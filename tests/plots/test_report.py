@@ -67,7 +67,7 @@ def test_every_figure_is_there_with_its_files(tmp_path, figure, sweep, record, s
     assert not list(tmp_path.rglob("*.png"))
     assert "greta-13.1/headline/figure.json" in links
     images = [a for name, a in page.attributes if name == "img" and "src" not in a]
-    assert len(images) == 3 + 1  # a drawing of each figure, and the effects of all
+    assert len(images) == 3 + 1 + 2  # a drawing of each figure, the effects of all, and those of two papers
     files = [a["src"] for name, a in page.attributes if name == "img" and "src" in a]  # without scripts
     assert len(files) == 3
     assert all((tmp_path / file).exists() for file in files)

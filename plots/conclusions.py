@@ -1,0 +1,128 @@
+"""What became of a paper, in three lines: what holds, what does not and why, and what is undecided."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from cepbench.metrics.figure import ClaimResult, Counterfactual, Verdict
+from cepbench.plots.notation import words
+
+NAMED = 2
+"""Claims that hold and are named in a line."""
+CLASSES = {
+    "paper": "the paper contradicts itself",
+    "text silent": "the text is silent",
+    "size": "too small here",
+    "arithmetic": "arithmetic",
+    "ours": "ours differs",
+    "unexplained": "unexplained",
+}
+"""Why a claim does not hold, by its class."""
+REASONS = {
+    "cut off by a limit": "cut off by a limit",
+    "the interval reaches": "the interval reaches from no effect to the paper's number",
+    "its own time with one event": "the time is not that of work",
+    "noisy cells lost": "noise decides",
+    "the search of": "the search was incomplete",
+    "was not measured": "another size was measured",
+    "did not finish": "no system finished",
+    "measured on request": "it needs an engine that others wrote",
+    "fewer than two sizes": "another size was measured",
+    "no point has": "another size was measured",
+}
+"""Why a claim is open, by words of its reason."""
+
+
+LINES = (
+    ("holds", (Verdict.HOLDS, Verdict.STRONGER)),
+    ("does not", (Verdict.WEAKER, Verdict.OPPOSITE)),
+    ("undecided", (Verdict.OPEN,)),
+)
+"""The lines, by the verdicts of their claims."""
+
+
+def conclusions(claims: Sequence[ClaimResult]) -> tuple[str, str, str]:
+    """The text of each of `LINES` on the claims of a paper."""
+    hold, fail, undecided = ([claim for claim in claims if claim.verdict in verdicts] for _, verdicts in LINES)
+    texts = _holding(hold), _failing(fail), _undecided(undecided)
+    first, second, third = (
+        f"{len(of)} of {len(claims)}{f': {text}' if text else ''}"
+        for of, text in zip((hold, fail, undecided), texts, strict=True)
+    )
+    return first, second, third
+
+
+def class_of(claim: ClaimResult) -> str:
+    """The class of a claim: its verdict if it holds or is open, and otherwise why it does not hold.
+
+    A cause without counterfactual is presumed, and its claim unexplained.
+    """
+    if claim.verdict in (Verdict.HOLDS, Verdict.OPEN) or (claim.verdict is Verdict.STRONGER and not claim.cause):
+        return str(claim.verdict)
+    if claim.counterfactual is None or not claim.cause:
+        return "unexplained"
+    return "arithmetic" if claim.counterfactual.kind == "arithmetic" else claim.cause
+
+
+def rank(claim: ClaimResult) -> tuple[int, int]:
+    """The place of a claim in a table: by class and, within a class, by verdict."""
+    classes = (Verdict.HOLDS, Verdict.STRONGER, *CLASSES, Verdict.OPEN)
+    return classes.index(class_of(claim)), list(Verdict).index(claim.verdict)
+
+
+def largest(claims: Sequence[ClaimResult], most: int) -> list[ClaimResult]:
+    """The claims of the largest effects, decided ones first; of equal texts only one."""
+    order = sorted(claims, key=lambda claim: (claim.verdict is Verdict.OPEN, -(claim.claimed or 0), claim.edge))
+    return list({claim.text: claim for claim in reversed(order)}.values())[::-1][:most]
+
+
+def _holding(claims: Sequence[ClaimResult]) -> str:
+    named = [f"{_sentence(claim)}{_numbers(claim)}" for claim in largest(claims, NAMED)]
+    stronger = sum(claim.verdict is Verdict.STRONGER for claim in claims)
+    beyond = f" Beyond the paper's number: {stronger}." if stronger else ""
+    return f"{'; '.join(named)}.{beyond}" if named else ""
+
+
+def _failing(claims: Sequence[ClaimResult]) -> str:
+    """The classes with their counts, and the largest effect, if possible one with a counterfactual."""
+    if not claims:
+        return ""
+    counts = Counter(map(class_of, claims))
+    classes = ", ".join(f"{text} ({counts[name]})" for name, text in CLASSES.items() if counts[name])
+    [claim] = largest([claim for claim in claims if claim.counterfactual is not None] or claims, 1)
+    why = f"; {shortly(claim.counterfactual)}" if claim.counterfactual is not None else ""
+    return f"{classes}. {_sentence(claim)}{_numbers(claim, why)}."
+
+
+def _undecided(claims: Sequence[ClaimResult]) -> str:
+    counts = Counter(map(_reason, claims))
+    parts = [f"{reason} ({count})" for reason, count in counts.most_common()]
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _reason(claim: ClaimResult) -> str:
+    return next((short for words_in, short in REASONS.items() if words_in in claim.reason), claim.reason)
+
+
+def _sentence(claim: ClaimResult) -> str:
+    return claim.text.removesuffix(".")
+
+
+def _numbers(claim: ClaimResult, more: str = "") -> str:
+    """` (9.7 times, paper: 18 times)`; a claim without a number has no such part."""
+    if claim.measured is None:
+        return f" ({more.removeprefix('; ')})" if more else ""
+    return f" ({words(claim)[0]}, paper: {claim.expected}{more})"
+
+
+def shortly(shown: Counterfactual) -> str:
+    """A counterfactual in a few words."""
+    if shown.kind == "grid":
+        return f"holds at {shown.held} of {shown.points} points of a grid"
+    if shown.measured is None:
+        return shown.what
+    where = {"law": "extrapolated to the paper's size", "arithmetic": "by the paper's formula"}.get(shown.kind)
+    said = where or re.sub(r":.*|, without .*?(?=, in |$)", "", shown.what)
+    return f"{words(shown)[0]} {said}{'' if shown.verdict is None else f', {shown.verdict}'}"
