@@ -15,7 +15,7 @@ from cepbench.pipeline.cluster import SparkCluster
 if TYPE_CHECKING:
     from cepbench.experiments.planning import Planned
 
-PROFILES = ("smoke", "quick", "headline", "paper")
+PROFILES = ("smoke", "quick", "headline", "paper", "atlas")
 
 
 @click.command()

@@ -13,7 +13,7 @@ from cepbench.experiments.formulas import parse
 from cepbench.metrics.record import Strict
 from cepbench.metrics.values import is_metric
 
-PROFILES = ("smoke", "quick", "headline", "paper")
+PROFILES = ("smoke", "quick", "headline", "paper", "atlas")
 
 Scalar = str | int | float | bool
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,14 @@ from cepbench.experiments.schema import Experiment, merged
 from cepbench.experiments.workload import WORKLOADS
 
 FIGURES = Path(__file__).parent / "figures"
+ATLAS = "atlas"
+"""The profile of the experiments that answer a question of the field, which have no other one, besides `smoke`."""
+WORKLOAD = ("stream", "workload", "values")
+"""The fields that `workload_of` takes from another experiment; those of this one are merged with them."""
+OWN = ("id", "figure", "title")
+POINTS = ("axes", "zip", "sweeps")
+MERGED = ("plot", "profiles")
+"""The fields that `like` merges. Of the others it takes those that this experiment does not have, in profiles, too."""
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The loader in C takes a tenth of the time; the one in Python needs seconds for all experiments."""
 
@@ -25,6 +33,14 @@ def experiments(folder: Path = FIGURES) -> dict[str, Path]:
     """The experiment files of a folder by id (the file's name), in the order of the figures."""
     files = {path.stem: path for path in folder.glob("*.yaml")}
     return dict(sorted(files.items(), key=lambda entry: _natural(entry[0])))
+
+
+def belonging(profile: str, folder: Path = FIGURES) -> list[str]:
+    """The experiments that a run of all has under a profile: those of the atlas are in no other one but `smoke`."""
+    if profile == "smoke":
+        return list(experiments(folder))
+    in_atlas = {name: ATLAS in (_complete(path).get("profiles") or {}) for name, path in experiments(folder).items()}
+    return [name for name in in_atlas if in_atlas[name] == (profile == ATLAS)]
 
 
 def find(name: str, folder: Path = FIGURES) -> Path:
@@ -83,6 +99,36 @@ def parse_override(text: str) -> dict[str, Any]:
 
 
 def _document(path: Path) -> dict[str, Any]:
+    document = _complete(path)
+    document = completed(_beside(path, labeled(document)), path.stem)
+    if document["id"] != path.stem:
+        raise ExperimentError(f"{path}: id: expected the file's name {path.stem!r}, not {document.get('id')!r}")
+    return document
+
+
+def _complete(path: Path) -> dict[str, Any]:
+    """The document with the fields that it takes from others."""
+    document = _yaml(path)
+    like, workload_of = document.pop("like", None), document.pop("workload_of", None)
+    taken: dict[str, Any] = {}
+    if like is not None:
+        other = _complete(find(str(like), path.parent))
+        left_out = {*OWN, *document} - {*MERGED}
+        left_out |= {*POINTS} if left_out & {*POINTS} else set()
+        left_out |= set() if workload_of is None else {*WORKLOAD, "defaults"}
+        taken |= _without(other, left_out)
+        taken["profiles"] = {name: _without(changes, left_out) for name, changes in taken.get("profiles", {}).items()}
+    if workload_of is not None:
+        other = _complete(find(str(workload_of), path.parent))
+        taken |= {name: other[name] for name in WORKLOAD if name in other}
+    return merged(taken, document)
+
+
+def _without(fields: Mapping[str, Any], left_out: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in left_out}
+
+
+def _yaml(path: Path) -> dict[str, Any]:
     try:
         document = yaml.load(path.read_text(encoding="utf-8"), _LOADER)
     except OSError as error:
@@ -95,9 +141,6 @@ def _document(path: Path) -> dict[str, Any]:
         raise ExperimentError(f"{path}: {place}{getattr(error, 'problem', None) or 'not YAML'}") from None
     if not isinstance(document, dict):
         raise ExperimentError(f"{path}: expected a mapping with the fields of an experiment")
-    document = completed(_beside(path, labeled(document)), path.stem)
-    if document["id"] != path.stem:
-        raise ExperimentError(f"{path}: id: expected the file's name {path.stem!r}, not {document.get('id')!r}")
     return document
 
 

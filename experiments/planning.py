@@ -15,8 +15,7 @@ from cepbench.experiments.cell_files import CellFiles
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.estimate import bound, total_bound, words
 from cepbench.experiments.figure import check_panels
-from cepbench.experiments.load import experiments as experiment_files
-from cepbench.experiments.load import find, load
+from cepbench.experiments.load import belonging, find, load
 from cepbench.experiments.points import Cell, cells, unused_axes
 from cepbench.experiments.provenance import changed_plugins
 from cepbench.experiments.schema import Experiment
@@ -63,13 +62,14 @@ def plan(
         if reason is not None:
             raise CepbenchError(reason)
     planned = []
-    for name in dict.fromkeys(names or experiment_files()):
+    for name in dict.fromkeys(names or belonging(profile)):
         experiment = load(find(name), profile, overrides, include)
         check_axes(experiment)
         planned_cells, missing = tuple(cells(experiment, profile)), None
         check_panels(experiment, planned_cells)
         whole = [specification for specification in experiment.algorithms if "${" not in specification]
-        for specification in dict.fromkeys((*whole, *(cell.specification for cell in planned_cells))):
+        plans = [plan for cell in planned_cells for plan in cell.configuration.get("plans", ())]
+        for specification in dict.fromkeys((*whole, *(cell.specification for cell in planned_cells), *plans)):
             make_algorithm(specification)
         for configuration in {cell.group: cell.configuration for cell in planned_cells}.values():
             parse_workload(configuration["workload"])

@@ -22,6 +22,7 @@ from cepbench.metrics.record import FORMAT
 from cepbench.metrics.results import cell_name, value_key
 from cepbench.metrics.values import is_time
 
+PLAN = "${plan}"
 _IDENTIFYING = (
     "group", "experiment", "profile", "algorithm", "point", "round", "configuration",
 )  # fmt: skip
@@ -154,7 +155,15 @@ def configuration(experiment: Experiment, point: Mapping[str, Any]) -> dict[str,
         **_slots(experiment, point),
         **({} if experiment.compile == "once" else {"compile": experiment.compile}),
         **({} if "memory" in experiment.measurements else {"memory": False}),
+        **({"plans": _plans(experiment, point)} if experiment.plans else {}),
     }
+
+
+def _plans(experiment: Experiment, point: Mapping[str, Any]) -> list[str]:
+    """The specifications of the plans of a cell."""
+    numbered = [(text, range(1, experiment.random_plans + 1) if PLAN in text else [0]) for text in experiment.plans]
+    texts = [text.replace(PLAN, str(number)) for text, numbers in numbered for number in numbers]
+    return [str(text) for text in substituted(texts, point, "plans")]
 
 
 def _arrival(experiment: Experiment, point: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,6 +193,7 @@ def unused_axes(experiment: Experiment) -> list[str]:
         experiment.stream.model_dump(),
         experiment.arrival if isinstance(experiment.arrival, str) else experiment.arrival.model_dump(),
         experiment.algorithms,
+        experiment.plans,
         experiment.slots,
         experiment.values,
         [experiment.values_of(axis) for axis in experiment.axis_names],

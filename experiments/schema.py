@@ -10,6 +10,10 @@ memory=${memory}]`). Claims, exclusions and sweeps use that name.
 so that equal cells ran on equal parts. `slots` (a number, or an axis) is the number of workers that run in parallel;
 the default is the number of cores.
 
+With `plans`, the runs of a cell are those of these specifications, one of each, in one process. One that names
+`${plan}` stands for `random_plans` of them, with 1, 2, and so on in its place. All must give the same answer; the
+record has their numbers in `runs`, in this order.
+
 Each of the `workers` is a round over the whole figure, in fresh processes; a round of a point is a cell of its own. A
 short run is repeated for up to `repeat` seconds in all workers together (docs/measurement.md, Repeated runs); 0 means
 one run in each.
@@ -204,6 +208,8 @@ class Experiment(Strict):
     defaults: dict[str, Scalar] = Field(default_factory=dict)
     values: dict[str, dict[str, Scalar | list[Scalar]]] = Field(default_factory=dict)  # of labels, by axis
     algorithms: Annotated[list[str], Field(min_length=1)]
+    plans: list[str] = Field(default_factory=list)  # measured one after another in each cell
+    random_plans: int = Field(default=0, ge=0)  # how often each of the `plans` occurs that names ${plan}
     engines: list[str] = Field(default_factory=list)  # of others, measured only on request
     absent: dict[str, str] = Field(default_factory=dict)  # why systems that the paper measures are not measured here
     exclude: tuple[Exclude, ...] = ()

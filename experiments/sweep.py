@@ -355,6 +355,7 @@ class _Sweep:
             limit_bytes=configuration["limits"]["memory"],
             repeat=configuration["repeat"],
             round=cell.round,
+            plans=tuple(map(self._make, configuration.get("plans", ()))),
         )
 
     def _agree(self, experiment: str, group: str) -> None:

@@ -13,6 +13,8 @@ from cepbench.generators.selectivity import SELECTIVE_ATTRIBUTES, SelectiveParam
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MAX_VALUE = 1000
+LOST = "Lost"
+"""The type of events that a system does not get: they were late, or a duplicate that was left out."""
 
 
 class UniformParameters(SelectiveParameters):
@@ -25,6 +27,11 @@ class UniformParameters(SelectiveParameters):
     tie_probability: float = Field(0.0, ge=0, le=1, description="probability that an event shares the last one's time")
     type_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of events per type, A most; 0: equal")
     group_skew: float = Field(0.0, ge=0, le=5, description="Zipf exponent of events per group; 0: equal")
+    late: float = Field(0.0, ge=0, le=1, description="share of events that arrive late")
+    delay: float = Field(1.0, gt=0, le=10**6, description="mean seconds by which these are late, exponential")
+    slack: float = Field(0.0, ge=0, le=10**6, description="seconds that the watermark waits; later events are lost")
+    duplicates: float = Field(0.0, ge=0, le=1, description="share of events that repeat the one before")
+    deduplicated: bool = Field(False, description="whether duplicates are left out")
 
     @model_validator(mode="after")
     def _check_uniform(self) -> "UniformParameters":
@@ -41,6 +48,10 @@ class Uniform(Generator[UniformParameters]):
     Attributes: `key` (0..groups-1), `value` (uniform integers 0..1000), and `score`, `bound`
     (`generators.selectivity`). With `tie_probability` q each event, except the first of a slice, has the time stamp of
     the event before it with probability q, and otherwise the one that its rate implies.
+
+    The stream is that after a watermark, in the order of time. It follows the clock at a distance of `slack`, so that
+    an event is lost if it arrives later than that: its type is `Lost`. A duplicate has the content of the event before
+    it, or is lost if duplicates are left out. The other events are the same for all of these parameters.
     """
 
     name = "uniform"
@@ -49,7 +60,9 @@ class Uniform(Generator[UniformParameters]):
 
     def schema(self) -> Schema:
         """Letters as types."""
-        types = tuple(LETTERS[k % 26] + (str(k // 26) if k >= 26 else "") for k in range(self.parameters.types))
+        p = self.parameters
+        types = tuple(LETTERS[k % 26] + (str(k // 26) if k >= 26 else "") for k in range(p.types))
+        types += (LOST,) if p.late > 0 or p.duplicates > 0 else ()
         attributes = (Attribute("key", Kind.INT), Attribute("value", Kind.INT), *SELECTIVE_ATTRIBUTES)
         return Schema(types, attributes, self.parameters.time_unit)
 
@@ -60,7 +73,21 @@ class Uniform(Generator[UniformParameters]):
             "value": self._random("value", index).integers(MAX_VALUE, size=n, dtype=np.int64, endpoint=True),
             **selective_columns(p, index, n),
         }
-        return draw_codes(self._random("type", index), n, p.types, p.type_skew), columns
+        types = draw_codes(self._random("type", index), n, p.types, p.type_skew)
+        return (self._disordered(index, types, columns), columns) if LOST in self._schema.types else (types, columns)
+
+    def _disordered(self, index: int, types: NDArray[np.int64], columns: Columns) -> NDArray[np.int64]:
+        """The types with lost events and duplicates, whose content changes in `columns`."""
+        p, n = self.parameters, len(types)
+        content = np.arange(n)
+        repeats = self._random("duplicate", index).random(n) < p.duplicates
+        repeats[0] = False
+        content[repeats] -= 1
+        for name, column in columns.items():
+            columns[name] = column[content]
+        delays = self._random("delay", index).exponential(p.delay, n)
+        lost = (self._random("late", index).random(n) < p.late) & (delays > p.slack)
+        return np.where(lost | (repeats & p.deduplicated), p.types, types[content])
 
     def _times(self, index: int, start: int, n: int) -> NDArray[np.int64]:
         times = super()._times(index, start, n)

@@ -20,9 +20,9 @@ def detailed(details: Mapping[str, Number]) -> dict[str, Number]:
 
 
 def by_name(runs: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
-    """The numbers of several runs by name, in the order of the runs."""
+    """The numbers of several runs by name, in the order of the runs; 0 where a run has none."""
     names = dict.fromkeys(name for run in runs for name in run)
-    return {name: [run[name] for run in runs if name in run] for name in names}
+    return {name: [run.get(name, 0.0) for run in runs] for name in names}
 
 
 def merged(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:

@@ -22,6 +22,7 @@ class Samples(Strict):
 
     - `latency`: one per result row: completion - scheduled arrival of the last event of its window.
     - `service`: one per processed arrival batch (all keys of one worker).
+    - `workers`: service time of each worker, of several ones.
     - `state_bytes`: `Executor.state().bytes` summed over the live executors of a worker, over time, in the memory run.
 
     For repeated runs, they are those of the run with the median service time.
@@ -29,6 +30,7 @@ class Samples(Strict):
 
     latency: list[float] = Field(default_factory=list)
     service: list[float] = Field(default_factory=list)
+    workers: list[float] = Field(default_factory=list)
     state_bytes: list[int] = Field(default_factory=list)
 
 

@@ -19,7 +19,10 @@ from cepbench.metrics.record import Record, Samples
 SAMPLES_SUFFIX = ".parquet"
 NEXT_SUFFIX = ".next.parquet"
 _SCHEMA = pa.schema(
-    [("latency", pa.list_(pa.float64())), ("service", pa.list_(pa.float64())), ("state_bytes", pa.list_(pa.int64()))]
+    [
+        *((name, pa.list_(pa.float64())) for name in ("latency", "service", "workers")),
+        ("state_bytes", pa.list_(pa.int64())),
+    ]
 )
 """One row, a list per column."""
 

@@ -10,7 +10,7 @@ import pickle
 import resource
 import socket
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -68,7 +68,8 @@ class MeasuredRun:
 
     `arrival` None is burst; `memory` measures states and process memory, too, after times. `limit_bytes` is the memory
     of each worker, a process, beyond that at its start. Short runs are repeated for `repeat` seconds
-    (docs/measurement.md, Repeated runs); 0 means once. Each `round` of a figure has fresh parents of its workers.
+    (docs/measurement.md, Repeated runs); 0 means once. Each `round` of a figure has fresh parents of its workers. With
+    `plans`, the runs of the job are those of these algorithms, one each, which must give the same answer.
     """
 
     store: Path
@@ -80,17 +81,27 @@ class MeasuredRun:
     limit_bytes: int | None = None
     repeat: float = 0.0
     round: int = 1
+    plans: tuple[Algorithm, ...] = ()
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A job with its stream and its workload, planned; `plan_seconds` and `plan_details` of each repetition."""
+    """A job with its stream and its workload, planned; `plan_seconds` and `plan_details` of each repetition.
+
+    `others` are the plans of the job's `plans`, of which `plan_seconds` and `plan_details` are then.
+    """
 
     job: MeasuredRun
     stream: Stream
     prepared: Prepared
     plan_seconds: tuple[float, ...]
     plan_details: tuple[dict[str, float], ...]
+    others: tuple[Prepared, ...] = ()
+
+    @property
+    def everything(self) -> tuple[Prepared, ...]:
+        """The plans that run: all `others`, or the only one."""
+        return self.others or (self.prepared,)
 
 
 def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
@@ -112,8 +123,9 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
         )
     prepared = planned[-1]
     stream.check_needed(prepared.workload.needs)
-    seconds, details = zip(*((prepared.plan_seconds, prepared.details) for prepared in planned), strict=True)
-    return Ready(job, stream, prepared, seconds, details)
+    others = tuple(_planned(workload, algorithm, statistics) for algorithm in job.plans)
+    seconds, details = zip(*((prepared.plan_seconds, prepared.details) for prepared in others or planned), strict=True)
+    return Ready(job, stream, prepared, seconds, details, others)
 
 
 def _planned(workload: Workload, algorithm: Algorithm, statistics: Statistics) -> Prepared:
@@ -259,7 +271,7 @@ class MeasuredTask:
             else:
                 report.floor = replays.floor(min(FLOOR_SECONDS, job.repeat))
                 with LoadWatch() as watch:
-                    report.runs = repeated(replays.run, _seconds, job.repeat, watch.look)
+                    report.runs = replays.timed_runs(watch.look)
                 report.load = watch.load
         report.rows = None if replays.answer is None else replays.answer.packed()
         report.crossings = replays.crossings
@@ -267,8 +279,9 @@ class MeasuredTask:
         return report
 
     def _warm_up(self) -> None:
-        for part in self.ready.prepared.jobs:
-            warm_up(self.ready.job.algorithm, part.plan)
+        for prepared in self.ready.everything:
+            for part in prepared.jobs:
+                warm_up(prepared.algorithm, part.plan)
 
 
 class _Replays:
@@ -295,6 +308,15 @@ class _Replays:
 
         return median([_seconds(run) for run in repeated(run, _seconds, repeat)])
 
+    def timed_runs(self, look: Callable[[], object]) -> list[Measured]:
+        """Short runs repeated; of several plans, the median run of each. Raises `_AnotherAnswer`."""
+        job, others = self._ready.job, self._ready.others
+        if not others:
+            return repeated(self.run, _seconds, job.repeat, look)
+        share = job.repeat / len(others)
+        runs = [repeated(partial(self.run, prepared=prepared), _seconds, share, look) for prepared in others]
+        return [sorted(of_plan, key=_seconds)[len(of_plan) // 2] for of_plan in runs]
+
     def memory_runs(self) -> tuple[list[Measured], list[int]]:
         """Runs with their states, and for each the process memory above that of operators that do nothing.
 
@@ -314,9 +336,12 @@ class _Replays:
             if len(runs) == MEMORY_RUNS or elapsed + elapsed / len(runs) > SHARE * self._ready.job.repeat:
                 return runs, peaks
 
-    def run(self, states: bool = False) -> Measured:
-        """One run on fresh operators, under the time limit; with `states`, for memory. Raises `_AnotherAnswer`."""
-        prepared = self._ready.prepared
+    def run(self, states: bool = False, prepared: Prepared | None = None) -> Measured:
+        """One run of a plan, by default the only one, on fresh operators, under the time limit.
+
+        With `states`, for memory. Raises `_AnotherAnswer`.
+        """
+        prepared = prepared or self._ready.prepared
         for _ in range(TRIES):
             gc.collect()  # frees the operators of the previous run
             answer, before = AnswerBuilder(prepared.workload), loaded()
@@ -324,7 +349,7 @@ class _Replays:
                 release_memory()
                 self._clock.watch()
             with self._clock:
-                measured = self._replay(self._operators(), answer, states, prepared.splits_groups)
+                measured = self._replay(self._operators(prepared), answer, states, prepared.splits_groups, prepared)
             if loaded() == before:
                 break
         self._compare(answer, measured)
@@ -341,10 +366,10 @@ class _Replays:
         if answer.digest() != self._digest:
             raise _AnotherAnswer("two runs on the same events gave different answers")
 
-    def _operators(self) -> list[Operator]:
-        """A fresh operator for each job."""
-        algorithm = self._ready.job.algorithm
-        return [portion_operator(part, algorithm, self._portion) for part in self._ready.prepared.jobs]
+    def _operators(self, prepared: Prepared | None = None) -> list[Operator]:
+        """A fresh operator for each job of a plan."""
+        prepared = prepared or self._ready.prepared
+        return [portion_operator(part, prepared.algorithm, self._portion) for part in prepared.jobs]
 
     def _replay(
         self,
@@ -352,10 +377,11 @@ class _Replays:
         answer: AnswerBuilder,
         states: bool,
         identify: bool = False,
+        prepared: Prepared | None = None,
         batches: Iterable[EventBatch] | None = None,
     ) -> Measured:
         """Replays the events of the portion, or these `batches` of them."""
-        prepared = self._ready.prepared
+        prepared = prepared or self._ready.prepared
         jobs = list(zip(prepared.jobs, operators, strict=True))
         measured = replay(
             self._batches() if batches is None else batches, self._arrival, jobs, into(answer), states, identify

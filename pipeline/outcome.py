@@ -183,9 +183,10 @@ def _times(planned: Ready, reports: Sequence[Report], slots: int, windows: int, 
     floor = sum(floors) if floors else None
     batches = sum(len(worker.service) for worker in middle)
     total, bracket = estimate(totals), _bracket(planned, middle)
-    timed = {name: values for name, values in details.items() if name.endswith("_seconds")}
+    several = bool(planned.others)  # of several plans all details differ, not only times
+    timed = {name: values for name, values in details.items() if several or name.endswith("_seconds")}
     of_plans = by_name(planned.plan_details).items()
-    plans = {DETAILS + name: values for name, values in of_plans if name.endswith("_seconds")}
+    plans = {DETAILS + name: values for name, values in of_plans if several or name.endswith("_seconds")}
     varying = {"plan_seconds": list(planned.plan_seconds), **plans, **numbers, **detailed(timed)}
     fields = {
         **{name: median(values) for name, values in numbers.items()},
@@ -201,7 +202,8 @@ def _times(planned: Ready, reports: Sequence[Report], slots: int, windows: int, 
         "sustainable_high": None if bracket is None else bracket.high,
     }
     service = list(chain.from_iterable(worker.service for worker in middle))
-    samples = Samples(latency=_latency(planned, middle), service=service)
+    seconds = [sum(worker.service) for worker in middle]
+    samples = Samples(latency=_latency(planned, middle), service=service, workers=seconds if len(seconds) > 1 else [])
     return fields, samples, {name: values for name, values in varying.items() if len(values) > 1}
 
 

@@ -234,6 +234,6 @@ def _why(claim: ClaimResult) -> list[Html]:
     if claim.number:
         shown = [tag("div", f"{shown.what}: ", number(shown)) for shown in claim.evidence]
         records = f", from {claim.cells} cells" if claim.cells else ""
-        told = tag("div", f"{claim.number} at {claim.size}{records}")
-        parts.append(tag("details", tag("summary", "Numbers"), told, shown, class_="meta"))
+        quantity = tag("div", f"{claim.number} at {claim.size}{records}")
+        parts.append(tag("details", tag("summary", "Numbers"), quantity, shown, class_="meta"))
     return parts

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from cepbench.experiments.errors import ExperimentError
-from cepbench.experiments.load import experiments, find, load
+from cepbench.experiments.load import belonging, experiments, find, load
 from tests.experiments.files import SMALL, write
 
 PANEL = SMALL["plot"]["panels"][0]
@@ -226,3 +226,39 @@ def test_what_the_paper_says_of_mcep_is_claimed(name: str) -> None:
     experiment = load(find(name))
     assert "mcep[plan=re]" in experiment.series  # the default search ends early, which leaves claims open
     assert any("mcep[plan=re]" in claim.algorithms for claim in experiment.claims)
+
+
+def test_an_experiment_takes_the_workload_of_another_one(tmp_path):
+    write(tmp_path, values={"events": {"few": 10}}, axes={"events": ["few"]}, claims=None)
+    stream = {"parameters": {"seed": "${seed}"}}
+    own = {"id": "own", "workload_of": "small-1.1", "stream": stream, "axes": {"seed": [1, 2]}, "zip": None}
+    path = write(tmp_path, name="own", **own, defaults={"events": "few", "within": 5}, claims=None, workload=None)
+    experiment = load(path)
+    assert experiment.stream.generator == "uniform"
+    assert experiment.stream.parameters == {**SMALL["stream"]["parameters"], "seed": "${seed}"}
+    assert (experiment.workload, experiment.values) == (SMALL["workload"], {"events": {"few": 10}})
+    assert experiment.axes == {"seed": [1, 2]}
+
+
+def test_an_experiment_is_like_another_one(tmp_path):
+    smoke = {"axes": {"events": [7]}, "repeat": 0}
+    write(tmp_path, profiles={"smoke": smoke}, claims=None)
+    (tmp_path / "same.yaml").write_text("like: small-1.1\nfigure: '9'\nplot: {labels: {slow: Slow}}\nrepeat: 3\n")
+    same = load(tmp_path / "same.yaml", "smoke")
+    assert (same.id, same.figure, same.title) == ("same", "9", "same")
+    assert (same.axes, same.repeat, same.plot.labels) == ({"events": [7]}, 3, {"slow": "Slow"})
+    assert same.plot.panels[0].metric == "latency_max"
+    points = "like: small-1.1\nzip: {events: [3], within: [4]}\n"
+    (tmp_path / "points.yaml").write_text(points)
+    other = load(tmp_path / "points.yaml", "smoke")
+    assert (other.axes, other.zip, other.repeat) == ({}, {"events": [3], "within": [4]}, 0)
+    (tmp_path / "none.yaml").write_text("like: missing\n")
+    with pytest.raises(ExperimentError, match="unknown experiment 'missing'"):
+        load(tmp_path / "none.yaml")
+
+
+def test_the_atlas_has_its_own_profile():
+    atlas, quick, smoke = (set(belonging(profile)) for profile in ("atlas", "quick", "smoke"))
+    assert atlas == {name for name in experiments() if name.startswith("atlas-")}
+    assert not atlas & quick
+    assert atlas | quick == smoke == set(experiments())

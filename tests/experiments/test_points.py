@@ -252,3 +252,14 @@ def test_identity_is_that_of_the_configuration(tmp_path):
     assert not ids() & ids(overrides=["buckets=3"])
     assert groups() == groups(["slots=1"])
     assert not groups() & groups(["workload=RETURN COUNT(*) PATTERN A WITHIN ${within} s"])
+
+
+def test_a_cell_of_several_plans_names_them(tmp_path):
+    plans = ["slow[each=${events}]", "slow[seed=${plan}]"]
+    path = write(tmp_path, plans=plans, random_plans=2, algorithms=["slow"], claims=None)
+    first = cells(load(path), "quick")[0]
+    assert first.configuration["plans"] == ["slow[each=100]", "slow[seed=1]", "slow[seed=2]"]
+    assert first.algorithm == "slow"
+    other = cells(load(write(tmp_path, plans=plans[:1], algorithms=["slow"], claims=None)), "quick")[0]
+    assert other.id != first.id
+    assert other.group == first.group

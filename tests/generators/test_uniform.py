@@ -34,3 +34,31 @@ def test_skew() -> None:
     assert np.bincount(batch.type) / len(batch) == pytest.approx(np.array([6, 3, 2]) / 11, abs=0.005)
     keys = np.bincount(batch.columns["key"].astype(np.int64)) / len(batch)
     assert keys == pytest.approx(np.array([2, 1]) / 3, abs=0.005)
+
+
+def test_late_events_are_lost_beyond_the_slack() -> None:
+    exact = stream("uniform", events=50_000, types=3)
+    waits = {slack: stream("uniform", events=50_000, types=3, late=0.2, delay=2, slack=slack) for slack in (0, 2, 1000)}
+    lost = {slack: batch.type == 3 for slack, batch in waits.items()}
+    assert waits[0].schema.types == ("A", "B", "C", "Lost")
+    assert {slack: float(np.mean(here)) for slack, here in lost.items()} == pytest.approx(
+        {0: 0.2, 2: 0.2 * np.exp(-1), 1000: 0.0}, abs=0.005
+    )
+    assert not np.any(lost[2] & ~lost[0])  # a longer wait loses none of those that a shorter one keeps
+    for slack, batch in waits.items():
+        assert np.array_equal(batch.type[~lost[slack]], exact.type[~lost[slack]])
+        assert np.array_equal(batch.columns["value"], exact.columns["value"])
+
+
+def test_duplicates_repeat_the_event_before_or_are_left_out() -> None:
+    exact = stream("uniform", events=50_000, types=3)
+    twice, once = (
+        stream("uniform", events=50_000, types=3, duplicates=0.1, deduplicated=left_out) for left_out in (False, True)
+    )
+    repeats = once.type == 3
+    assert np.mean(repeats) == pytest.approx(0.1, abs=0.005)
+    places = np.flatnonzero(repeats)
+    assert np.array_equal(twice.type[places], exact.type[places - 1])
+    assert np.array_equal(twice.columns["value"][places], exact.columns["value"][places - 1])
+    assert np.array_equal(twice.type[~repeats], exact.type[~repeats])
+    assert np.array_equal(once.type[~repeats], exact.type[~repeats])

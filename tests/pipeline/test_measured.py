@@ -10,6 +10,7 @@ import pytest
 from cepbench.algorithms.base import Algorithm
 from cepbench.algorithms.construction.sase.algorithm import Sase
 from cepbench.algorithms.external.duckdb.algorithm import DuckDB
+from cepbench.algorithms.registry import make
 from cepbench.events.errors import CepbenchError
 from cepbench.generators.registry import from_spec
 from cepbench.metrics.status import Status
@@ -301,3 +302,23 @@ def _spins(child):
         return "python" in child.name() and child.cpu_percent(0.2) > 50
     except psutil.NoSuchProcess:  # it ended meanwhile
         return False
+
+
+TWO = "RETURN COUNT(*) PATTERN A+ WITHIN 100 s; RETURN COUNT(*) PATTERN A+ WHERE A.value > 500 WITHIN 100 s"
+
+
+def test_several_plans_run_one_after_another_in_one_cell(store):
+    systems = tuple(make(f"hamlet[sharing=random, seed={seed}]") for seed in (1, 2, 3))
+    outcome = measure_cell(job(store, systems[0], workload=TWO, plans=systems, repeat=0.1), 60)
+    assert (outcome.status, outcome.reason) == (Status.OK, "")
+    assert {len(numbers) for numbers in outcome.runs.values()} == {3}
+    assert {"service_total", "details.model_cost", "details.bursts", "plan_seconds"} <= outcome.runs.keys()
+    alone = measure_cell(job(store, systems[2], workload=TWO), 60)
+    assert alone.digest == outcome.digest
+    assert outcome.runs["details.shared_bursts"][2] == alone.summary.details["shared_bursts"]
+    assert all(cost > 0 for cost in outcome.runs["details.model_cost"])
+
+
+def test_plans_with_different_answers_are_wrong(store):
+    outcome = measure_cell(job(store, Counting(), plans=(Counting(), Counting(more=1))), 60)
+    assert (outcome.status, outcome.reason) == (Status.WRONG, "two runs on the same events gave different answers")

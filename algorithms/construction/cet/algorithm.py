@@ -19,6 +19,7 @@ from cepbench.algorithms.construction.cet.kernels.graph import WindowGraph
 from cepbench.algorithms.construction.cet.partitioning.partition import (
     METHODS,
     PartitionPlan,
+    RandomPartition,
     by_time,
     load,
     partition,
@@ -34,6 +35,7 @@ from cepbench.queries.compile import CompiledQuery, Part, Workload
 from cepbench.queries.model import Aggregates, Matches, Query
 
 DETECTORS = ("baseline", "memory", "time", "hybrid", "plan")
+RANDOM = "random"
 SHARING = ("windows", "never")
 MAX_MEMORY = 64 * 2**30
 """In bytes; stored trends (24 bytes each) refer to one another by 32-bit words."""
@@ -51,7 +53,8 @@ class Cet(Algorithm):
       for its n nodes: O(y) where each event has several successors, at most y l;
     - `hybrid` (H-CET): T-CET in graphlets, stitched depth-first, O(y k) time for k graphlets, and space for the trends
       of the graphlets only. `partition` plans the graphlets so that the whole state respects `memory`; overlapping
-      windows share graphlets (Section 7.3), unless `sharing` is `never`. Two parameters prescribe them instead:
+      windows share graphlets (Section 7.3), unless `sharing` is `never`. A `random` partition has cuts that `seed`
+      draws, to compare costs with those of the model (`details.plan_cpu`). Two parameters prescribe them instead:
       `graphlets` is their number per window; they have equal sizes, except that the first is `ratio` times larger
       (Section 8.4). `intervals` cuts time into so many equal intervals per window, wherever the graph can be cut. All
       windows whose slide is a multiple of the interval have the same cuts, so they share all graphlets that are neither
@@ -89,15 +92,17 @@ class Cet(Algorithm):
         ratio: str = "1",
         intervals: str = "searched",
         sharing: str = "windows",
+        seed: str = "1",
     ) -> None:
         option = partial(Option, self.name)
         self.detect = option("detect", detect).among(DETECTORS)
-        self.partition = option("partition", partition).among(tuple(METHODS))
+        self.partition = option("partition", partition).among((*METHODS, RANDOM))
         self.memory = option("memory", memory).size(MAX_MEMORY)
         self.graphlets = option("graphlets", graphlets).whole("searched")
         self.ratio = option("ratio", ratio).ratio()
         self.intervals = option("intervals", intervals).whole("searched")
         self.sharing = option("sharing", sharing).among(SHARING)
+        self.seed = option("seed", seed).count(0)
         if self.graphlets is not None and self.intervals is not None:
             raise WrongOption(f"{self.name}: give either graphlets or intervals")
 
@@ -131,7 +136,8 @@ class Cet(Algorithm):
             return TwoStepExecutor(query, part, window, detect=self.detect, limit=memory)
         types = [position.type for position in part.automaton.positions]
         detector = self._detector(MemoryLimit(memory), query.summarised, window, repeats=len(set(types)) < len(types))
-        searches = self.detect in ("hybrid", "plan") and self.graphlets is None and self.intervals is None
+        prescribed = self.graphlets is not None or self.intervals is not None or self.partition == RANDOM
+        searches = self.detect in ("hybrid", "plan") and not prescribed
         return CetExecutor(query, part, window, detector, partial(load, self.partition) if searches else None)
 
     def _detector(self, limit: MemoryLimit, summarised: bool, window: Window, *, repeats: bool) -> Detector:
@@ -154,7 +160,7 @@ class Cet(Algorithm):
             return partial(prescribed, graphlets=self.graphlets, ratio=self.ratio)
         if self.intervals is not None:
             return partial(by_time, length=max(1, window.within // self.intervals))
-        return partial(partition, method=self.partition)
+        return RandomPartition(self.seed) if self.partition == RANDOM else partial(partition, method=self.partition)
 
 
 def _whole(graph: WindowGraph, /, *, limit: int) -> PartitionPlan:

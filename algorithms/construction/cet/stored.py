@@ -77,7 +77,9 @@ class Stored(Detector):
         self.kept, self.expiring = [], -1
 
     def details(self) -> Mapping[str, float]:
-        """Adds numbers of shared and constructed graphlets, of their trends, and statistics of the partitioner."""
+        """Adds numbers of shared and constructed graphlets, of their trends, and statistics of the partitioner with
+        the costs of its plans.
+        """
         return merged([super().details(), self.numbers])
 
     def detect(self, graph: CetGraph, window: int, following: int) -> list[QueryRows]:
@@ -168,7 +170,7 @@ class Stored(Detector):
 
     def _plan(self, graph: WindowGraph, left: int) -> PartitionPlan:
         plan = self.partition(graph, limit=left)
-        self.numbers = merged([self.numbers, plan.details])
+        self.numbers = merged([self.numbers, plan.details, {"plan_cpu": plan.cpu}])
         return plan
 
     def _make_room(self, arranged: Arranged) -> None:

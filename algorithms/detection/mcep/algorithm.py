@@ -37,7 +37,7 @@ from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
 
-STRATEGIES = {"annealing": "sa", "tabu": "tabu", **{name: name for name in BASELINES}}
+STRATEGIES = {"annealing": "sa", "tabu": "tabu", "random": "random", **{name: name for name in BASELINES}}
 SHAPES = {"subexpression": "trees", "prefix": "orders"}
 IDLE_STEPS = 200
 """Steps per pattern without a cheaper plan after which a search ends, unless it only stops by time."""
@@ -62,7 +62,8 @@ class MultiPatternPlan(Plan):
 class Mcep(Algorithm):
     """Detects the matches of all patterns by one global plan, in which patterns share sub-patterns.
 
-    - `plan`: `annealing` or `tabu` search for the plan; baselines are `trivial` (no sharing, no reordering), `re`
+    - `plan`: `annealing` or `tabu` search for the plan; `random` takes random steps, to compare costs with those of the
+      model (`details.cost`); baselines are `trivial` (no sharing, no reordering), `re`
       (reordering only), `sh` (shares as much as possible without reordering), `sh-rr` (shares by the redundancy ratio
       of SPASS) and `sh-mdt` (shares as MOTTO).
     - `neighborhood` of the search: `edge` (two patterns change) or `vertex` (a pattern and up to `k` - 1 others).

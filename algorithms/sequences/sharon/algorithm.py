@@ -35,8 +35,9 @@ class Sharon(Algorithm):
     """Plans which queries share the counting of which patterns, and counts each shared pattern once.
 
     - `optimizer`: `sharon` (an optimal plan of the expanded SHARON graph), `greedy` (GWMIN on the graph without
-      conflict resolution), `exhaustive` (all sets of options), `none` (no sharing: A-Seq), or `integer` (not in the
-      paper: an optimal plan over all subsets of queries, by an integer program solver).
+      conflict resolution), `exhaustive` (all sets of options), `none` (no sharing: A-Seq), `integer` (not in the
+      paper: an optimal plan over all subsets of queries, by an integer program solver), or `random`, a valid plan that
+      `seed` draws, to compare costs with those of a model (`details.model_cost`).
     - `limit` in seconds, and `memory` of the stored plans. Beyond them, or with more than 8,192 options, `sharon` and
       `integer` fall back to the best of GWMIN's plans and those found so far and report `fell_back`; `exhaustive` ends
       with an error. Nothing is shared where the time ends before there is a graph.
@@ -68,6 +69,7 @@ class Sharon(Algorithm):
         benefit: str = "paper",
         substreams: str = "1",
         max_length: int | str = "none",
+        seed: str = "1",
     ) -> None:
         option = partial(Option, self.name)
         self.optimizer = option("optimizer", optimizer).among(tuple(OPTIMIZERS))
@@ -75,6 +77,7 @@ class Sharon(Algorithm):
         self.benefit = option("benefit", benefit).among(BENEFITS)
         self.substreams = option("substreams", substreams).positive()
         self.max_length = option("max_length", str(max_length)).whole("none")
+        self.seed = option("seed", seed).count(0)
 
     def unsupported(self, query: Query) -> str | None:
         """Queries that are not a set of event sequences, conjunctions, and unbounded Kleene patterns."""
@@ -88,7 +91,7 @@ class Sharon(Algorithm):
         sequences = [s for _, s in pairs]
         families = [_family(query, number) for number, (query, _) in enumerate(pairs)]
         model = self._model([query for query, _ in pairs], sequences, statistics)
-        decision = optimize(sequences, families, model, self.optimizer, Limits(self.limit, self.memory))
+        decision = optimize(sequences, families, model, self.optimizer, Limits(self.limit, self.memory), self.seed)
         return SharingPlan(
             workload,
             tuple(sequences),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
 
 import numpy as np
 
@@ -33,7 +34,8 @@ class Decision:
     - `candidates`, `candidates_beneficial`: sharable patterns, and those in the SHARON graph; `options`: vertices of
       the expanded graph; `candidates_pruned`: vertices that the reduction removed, of which `candidates_ridden` are
       conflict-ridden and the others conflict-free.
-    - `plans_visited`, `shared_patterns`, `score` of the plan, and `fell_back`: 1 if a limit ended the search.
+    - `plans_visited`, `shared_patterns`, `score` of the plan, its cost by the model (`model_cost`), and `fell_back`: 1
+      if a limit ended the search.
     - `<phase>_seconds` and `<phase>_bytes_peak`, by phase: time, and bytes of the stored graph and plans;
       `plan_bytes_peak` is the maximum over phases.
     - `pruned_share_peak`: `candidates_pruned` / `options`; `space_pruned_share_peak`: the share of the plans of all
@@ -64,6 +66,7 @@ class Progress:
     conflict_free: int = 0
     plan: tuple[Candidate, ...] = ()
     bytes: int = 0
+    seed: int = 1
     details: Mapping[str, float] = field(default_factory=dict)
 
     def details_with(self, **numbers: float) -> Mapping[str, float]:
@@ -80,13 +83,14 @@ def optimize(
     model: BenefitModel,
     optimizer: str,
     limits: Limits,
+    seed: int = 1,
 ) -> Decision:
-    """The plan of one of `OPTIMIZERS`. Sequences share within their family only.
+    """The plan of one of `OPTIMIZERS`. Sequences share within their family only; `seed` is that of random plans.
 
     The Sharon optimizer falls back to GWMIN when it reaches a limit, and reports it. The exhaustive one serves for
     comparison: it raises `PlanningTooLong` or `NotEnoughMemory` instead.
     """
-    progress = Progress(sequences, families, model, limits, details=_zeros())
+    progress = Progress(sequences, families, model, limits, seed=seed, details=_zeros())
     for phase, stage in OPTIMIZERS[optimizer]:
         started = time.perf_counter()
         try:
@@ -100,9 +104,9 @@ def optimize(
         if progress.details["fell_back"]:
             break
     shared = merged(progress.plan, families)
-    numbers = progress.details_with(
-        shared_patterns=len(shared), score=sum(model.benefit(candidate) for candidate in shared)
-    )
+    score = sum(model.benefit(candidate) for candidate in shared)
+    unshared = sum(model.not_shared(number) for number in range(len(sequences)))
+    numbers = progress.details_with(shared_patterns=len(shared), score=score, model_cost=unshared - score)
     return Decision(shared, {**numbers, **_shares(numbers)})
 
 
@@ -160,6 +164,17 @@ def choose_greedily(progress: Progress) -> Progress:
     return replace(progress, plan=graph.chosen(gwmin(graph)), bytes=size, details=numbers)
 
 
+def choose_randomly(progress: Progress) -> Progress:
+    """A random plan: the options in random order, each with a probability that the seed draws, too."""
+    random, graph = Random(progress.seed), progress.graph
+    probability, chosen, excluded = random.random(), 0, 0
+    for v in random.sample(range(len(graph.candidates)), len(graph.candidates)):
+        if not excluded >> v & 1 and random.random() < probability:
+            chosen |= 1 << v
+            excluded |= graph.neighbors[v]
+    return replace(progress, plan=graph.chosen(chosen))
+
+
 def solve_integer_program(progress: Progress) -> Progress:
     """The best plan over every subset of queries, by an integer program solver; falling back starts the time anew."""
     from cepbench.algorithms.sequences.sharon.integer_program import best_plan  # SciPy takes 0.2 s to import
@@ -182,6 +197,7 @@ OPTIMIZERS: Mapping[str, tuple[tuple[str, Stage], ...]] = {
     "greedy": (("graph", construct_graph), ("search", choose_greedily)),
     EXHAUSTIVE: (("graph", construct_graph), ("expansion", expand_graph), ("search", search_all_plans)),
     "integer": (("graph", find_candidates), ("search", solve_integer_program)),
+    "random": (("graph", construct_graph), ("expansion", expand_graph), ("search", choose_randomly)),
     "none": (),
 }
 

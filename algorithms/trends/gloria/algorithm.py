@@ -53,8 +53,9 @@ class Gloria(Algorithm):
     - `optimizer`: `gloria` (a lightest path of the Gloria graph), `exact` (the same, with all edges; at a limit of
       size it fails), `greedy` (one plan of each transition, by the lightest edge), `algorithm1` (pruning and path
       search as in the paper, which miss the lightest path where transitions branch and join, docs/findings.md),
-      `noprune` (the paper's NoPrune: the path search of Algorithm 1 on the whole graph), or `none`, which shares
-      nothing and runs the code of COGRA, or of GRETA at event granularity.
+      `noprune` (the paper's NoPrune: the path search of Algorithm 1 on the whole graph), `random` (a path that `seed`
+      draws, to compare costs with those of a model, `details.plan_weight`), or `none`, which shares nothing and runs
+      the code of COGRA, or of GRETA at event granularity.
     - `search`: of `algorithm1` and `noprune`. `kept`: by the edges that pruning keeps, as in the paper; `enumerate`: of
       all paths with all combinations of end branches, as in the authors' released code (`optimizer.enumeration`).
       `details.paths` and `details.enumerated_bytes` are the paths and bytes as they count them.
@@ -88,6 +89,7 @@ class Gloria(Algorithm):
         granularity: str = COARSEST,
         block: str = "all",
         search: str = KEPT,
+        seed: str = "1",
     ) -> None:
         option = partial(Option, self.name)
         self.optimizer = option("optimizer", optimizer).among((*OPTIMIZERS, NONE))
@@ -97,6 +99,7 @@ class Gloria(Algorithm):
         self.granularity = option("granularity", granularity).among(GRANULARITIES)
         self.block = option("block", block).whole("all")
         self.search = option("search", search).among(SEARCHES if self.optimizer in BY_PATHS else (KEPT,))
+        self.seed = option("seed", seed).count(0)
 
     def unsupported(self, query: Query) -> str | None:
         """Match queries, pairwise predicates, semantics other than skip-till-any-match, as GRETA."""
@@ -136,7 +139,7 @@ class Gloria(Algorithm):
         costs = self._costs(members, [state.type for state in pools.states], statistics)
         numbers = {"sharable_sets": 1.0, "template_seconds": time.perf_counter() - started}
         try:
-            decision = optimize(pools, costs, self.optimizer, limits, self.search)
+            decision = optimize(pools, costs, self.optimizer, limits, self.search, self.seed)
         except SearchLimitReached as limit:
             message = f"the optimizer {self.optimizer} needs more than {limit}"
             raise PlanningTooLong(message, self.seconds) from None

@@ -13,7 +13,7 @@ from cepbench.algorithms.options import Option
 from cepbench.algorithms.trends.hamlet.compilation import GRAPHLET
 from cepbench.algorithms.trends.hamlet.executor import hamlet_sets
 from cepbench.algorithms.trends.hamlet.plan import HamletPlan, plan_of
-from cepbench.algorithms.trends.hamlet.sharing import Sharing
+from cepbench.algorithms.trends.hamlet.sharing import RandomDecisions, Sharing
 from cepbench.algorithms.trends.online.granularity import COARSEST, EVENT
 from cepbench.algorithms.trends.online.trends import unsupported_under_any
 from cepbench.algorithms.trends.snapshots.sets import operator_of_sets
@@ -22,7 +22,7 @@ from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
 
 GRANULARITIES = (COARSEST, GRAPHLET, EVENT)
-SHARING = ("dynamic", "static", "never")
+SHARING = ("dynamic", "static", "never", "random")
 BENEFITS = ("executor", "paper")
 CHOICES = ("queries", "burst")
 
@@ -32,7 +32,8 @@ class Hamlet(Algorithm):
 
     - `sharing`: `dynamic` decides burst by burst by the benefit of sharing (Section 4), and shares nothing if a stream
       has many keys with few events each (`snapshots.sets`); `static` shares all that can be shared; `never` shares
-      nothing: it runs the code of COGRA, or of GRETA at event granularity.
+      nothing: it runs the code of COGRA, or of GRETA at event granularity; `random` shares each burst by all or by
+      none, as `seed` draws, to compare costs with those of a model (`details.model_cost`).
     - `granularity`: `graphlet`, as the authors released it: events are kept, an event of a shared graphlet visits those
       before it in the graphlet, and sums replace those of all other graphlets (Equation 5); `event`, as Equation 8
       counts: all events are kept, and visited by later ones; `coarsest`, ours: events that no predicate selects one by
@@ -41,7 +42,7 @@ class Hamlet(Algorithm):
       as in the authors' code.
     - `benefit`: `executor`, the cost of a burst to this executor, or `paper`, Equation 8.
     - `trace`: `none`, or how many decisions each sharable set of a key keeps (`HamletExecutor.trace`); with
-      any number, `details` have all decisions added up by size of burst.
+      any number, `details` have all decisions added up by size of burst, and the cost of what was decided.
 
     At the coarsest granularity, for s snapshots that are propagated, u queries times windows, and n live events of E: a
     shared graphlet keeps the running sum of its expressions, so an event costs O(s) and a snapshot O(u s). Where the
@@ -68,6 +69,7 @@ class Hamlet(Algorithm):
         granularity: str = COARSEST,
         choice: str = "queries",
         trace: str = "none",
+        seed: str = "1",
     ) -> None:
         option = partial(Option, self.name)
         self.sharing = option("sharing", sharing).among(SHARING)
@@ -75,6 +77,7 @@ class Hamlet(Algorithm):
         self.benefit = option("benefit", benefit).among(BENEFITS)
         self.choice = option("choice", choice).among(CHOICES)
         self.trace = option("trace", trace).whole("none") or 0
+        self.seed = option("seed", seed).count(0)
 
     def unsupported(self, query: Query) -> str | None:
         """Match queries, pairwise predicates, semantics other than skip-till-any-match, as GRETA."""
@@ -88,7 +91,9 @@ class Hamlet(Algorithm):
         """Decides burst by burst which queries of a set share it; with few events per key perhaps without sharing."""
         assert isinstance(plan, HamletPlan)
         ours = self.benefit == "executor" and self.granularity == COARSEST and not self.trace
-        sharing = Sharing(self.sharing, self.benefit == "paper", self.choice == "burst", traced=self.trace)
+        decide = RandomDecisions(self.seed) if self.sharing == "random" else None
+        whole = self.choice == "burst"
+        sharing = Sharing(self.sharing, self.benefit == "paper", whole, decide=decide, traced=self.trace)
         sets = hamlet_sets(plan, sharing)
         weighs_keys = ours and self.sharing == "dynamic"
         return operator_of_sets(plan, sets, plan.alone, self.granularity, weighs_keys=weighs_keys)

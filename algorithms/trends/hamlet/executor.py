@@ -35,7 +35,9 @@ from cepbench.algorithms.trends.snapshots.members import SetMember
 from cepbench.algorithms.trends.snapshots.sets import SetExecutor
 from cepbench.queries.records import records_of
 
-SAME_NAME = ("edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges")
+SAME_NAME = (
+    "edges", "bursts", "shared_bursts", "graphlet_snapshots", "event_snapshots", "splits", "merges", "model_cost",
+)  # fmt: skip
 DETAILS = {name: (name,) for name in SAME_NAME} | {
     "event_visits": ("visits",),
     "graphlets": ("shared_bursts", "alone_graphlets"),

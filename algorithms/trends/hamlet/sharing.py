@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 
@@ -59,7 +60,20 @@ class Sharing:
                 units = slice(int(group["unit"]), int(group["unit_end"]))
                 forced[n, units] = self.decide(units.stop - units.start)
         dynamic = self.mode == "dynamic" and self.decide is None
-        return Decisions(bursts, classes, matches, dynamic, self.paper, self.costs, forced)
+        weighs = self.decide is not None or self.traced > 0
+        return Decisions(bursts, classes, matches, dynamic, self.paper, self.costs, forced, weighs)
+
+
+class RandomDecisions:
+    """Shares each burst by all units or by none, with a probability that the seed draws, too."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.probability = self.random.random()
+
+    def __call__(self, units: int) -> Sequence[bool]:
+        """The decision on the next burst."""
+        return [self.random.random() < self.probability] * units
 
 
 class DecisionTrace:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from random import Random
 
 import numpy as np
 
@@ -98,6 +99,25 @@ def by_time(graph: WindowGraph, length: int, limit: int) -> PartitionPlan:
     inner = costs.atoms[1:-1]
     cuts = inner[graph.time[inner] // length > graph.time[inner - 1] // length]
     return _fitting(_plan(costs, np.concatenate([[0], cuts, costs.atoms[-1:]]), {}), limit)
+
+
+class RandomPartition:
+    """Random cuts of each graph, where it can be cut, with a probability that the seed draws, too.
+
+    If the plan takes more than `limit` bytes, the graph is cut wherever it can be. Raises `NotEnoughMemory` if that
+    does not fit either.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.probability = self.random.random()
+
+    def __call__(self, graph: WindowGraph, /, *, limit: int) -> PartitionPlan:
+        """The plan of the next graph."""
+        costs = Costs(graph)
+        cuts = [cut for cut in costs.atoms[1:-1] if self.random.random() < self.probability]
+        plan = _plan(costs, np.concatenate([[0], np.array(cuts, np.int64), costs.atoms[-1:]]), {})
+        return plan if plan.bytes <= limit else _fitting(_plan(costs, costs.atoms, {}), limit)
 
 
 def one_graphlet(graph: WindowGraph) -> PartitionPlan:

@@ -28,7 +28,7 @@ from cepbench.algorithms.detection.mcep.planning.selectivities import Selectivit
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 
-SEARCHES = ("sa", "tabu")
+SEARCHES = ("sa", "tabu", "random")
 BASELINES = ("trivial", "re", "sh", "sh-rr", "sh-mdt")
 COSTS: Mapping[str, type[CostModel]] = {"paper": CostModel, "executor": EngineCosts}
 IN_TREES = ("sh-rr", "sh-mdt")
@@ -76,7 +76,7 @@ DEFAULT_BUDGET = SearchBudget(seconds=180.0)
 class PlanningOptions:
     """Options of the search for a global plan; the defaults are SA-EDGE of the paper's experiments.
 
-    - `strategy`: `sa` (simulated annealing) or `tabu`; or one of `BASELINES`, which do not search.
+    - `strategy`: `sa` (simulated annealing), `tabu`, or `random` steps; or one of `BASELINES`, which do not search.
     - `shape`: `trees` (Section 5) or `orders`, which share prefixes only (EDGE-PREFIX).
     - `neighborhood`: k of N_vertex^k; 2 is N_edge.
     - `generator` of local plans: `dp` or `greedy`.
@@ -171,7 +171,7 @@ def planned(
             "start_cost": plan.cost,
             "prepare_seconds": time.perf_counter() - begin,
         }
-        search = anneal if options.strategy == "sa" else tabu_search
+        search = {"sa": anneal, "tabu": tabu_search, "random": wander}[options.strategy]
         outcome = search(plan, neighborhood, Random(options.seed), options.budget)
         trace = outcome.trace
         details |= {
@@ -299,6 +299,16 @@ def tabu_search(
             oldest.append(reached)
             if len(oldest) > capacity:
                 visited.discard(oldest.popleft())
+    return search.end()
+
+
+def wander(plan: MultiPlan, neighborhood: Neighborhood, random: Random, budget: SearchBudget) -> SearchOutcome:
+    """Changes `plan` to a random one: as many random neighbors one after another as the seed draws."""
+    search = _Search(plan, neighborhood, random, budget)
+    steps = random.randrange(1, 4 * len(plan.plans) + 1)
+    while search.steps < steps and not search.over:
+        search.move(search.draw())
+    search.best, search.best_cost = dict(plan.plans), plan.cost
     return search.end()
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
+from random import Random
 
 import numpy as np
 
@@ -28,7 +29,7 @@ KEPT, ENUMERATE = "kept", "enumerate"
 SEARCHES = (KEPT, ENUMERATE)
 """The path searches of `algorithm1` and `noprune`: by the edges that pruning keeps, or of all paths."""
 BY_PATHS = ("algorithm1", "noprune")
-OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
+OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune", "random")
 WHOLE = ("exact", "noprune")
 """The optimizers that search the whole graph, and raise an error if a limit is reached."""
 BY_PROFILE = ("gloria", "algorithm1")
@@ -121,9 +122,11 @@ class Construction:
 
 
 def optimize(
-    pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits, search: str = KEPT
+    pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits, search: str = KEPT, seed: int = 1
 ) -> SharingDecision:
-    """The plan of one of `OPTIMIZERS`. At a limit, those of `WHOLE` raise `SearchLimitReached`, others are greedy.
+    """The plan of one of `OPTIMIZERS`; `seed` is that of a random one.
+
+    At a limit, those of `WHOLE` raise `SearchLimitReached`, others are greedy.
 
     Those of `BY_PATHS` raise it, too, if they enumerate all paths (`search`).
     """
@@ -135,7 +138,7 @@ def optimize(
     try:
         graph = construction.graph()
         built = time.perf_counter()
-        chosen = _searched(graph, construction)
+        chosen = _random(graph, Random(seed)) if optimizer == "random" else _searched(graph, construction)
     except SearchLimitReached:
         if optimizer in WHOLE:
             raise
@@ -204,6 +207,27 @@ def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:
             if optimizer in WHOLE:
                 raise
     raise SearchLimitReached("the room of the search")
+
+
+def _random(graph: GloriaGraph, random: Random) -> list[int]:
+    """A node of each pool, one after another, that edges connect with those before.
+
+    The seed draws the probability of nodes that share. Where no node is connected, all begin anew.
+    """
+    while True:
+        probability, chosen = random.random(), list[int]()
+        for here in graph.pools:
+            entered = np.ones(len(here.nodes), np.bool_)
+            for pair in here.pool.before:
+                entered &= graph.edges[pair][chosen[pair.before.number]] < MISSING
+            nodes = entered.nonzero()[0].tolist()
+            if not nodes:
+                break
+            sharing = [n for n in nodes if here.nodes[n] != ()]
+            shares = random.random() < probability
+            chosen.append(random.choice((sharing if shares else [n for n in nodes if here.nodes[n] == ()]) or nodes))
+        else:
+            return chosen
 
 
 def _thin(graph: GloriaGraph, limit: int) -> int:

@@ -144,7 +144,7 @@ def _propagated(created: int, selecting: bool, burst: BurstRecord) -> float:
 
 
 @inner
-def _cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool) -> float:
+def plan_cost(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: bool) -> float:
     """The cost of a burst that the chosen classes share and the others do not."""
     return _equation_8(classes, burst) if paper else _executor_cost(classes, burst, costs)
 
@@ -161,10 +161,10 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
     """
     for c in range(len(classes)):
         classes[c].chosen = False
-    non_shared = _cost(classes, burst, costs, paper)
+    non_shared = plan_cost(classes, burst, costs, paper)
     for c in range(len(classes)):
         classes[c].chosen = True
-    best_cost = _cost(classes, burst, costs, paper)
+    best_cost = plan_cost(classes, burst, costs, paper)
     while True:
         worst, most_introduced = -1, np.int64(0)
         for c in range(len(classes)):
@@ -175,7 +175,7 @@ def choose(classes: Records, burst: BurstRecord, costs: BenefitCosts, paper: boo
             break
         classes[worst].settled = True
         classes[worst].chosen = False
-        cost_without = _cost(classes, burst, costs, paper)
+        cost_without = plan_cost(classes, burst, costs, paper)
         if cost_without < best_cost:
             best_cost = cost_without
         else:

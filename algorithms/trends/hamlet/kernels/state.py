@@ -40,6 +40,7 @@ class CountRecord(QueueRecord):
     - `bursts` of sharable types, the `shared_bursts` of them, which have a shared graphlet each, and the graphlets that
       single queries have of them; snapshots; and bursts at which a query left the others (`splits`) or joined them
       again (`merges`).
+    - `model_cost`: of what was decided, by the model that decides, if it is weighed.
     """
 
     last: int
@@ -53,6 +54,7 @@ class CountRecord(QueueRecord):
     event_snapshots: int
     splits: int
     merges: int
+    model_cost: float
 
 
 class StoredRecord(VertexRecord):

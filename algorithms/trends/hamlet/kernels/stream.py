@@ -13,7 +13,7 @@ from cepbench.algorithms.engine.kernels.constants import NONE
 from cepbench.algorithms.engine.kernels.events import KernelEvents
 from cepbench.algorithms.engine.kernels.lanes import DONE, ROOM, ROWS
 from cepbench.algorithms.trends.hamlet.kernels.alone import propagate_alone, propagate_sums
-from cepbench.algorithms.trends.hamlet.kernels.benefit import BenefitCosts, choose, defer_join, defer_split
+from cepbench.algorithms.trends.hamlet.kernels.benefit import BenefitCosts, choose, defer_join, defer_split, plan_cost
 from cepbench.algorithms.trends.hamlet.kernels.bursts import BurstRecord
 from cepbench.algorithms.trends.hamlet.kernels.program import HamletProgram, TemplateTables
 from cepbench.algorithms.trends.hamlet.kernels.shared import fits_burst, propagate_shared
@@ -33,6 +33,7 @@ class Decisions(NamedTuple):
     - `dynamic`: by their benefit; `paper`: with the costs of Equation 8. Otherwise `costs` has those of groups whose
       events extend sums, and of groups that visit events.
     - `forced[N, U]`: if not `dynamic`, whether a unit shares a burst; without a row, all units do.
+    - `weighs`: adds up the costs of what was decided.
     """
 
     bursts: Records
@@ -42,6 +43,7 @@ class Decisions(NamedTuple):
     paper: bool
     costs: tuple[BenefitCosts, BenefitCosts]
     forced: Flags
+    weighs: bool
 
 
 @kernel
@@ -113,11 +115,11 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
     classes = decisions.classes[n, : group.predicate_class_end - group.predicate_class]
     counts.bursts += 1
     _update_statistics(burst, classes, template, state)
+    visits = template.whole[0].within
+    for c in range(len(classes)):
+        visits |= classes[c].visits
+    costs = decisions.costs[1] if visits else decisions.costs[0]
     if decisions.dynamic:
-        visits = template.whole[0].within
-        for c in range(len(classes)):
-            visits |= classes[c].visits
-        costs = decisions.costs[1] if visits else decisions.costs[0]
         burst.shared, burst.alone = choose(classes, burst, costs, decisions.paper)
         if not decisions.paper:
             history = graphlets.group[burst.group]
@@ -153,6 +155,8 @@ def _decide(n: int, program: HamletProgram, decisions: Decisions, state: HamletS
             unit.apart = counts.now
             unit.leaves = leaves and template.position[position].visited
             burst.splits += unit.leaves
+    if decisions.weighs:
+        counts.model_cost += plan_cost(classes, burst, costs, decisions.paper)
     counts.splits += splits
     counts.merges += merged
 

@@ -1,0 +1,98 @@
+"""The answer to a question: sentences that are computed from records, and drawings with the one that each supports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil, exp, log
+from textwrap import fill
+
+from matplotlib.figure import Figure as Drawing
+
+from cepbench.metrics.record import Record
+from cepbench.metrics.results import Results
+from cepbench.metrics.statistics import Estimate, estimate
+from cepbench.metrics.status import Status
+from cepbench.plots.draw import render
+from cepbench.plots.units import plain
+
+WIDTH = 119
+"""Letters in a line of a page."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A drawing, the sentence that it supports, and a text for those who do not see it."""
+
+    name: str
+    drawing: Drawing
+    sentence: str
+    alternative: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The page of a question: the short answer, the drawings, the rows of a table, and how it was measured."""
+
+    name: str
+    question: str
+    short: str
+    drawn: tuple[Drawn, ...]
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    measured: str = ""
+
+    def page(self, images: str) -> str:
+        """The page in Markdown; `images` is the folder of the drawings, relative to it."""
+        parts = [f"# {self.question}\n", fill(self.short, WIDTH) + "\n"]
+        for drawn in self.drawn:
+            parts.append(f"![{drawn.alternative}]({images}/{drawn.name}.svg)\n")
+            parts.append(fill(f"*{drawn.sentence}*", WIDTH) + "\n")
+        if self.rows:
+            lines = [self.heads, ["---"] * len(self.heads), *self.rows]
+            parts.append("".join(f"| {' | '.join(line)} |\n" for line in lines))
+        if self.measured:
+            parts.append(fill(self.measured, WIDTH) + "\n")
+        return "\n".join(parts)
+
+    def pictures(self) -> dict[str, bytes]:
+        """The drawings as SVG, by name."""
+        return {drawn.name: render(drawn.drawing, "svg") for drawn in self.drawn}
+
+
+def of_question(everything: Sequence[Results], prefix: str) -> list[Results]:
+    """The results of the experiments whose names begin so, in their order."""
+    return [results for results in everything if results.figure.experiment.startswith(prefix)]
+
+
+def valid(results: Results) -> list[Record]:
+    """The records with valid times."""
+    return [record for record in results.records if record.status is Status.OK]
+
+
+def ratios(above: Sequence[float], below: Sequence[float]) -> Estimate:
+    """The ratio of two numbers in each draw: its median and interval."""
+    return estimate([a / b for a, b in zip(above, below, strict=True)])
+
+
+def mean_of_ratios(pairs: Sequence[tuple[float, float]]) -> float:
+    """The geometric mean of ratios."""
+    return exp(sum(log(a / b) for a, b in pairs) / len(pairs))
+
+
+def quantile(numbers: Sequence[float], share: float) -> float:
+    """The least of the numbers that at least this share of them does not exceed."""
+    ordered = sorted(numbers)
+    return ordered[max(0, ceil(share * len(ordered)) - 1)]
+
+
+def times(number: Estimate) -> str:
+    """`12 times (11 to 14)`, or without an interval if there are too few draws."""
+    text = f"{plain(number.median, 3)} times"
+    return text if number.low is None else f"{text} ({plain(number.low, 3)} to {plain(number.high or 0.0, 3)})"
+
+
+def span(numbers: Sequence[float], show: Callable[[float], str] = lambda number: plain(number, 3)) -> str:
+    """`1.2 to 12`, or one number if both ends look the same."""
+    ends = list(dict.fromkeys(show(end) for end in (min(numbers), max(numbers))))
+    return " to ".join(ends)

@@ -1,0 +1,199 @@
+"""When does sharing pay? Maps of the gain of sharing, and of who wins, with the contour where it breaks even."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure as Drawing
+from numpy.typing import NDArray
+
+from cepbench.metrics.results import Results
+from cepbench.metrics.values import value
+from cepbench.plots.atlas.answers import Answer, Drawn, of_question, span, valid
+from cepbench.plots.style import TEXT_WIDTH, label, paper
+from cepbench.plots.units import plain
+
+PREFIX = "atlas-pays-"
+UNSHARED, SHARED = "cogra", "hamlet[sharing=static]"
+VISITS, SHARED_VISITS = "greta", "hamlet[granularity=event, sharing=static]"
+TIME, WORK = "service_total", "details.edges"
+DECIDING = (UNSHARED, SHARED, "hamlet", "gloria")
+"""The systems that may win: one that shares nothing, one that always shares, and two that decide."""
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Map:
+    """A map over two axes: `numbers[system][row, column]` for the values of the second and the first axis."""
+
+    results: Results
+    first: str
+    second: str
+
+    @property
+    def columns(self) -> list[float]:
+        """The values of the first axis."""
+        return sorted({record.point[self.first] for record in self.results.records})
+
+    @property
+    def rows(self) -> list[float]:
+        """The values of the second axis."""
+        return sorted({record.point[self.second] for record in self.results.records})
+
+    def numbers(self, system: str, metric: str) -> Reals:
+        """A metric of a system by row and column; NaN where it has none."""
+        numbers = np.full((len(self.rows), len(self.columns)), np.nan)
+        for record in valid(self.results):
+            if record.algorithm == system and (number := value(record, metric)) is not None:
+                place = self.rows.index(record.point[self.second]), self.columns.index(record.point[self.first])
+                numbers[place] = number
+        return numbers
+
+    @property
+    def gain(self) -> Reals:
+        """The gain of sharing in time."""
+        return self.numbers(UNSHARED, TIME) / self.numbers(SHARED, TIME)
+
+    @property
+    def gain_in_work(self) -> Reals:
+        """The gain of sharing in events that are visited, at event granularity."""
+        return self.numbers(VISITS, WORK) / self.numbers(SHARED_VISITS, WORK)
+
+    @property
+    def winners(self) -> Mapping[str, int]:
+        """The number of points at which each system is the fastest one."""
+        times = np.stack([np.nan_to_num(self.numbers(system, TIME), nan=np.inf) for system in DECIDING])
+        best = times.argmin(axis=0)[np.isfinite(times.min(axis=0))]
+        return {system: int((best == place).sum()) for place, system in enumerate(DECIDING)}
+
+
+AXES = {"queries": ("queries", "share"), "bursts": ("burst", "selectivity"), "windows": ("overlap", "keys")}
+DRAWN = ("queries", "bursts")
+"""The maps that are drawn; the pack has all of them."""
+
+
+def answer(everything: Sequence[Results]) -> Answer | None:
+    """The page; None without results."""
+    maps = maps_of(everything)
+    if not maps:
+        return None
+    pays = {name: float(np.nanmean(shown.gain > 1)) for name, shown in maps.items()}
+    parts = [f"{plain(100 * share, 2)} % of the points of the map of {name}" for name, share in pays.items()]
+    drawn = tuple(_drawn(name, shown) for name, shown in maps.items() if name in DRAWN)
+    return Answer(
+        "sharing",
+        "When does sharing pay?",
+        f"Sharing all that can be shared is faster than sharing nothing at {', '.join(parts)}.",
+        drawn,
+        (
+            "Map",
+            "Points",
+            "Gain of sharing",
+            *(f"{label(system)} wins" for system in DECIDING),
+            "Loss of Hamlet's choice",
+        ),
+        tuple(_row(name, shown) for name, shown in maps.items()),
+        "The gain is the time of COGRA, which shares nothing, over that of Hamlet where it always shares; the "
+        "gain in work is that of GRETA and of Hamlet at event granularity in events that are visited. The loss of "
+        "a choice is the time of Hamlet where it decides for each burst over the shorter one of both, median and "
+        "95th percentile.",
+    )
+
+
+def maps_of(everything: Sequence[Results]) -> dict[str, Map]:
+    """The maps by name."""
+    shown = {results.figure.experiment.removeprefix(PREFIX): results for results in of_question(everything, PREFIX)}
+    return {name: Map(shown[name], *axes) for name, axes in AXES.items() if name in shown}
+
+
+def loss(shown: Map) -> Reals:
+    """The time of Hamlet's choice over the shorter time of always sharing and of never sharing."""
+    shorter = np.fmin(shown.numbers(UNSHARED, TIME), shown.numbers(SHARED, TIME))
+    losses: Reals = shown.numbers("hamlet", TIME) / shorter
+    return losses
+
+
+def _row(name: str, shown: Map) -> tuple[str, ...]:
+    gains, losses = shown.gain[np.isfinite(shown.gain)], loss(shown)
+    losses = losses[np.isfinite(losses)]
+    lost = f"{plain(float(np.median(losses)), 3)}, {plain(float(np.quantile(losses, 0.95)), 3)}" if len(losses) else "–"
+    return (
+        name,
+        str(shown.gain.size),
+        f"{span(gains.tolist())} times" if len(gains) else "–",
+        *map(str, shown.winners.values()),
+        lost,
+    )
+
+
+def _drawn(name: str, shown: Map) -> Drawn:
+    gain, work = shown.gain, shown.gain_in_work
+    with paper():
+        drawing = Drawing(figsize=(TEXT_WIDTH, 2.3), layout="constrained")
+        left, right = drawing.subplots(1, 2)
+        _heat(left, shown, gain)
+        left.set_title("gain of sharing in time (line: break-even; dashed: in work)", fontsize=7)
+        _contour(left, gain, "solid")
+        _contour(left, work, "dashed")
+        _winners(right, shown)
+        right.set_title("the fastest", fontsize=7)
+    paying = [_first(shown, row) for row in range(len(shown.rows))]
+    known = [first for first in paying if first is not None]
+    never = sum(first is None for first in paying)
+    axes = {axis.name: axis.label for axis in (shown.results.figure.x, shown.results.figure.series) if axis}
+    sentence = (
+        f"Sharing pays from {span(known)} {axes.get(shown.first, shown.first).lower()} on"
+        if known
+        else "Sharing pays nowhere"
+    )
+    sentence += f", and at {never} of {len(paying)} values of the other axis never." if never and known else "."
+    return Drawn(f"sharing-{name}", drawing, sentence, f"The gain of sharing, and the fastest system, over {name}.")
+
+
+def _first(shown: Map, row: int) -> float | None:
+    """The least value of the first axis from which on sharing pays in a row."""
+    pays = shown.gain[row] > 1
+    if not pays[-1]:
+        return None
+    losing = np.flatnonzero(~pays)
+    return shown.columns[0 if not len(losing) else int(losing[-1]) + 1]
+
+
+def _heat(axes: Axes, shown: Map, gain: Reals) -> None:
+    most = max(1.5, float(np.nanmax(np.maximum(gain, 1 / gain))))
+    image = axes.imshow(gain, cmap="PuOr", norm=LogNorm(1 / most, most), origin="lower", aspect="auto")
+    for (row, column), number in np.ndenumerate(gain):
+        if np.isfinite(number):
+            axes.text(column, row, plain(float(number), 2), ha="center", va="center", fontsize=5)
+    _ticks(axes, shown)
+    assert axes.figure is not None
+    axes.figure.colorbar(image, ax=axes, shrink=0.8)
+
+
+def _contour(axes: Axes, gain: Reals, line: str) -> None:
+    """The line on which sharing and not sharing cost the same, in logarithms between the points."""
+    if np.isfinite(gain).all() and min(gain.shape) > 1 and gain.min() < 1 < gain.max():
+        axes.contour(np.log(gain), levels=[0.0], colors="black", linestyles=line, linewidths=1)
+
+
+def _winners(axes: Axes, shown: Map) -> None:
+    times = np.stack([np.nan_to_num(shown.numbers(system, TIME), nan=np.inf) for system in DECIDING])
+    best = np.where(np.isfinite(times.min(axis=0)), times.argmin(axis=0), -1)
+    axes.imshow(np.zeros_like(best), cmap="binary", vmin=0, vmax=1, origin="lower", aspect="auto")
+    for (row, column), winner in np.ndenumerate(best):
+        if winner >= 0:
+            text = ("COGRA", "shared", "Hamlet", "Gloria")[int(winner)]
+            axes.text(column, row, text, ha="center", va="center", fontsize=5)
+    _ticks(axes, shown)
+
+
+def _ticks(axes: Axes, shown: Map) -> None:
+    figure = shown.results.figure
+    axes.set_xticks(range(len(shown.columns)), [f"{x:g}" for x in shown.columns])
+    axes.set_yticks(range(len(shown.rows)), [f"{y:g}" for y in shown.rows])
+    axes.set_xlabel(figure.x.label)
+    axes.set_ylabel(figure.series.label if figure.series else shown.second)

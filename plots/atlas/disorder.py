@@ -1,0 +1,161 @@
+"""What does disorder cost? Matches that are lost, latency that waiting adds, and matches that duplicates add.
+
+The answers of all systems are equal at each point, and exact on the events that are left; the exact answer is that of
+the longest wait.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure as Drawing
+
+from cepbench.metrics.record import Record
+from cepbench.metrics.results import Results
+from cepbench.plots.atlas.answers import Answer, Drawn, of_question, span, valid
+from cepbench.plots.style import TEXT_WIDTH, paper
+from cepbench.plots.units import human, plain
+
+PREFIX = "atlas-disorder"
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+MARKERS = {"sequences": "o", "matches": "s"}
+NEARLY = 0.99
+"""The share of matches from which on an answer is called nearly complete."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A kind of disorder under one kind of work: the share of the exact matches by the seconds of the wait."""
+
+    work: str
+    late: float
+    delay: float
+    complete: Mapping[float, float]
+
+    @property
+    def enough(self) -> float | None:
+        """The least wait with nearly all matches."""
+        return next((slack for slack, share in sorted(self.complete.items()) if share >= NEARLY), None)
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """The matches that duplicates add, as a share of the exact ones, by the share of duplicates."""
+
+    work: str
+    added: Mapping[float, float]
+
+
+def answer(everything: Sequence[Results]) -> Answer | None:
+    """The page; None without results."""
+    records = [record for results in of_question(everything, PREFIX) for record in valid(results)]
+    waits, duplicates = waits_of(records), duplicates_of(records)
+    if not waits:
+        return None
+    worst = min(waits, key=lambda wait: wait.complete[min(wait.complete)])
+    least = worst.complete[min(worst.complete)]
+    needed = [wait.enough for wait in waits if wait.enough is not None]
+    added = max((share for shown in duplicates for share in shown.added.values()), default=0.0)
+    return Answer(
+        "disorder",
+        "What does disorder cost?",
+        f"Without a wait the answers keep down to {_percent(least)} of the matches ({_percent(worst.late)} of the "
+        f"events late by {human(worst.delay, 's')} on average); {_percent(NEARLY)} need a wait of up to "
+        f"{human(max(needed, default=0.0), 's')}, which every row is later. Duplicates that are not left out add up to "
+        f"{_percent(added)}.",
+        (_drawn(waits, duplicates),),
+        ("Work", "Late", "Mean delay", "Kept without a wait", f"Wait for {_percent(NEARLY)}", "Events that wait then"),
+        tuple(_row(wait, _rate(records)) for wait in waits),
+        "The watermark follows the clock at the distance of its wait; events that arrive later are lost. All "
+        "systems give the same answer on the events that are left. The latency of each row grows by the wait, and "
+        "the buffer by the events of that time for any system.",
+    )
+
+
+def waits_of(records: Sequence[Record]) -> list[Wait]:
+    """The share of matches that each wait keeps."""
+    matches: dict[tuple[str, float, float], dict[float, float]] = defaultdict(dict)
+    for record in records:
+        point = record.point
+        if point["duplicates"] == 0 and point["late"] > 0:
+            matches[point["work"], point["late"], point["delay"]][float(point["slack"])] = _matches(record)
+    return [
+        Wait(*kind, {slack: number / by_slack[max(by_slack)] for slack, number in sorted(by_slack.items())})
+        for kind, by_slack in matches.items()
+        if by_slack[max(by_slack)] > 0
+    ]
+
+
+def duplicates_of(records: Sequence[Record]) -> list[Duplicates]:
+    """The share of matches that duplicates add."""
+    matches: dict[str, dict[float, dict[bool, float]]] = defaultdict(lambda: defaultdict(dict))
+    for record in records:
+        point = record.point
+        if point["late"] == 0:
+            matches[point["work"]][float(point["duplicates"])][bool(point["deduplicated"])] = _matches(record)
+    return [
+        Duplicates(
+            work, {share: both[False] / both[True] - 1 for share, both in sorted(shares.items()) if both.get(True)}
+        )
+        for work, shares in matches.items()
+    ]
+
+
+def _matches(record: Record) -> float:
+    realised = record.realised
+    assert realised is not None
+    return (realised.matches_per_window or 0.0) * max(1, realised.windows)
+
+
+def _rate(records: Sequence[Record]) -> float:
+    """Events per second of the stream."""
+    realised = records[0].realised
+    return realised.rate or 0.0 if realised is not None else 0.0
+
+
+def _percent(share: float) -> str:
+    return f"{plain(100 * share, 3)} %"
+
+
+def _row(wait: Wait, rate: float) -> tuple[str, ...]:
+    enough = wait.enough
+    return (
+        wait.work,
+        _percent(wait.late),
+        human(wait.delay, "s"),
+        _percent(wait.complete[min(wait.complete)]),
+        "–" if enough is None else human(enough, "s") if enough else "none",
+        "–" if enough is None else human(rate * enough),
+    )
+
+
+def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
+    with paper():
+        drawing = Drawing(figsize=(TEXT_WIDTH, 2.2), layout="constrained")
+        left, right = drawing.subplots(1, 2, width_ratios=(2, 1))
+        kinds = list(dict.fromkeys((wait.late, wait.delay) for wait in waits))
+        for wait in waits:
+            slacks = [slack for slack in wait.complete if slack < max(wait.complete)]
+            color = COLORS[kinds.index((wait.late, wait.delay)) % len(COLORS)]
+            name = f"{_percent(wait.late)} late by {human(wait.delay, 's')}" if wait.work == waits[0].work else None
+            shares = [100 * wait.complete[slack] for slack in slacks]
+            left.plot(
+                slacks, shares, MARKERS.get(wait.work, "o") + "-", color=color, markersize=3, linewidth=0.8, label=name
+            )
+        left.set(
+            xscale="symlog", xlabel="Wait of the watermark (s), which every row is later", ylabel="Matches kept (%)"
+        )
+        left.set_xlim(left=0)
+        left.legend(frameon=False, fontsize=6, loc="lower right")
+        for shown in duplicates:
+            added = [100 * share for share in shown.added.values()]
+            right.plot(
+                [100 * share for share in shown.added], added, MARKERS.get(shown.work, "o") + "-", label=shown.work
+            )
+        right.set(xlabel="Duplicates (%)", ylabel="Matches added (%)")
+        right.legend(frameon=False, fontsize=6)
+    multiples = [wait.enough / wait.delay for wait in waits if wait.enough is not None]
+    sentence = f"{_percent(NEARLY)} of the matches need a wait of {span(multiples or [0.0])} times the mean delay."
+    return Drawn("disorder", drawing, sentence, "Matches kept over the wait, and matches added by duplicates.")

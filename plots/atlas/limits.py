@@ -1,0 +1,168 @@
+"""What breaks first? For each system the largest size at which it ends, and the first limit beyond.
+
+Memory is predicted before it is reached: from the growth of the state over the last two sizes at which it was measured.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from matplotlib.figure import Figure as Drawing
+
+from cepbench.metrics.record import Record
+from cepbench.metrics.results import Results
+from cepbench.metrics.status import Status
+from cepbench.plots.atlas.answers import Answer, Drawn, of_question
+from cepbench.plots.style import TEXT_WIDTH, label, paper
+from cepbench.plots.units import human, plain
+
+PREFIX = "atlas-breaks-"
+AXES = {"window": "events of a window", "keys": "keys", "queries": "queries"}
+TIME, MEMORY, ARITHMETIC = "time", "memory", "arithmetic"
+COLORS = {TIME: "#e69f00", MEMORY: "#cc79a7", ARITHMETIC: "#56b4e9", "": "#009e73"}
+LIMITS = {Status.TIMEOUT: TIME, Status.OUT_OF_MEMORY: MEMORY}
+
+
+@dataclass(frozen=True)
+class Course:
+    """A system on one kind of work along an axis.
+
+    - `ends`: the largest size at which it ended; 0 if at none.
+    - `limit`: what stopped it at the next size: time or memory; empty if it ended at all.
+    - `at`: that size.
+    - `overflows`: the least size from which on its counts exceed 64 bits, or None.
+    - `predicted`: the size at which its state reaches the limit of memory, by its growth; None if it does not grow.
+    - `invalid`: wrong answers and errors.
+    """
+
+    system: str
+    work: str
+    axis: str
+    ends: float
+    limit: str
+    at: float
+    overflows: float | None
+    predicted: float | None
+    invalid: int
+
+    @property
+    def first(self) -> str:
+        """The first limit: arithmetic, where counts overflow at a size at which it still ends."""
+        if self.overflows is not None and self.overflows <= self.ends:
+            return ARITHMETIC
+        return self.limit
+
+
+def answer(everything: Sequence[Results]) -> Answer | None:
+    """The page; None without results."""
+    courses = [course for results in of_question(everything, PREFIX) for course in courses_of(results)]
+    if not courses:
+        return None
+    counts = {limit: sum(course.limit == limit for course in courses) for limit in (TIME, MEMORY)}
+    whole = sum(not course.limit for course in courses)
+    invalid = sum(course.invalid for course in courses)
+    overflow = sum(course.overflows is not None for course in courses)
+    return Answer(
+        "limits",
+        "What breaks first?",
+        f"Of {len(courses)} pairs of a system and a kind of work, {counts[TIME]} reach the limit of time first, "
+        f"{counts[MEMORY]} that of memory, and {whole} none at the sizes measured; the counts of {overflow} "
+        f"exceed 64 bits before, which is marked in the answer. "
+        f"{'No answer is wrong' if not invalid else f'{invalid} answers are wrong'}.",
+        (_drawn(courses),),
+        ("Axis", "Work", "System", "Ends at", "First limit", "At", "Counts exceed 64 bits from", "Memory predicted at"),
+        tuple(_row(course) for course in courses),
+        "A system is not run on sizes beyond the one at which it was stopped. The limit of memory is predicted "
+        "from the growth of its state over the last two sizes, before it is reached.",
+    )
+
+
+def courses_of(results: Results) -> list[Course]:
+    """The courses of an experiment."""
+    axis = results.figure.experiment.removeprefix(PREFIX)
+    series = results.figure.series.name if results.figure.series else ""
+    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in results.records:
+        if record.status is not Status.UNSUPPORTED:
+            groups[record.algorithm, str(record.point.get(series, ""))].append(record)
+    return [_course(system, work, axis, records) for (system, work), records in groups.items()]
+
+
+def _course(system: str, work: str, axis: str, records: Sequence[Record]) -> Course:
+    decreasing = axis == "keys"  # fewer keys have more events each
+    ordered = sorted(records, key=lambda record: record.point[axis], reverse=decreasing)
+    ended = [record for record in ordered if record.cell_status is Status.OK]
+    stopped = [record for record in ordered if record.cell_status in LIMITS]
+    overflows = [float(record.point[axis]) for record in ended if record.overflow]
+    return Course(
+        system,
+        work,
+        axis,
+        float(ended[-1].point[axis]) if ended else 0.0,
+        LIMITS[stopped[0].cell_status] if stopped else "",
+        float(stopped[0].point[axis]) if stopped else 0.0,
+        overflows[0] if overflows else None,
+        None if decreasing else _predicted(axis, ended),
+        sum(record.cell_status in (Status.WRONG, Status.ERROR) for record in records),
+    )
+
+
+def _predicted(axis: str, ended: Sequence[Record]) -> float | None:
+    """The size at which the state reaches the limit of memory, by its growth over the last two sizes."""
+    sizes = [(float(r.point[axis]), float(r.summary.state_peak), r.limit_bytes) for r in ended if r.summary.state_peak]
+    if len(sizes) < 2:
+        return None
+    (first, less, _), (last, more, limit) = sizes[-2:]
+    if more <= less or last <= first:
+        return None
+    power = log(more / less) / log(last / first)
+    return exp(log(last) + log(limit / more) / power)
+
+
+def _row(course: Course) -> tuple[str, ...]:
+    return (
+        AXES[course.axis],
+        course.work,
+        label(course.system),
+        human(course.ends) if course.ends else "–",
+        course.limit or "none",
+        human(course.at) if course.limit else "–",
+        "–" if course.overflows is None else human(course.overflows),
+        "–"
+        if course.predicted is None or course.predicted > 1e15
+        else human(float(plain(course.predicted, 2).replace("\N{NARROW NO-BREAK SPACE}", ""))),
+    )
+
+
+def _drawn(courses: Sequence[Course]) -> Drawn:
+    shown = [course for course in courses if course.axis == "window"] or list(courses)
+    names = list(dict.fromkeys((course.work, course.system) for course in shown))
+    with paper():
+        drawing = Drawing(figsize=(TEXT_WIDTH, 0.7 + 0.2 * len(names)), layout="constrained")
+        axes = drawing.subplots()
+        for row, course in enumerate(shown):
+            axes.plot(
+                [1, max(course.ends, 1)], [row, row], color=COLORS[course.limit], linewidth=4, solid_capstyle="butt"
+            )
+            if course.overflows is not None:
+                axes.plot([course.overflows], [row], "|", color="black", markersize=7)
+            if course.limit == MEMORY and course.predicted is not None:
+                axes.plot([course.predicted], [row], "x", color="black", markersize=4)
+        axes.set(xscale="log", ylim=(len(names) - 0.5, -0.5), xlabel=AXES[shown[0].axis].capitalize())
+        axes.set_yticks(range(len(names)), [f"{work}: {label(system)}" for work, system in names], fontsize=6)
+        for limit, color in COLORS.items():
+            if limit != ARITHMETIC:
+                axes.plot([], [], color=color, linewidth=4, label=f"then {limit}" if limit else "no limit reached")
+        axes.plot([], [], "k|", markersize=7, label="counts exceed 64 bits")
+        axes.plot([], [], "kx", markersize=4, label="memory, predicted")
+        axes.legend(ncols=5, loc="lower center", bbox_to_anchor=(0.4, 1.0), frameon=False, fontsize=6)
+    best = max(shown, key=lambda course: course.ends)
+    worst = min(shown, key=lambda course: course.ends)
+    sentence = (
+        f"The largest {AXES[shown[0].axis]} at which a system ends: from {human(worst.ends)} ({label(worst.system)}, "
+        f"{worst.work}, then {worst.limit or 'no limit'}) to {human(best.ends)} ({label(best.system)}, {best.work})."
+    )
+    return Drawn("limits", drawing, sentence, "A bar for each system and kind of work up to the largest size.")

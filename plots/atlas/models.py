@@ -1,0 +1,214 @@
+"""Are the cost models right? The cost of plans by a model against their counted work and their time.
+
+Per workload, Kendall's tau says whether a model orders plans as their work or time does, and the regret is the time of
+the plan that the model prefers over that of the fastest one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from matplotlib.figure import Figure as Drawing
+
+from cepbench.metrics.details import DETAILS
+from cepbench.metrics.record import Record
+from cepbench.metrics.results import Results
+from cepbench.plots.atlas.answers import Answer, Drawn, of_question, quantile, span, valid
+from cepbench.plots.style import TEXT_WIDTH, label, paper, styles
+from cepbench.plots.units import plain
+
+PREFIX = "atlas-models-"
+COST = {"sharon": "model_cost", "hamlet": "model_cost", "gloria": "plan_weight", "mcep": "cost", "cet": "plan_cpu"}
+"""The detail that has the cost of a plan by the model."""
+WORK = {
+    "sharon": ("updates", "combinations"),
+    "hamlet": ("edges", "event_visits", "snapshots"),
+    "gloria": ("edges", "event_visits", "expression_additions", "evaluations", "snapshots"),
+    "mcep": ("comparisons",),
+    "cet": ("updates", "traversals"),
+}
+"""The details that count the work of a plan."""
+TRUSTED_TAU, TRUSTED_REGRET = 0.5, 1.1
+"""A model may be trusted if at the median its order of plans agrees with that of their times, and it costs little."""
+NAMES = {"paper": "the paper's", "executor": "ours"}
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The plans of one workload: their cost by the model, their work, and their time in seconds."""
+
+    costs: tuple[float, ...]
+    work: tuple[float, ...]
+    seconds: tuple[float, ...]
+
+    @property
+    def regret(self) -> float:
+        """The time of the plan with the least cost over that of the fastest one; of equal costs the median plan."""
+        least = min(self.costs)
+        return median(t for cost, t in zip(self.costs, self.seconds, strict=True) if cost == least) / min(self.seconds)
+
+    def tau(self, numbers: Sequence[float]) -> float | None:
+        """Kendall's tau of the costs and these numbers; None where all plans are alike."""
+        from scipy.stats import kendalltau  # takes as long to import as all of our drawings
+
+        if len(set(self.costs)) == 1 or len(set(numbers)) == 1:
+            return None
+        return float(kendalltau(self.costs, numbers).statistic)
+
+    @property
+    def scatter(self) -> float:
+        """The largest time per unit of cost over the least: 1 if times are proportional to costs."""
+        rates = [t / cost for cost, t in zip(self.costs, self.seconds, strict=True) if cost > 0]
+        return max(rates) / min(rates) if rates else 1.0
+
+
+@dataclass(frozen=True)
+class Model:
+    """The judged model of a system on all of its workloads."""
+
+    system: str
+    name: str
+    workloads: tuple[Workload, ...]
+
+    @property
+    def title(self) -> str:
+        """`Hamlet, the paper's`."""
+        return f"{label(self.system)}{f', {NAMES.get(self.name, self.name)}' if self.name else ''}"
+
+    @property
+    def of_work(self) -> list[float]:
+        """Tau with counted work, by workload."""
+        return [tau for shown in self.workloads if (tau := shown.tau(shown.work)) is not None]
+
+    @property
+    def of_time(self) -> list[float]:
+        """Tau with time, by workload."""
+        return [tau for shown in self.workloads if (tau := shown.tau(shown.seconds)) is not None]
+
+    @property
+    def regrets(self) -> list[float]:
+        """The regret of each workload."""
+        return [shown.regret for shown in self.workloads]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether its plans may be trusted."""
+        taus = self.of_time
+        return bool(taus) and median(taus) >= TRUSTED_TAU and median(self.regrets) <= TRUSTED_REGRET
+
+
+def answer(everything: Sequence[Results]) -> Answer | None:
+    """The page; None without results."""
+    models = models_of(of_question(everything, PREFIX))
+    if not models:
+        return None
+    trusted, other = ([model.title for model in models if model.trusted is kind] for kind in (True, False))
+    parts = [
+        f"{' and '.join(titles)} {'order' if len(titles) > 1 else 'orders'} plans {how}"
+        for titles, how in ((trusted, "as their times do"), (other, "otherwise than their times"))
+        if titles
+    ]
+    return Answer(
+        "cost-models",
+        "Are the cost models right?",
+        f"{'; '.join(parts)}.",
+        (_taus(models), _regrets(models)),
+        (
+            "Model",
+            "Workloads",
+            "Tau with work",
+            "Tau with time",
+            "Regret, median",
+            "Regret, 95th percentile",
+            "Scatter",
+        ),
+        tuple(_row(model) for model in models),
+        "Of each workload 20 plans ran in one process: those of the optimizers, and random ones. Tau is Kendall's, its "
+        "median over workloads. The regret is the time of the plan with the least cost over that of the fastest one. "
+        "The scatter is the largest time per unit of cost over the least, 1 for a calibrated model. A model is said to "
+        f"order plans as their times do from a tau of {TRUSTED_TAU:g} and up to a regret of {TRUSTED_REGRET:g} at the "
+        "median.",
+    )
+
+
+def models_of(everything: Sequence[Results]) -> list[Model]:
+    """The models in the results, each with its workloads; times are medians over rounds."""
+    rounds: dict[tuple[str, str], dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    for results in everything:
+        system = results.figure.experiment.removeprefix(PREFIX)
+        for record in valid(results):
+            rounds[system, str(record.point.get("model", ""))][repr(record.point)].append(record)
+    return [
+        Model(system, name, tuple(_workload(system, records) for records in workloads.values()))
+        for (system, name), workloads in rounds.items()
+    ]
+
+
+def _workload(system: str, rounds: Sequence[Record]) -> Workload:
+    first = rounds[0].runs
+    seconds = [median(times) for times in zip(*(record.runs["service_total"] for record in rounds), strict=True)]
+    counted = [first[DETAILS + name] for name in WORK[system] if DETAILS + name in first]
+    work = [sum(numbers) for numbers in zip(*counted, strict=True)]
+    return Workload(tuple(first[DETAILS + COST[system]]), tuple(work), tuple(seconds))
+
+
+def _row(model: Model) -> tuple[str, ...]:
+    work, time = model.of_work, model.of_time
+    return (
+        model.title,
+        str(len(model.workloads)),
+        _tau(median(work)) if work else "–",
+        _tau(median(time)) if time else "–",
+        plain(median(model.regrets), 3),
+        plain(quantile(model.regrets, 0.95), 3),
+        plain(median(shown.scatter for shown in model.workloads), 3),
+    )
+
+
+def _taus(models: Sequence[Model]) -> Drawn:
+    with paper():
+        drawing = Drawing(figsize=(TEXT_WIDTH, 0.8 + 0.26 * len(models)), layout="constrained")
+        axes = drawing.subplots(1, 2, sharey=True)
+        for place, (axis, head) in enumerate(zip(axes, ("with counted work", "with time"), strict=True)):
+            for row, model in enumerate(models):
+                taus = model.of_time if place else model.of_work
+                color = styles([model.system])[model.system].color
+                axis.plot(taus, [row] * len(taus), "|", color=color, alpha=0.6, markersize=8)
+                if taus:
+                    axis.plot([median(taus)], [row], "o", color=color, markersize=5)
+            axis.set(xlim=(-1.05, 1.05), ylim=(len(models) - 0.5, -0.5), xlabel=f"Kendall's tau {head}")
+            axis.axvline(0, color="#888888", linewidth=0.6, linestyle=":")
+        axes[0].set_yticks(range(len(models)), [model.title for model in models])
+    work = [median(model.of_work) for model in models if model.of_work]
+    time = [median(model.of_time) for model in models if model.of_time]
+    sentence = (
+        f"The medians of tau are {span(work or [0.0], _tau)} with counted work and {span(time or [0.0], _tau)} "
+        "with time. A stroke is a workload, a dot the median."
+    )
+    return Drawn("cost-models-tau", drawing, sentence, "Kendall's tau of cost with work and with time, by model.")
+
+
+def _tau(number: float) -> str:
+    return plain(number, 2)
+
+
+def _regrets(models: Sequence[Model]) -> Drawn:
+    with paper():
+        drawing = Drawing(figsize=(TEXT_WIDTH, 0.8 + 0.26 * len(models)), layout="constrained")
+        axes = drawing.subplots()
+        for row, model in enumerate(models):
+            color = styles([model.system])[model.system].color
+            axes.plot(model.regrets, [row] * len(model.regrets), "|", color=color, alpha=0.6, markersize=8)
+            axes.plot([median(model.regrets)], [row], "o", color=color, markersize=5)
+        axes.set(xscale="log", ylim=(len(models) - 0.5, -0.5), xlabel="Regret: time of the preferred plan (times)")
+        axes.set_yticks(range(len(models)), [model.title for model in models])
+        axes.axvline(1, color="#888888", linewidth=0.6, linestyle=":")
+    worst = max(models, key=lambda model: quantile(model.regrets, 0.95))
+    sentence = (
+        f"What a wrong model costs: up to {plain(quantile(worst.regrets, 0.95), 3)} times the time of the best "
+        f"plan in 95 % of the workloads ({worst.title})."
+    )
+    return Drawn("cost-models-regret", drawing, sentence, "The regret of each model, a stroke per workload.")

@@ -1,0 +1,165 @@
+"""How does it scale? Measured on the slots of the machine, and simulated beyond them from the times of buckets.
+
+The simulation gives each bucket, the longest first, to the slot that is free first. Slots that share a processor slow
+one another: their buckets take `contention` times as long as those on a single slot.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heapreplace
+from statistics import geometric_mean, median
+
+from matplotlib.figure import Figure as Drawing
+
+from cepbench.metrics.record import Record
+from cepbench.metrics.results import Results
+from cepbench.plots.atlas.answers import Answer, Drawn, of_question, span, valid
+from cepbench.plots.style import TEXT_WIDTH, label, paper, styles
+from cepbench.plots.units import human, plain
+
+PREFIX = "atlas-scaling-"
+SIMULATED = (1, 2, 4, 8, 16)
+"""Slots of the simulation."""
+WANTED = 0.15
+"""Simulation and measurement should differ by at most this share."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A system on one stream: the times of its buckets on one slot, and its measured makespan by slots, in seconds."""
+
+    system: str
+    work: str
+    buckets: tuple[float, ...]
+    makespans: Mapping[int, float]
+    slowed: float  # the times of buckets on all slots over those on one
+    merging: float  # seconds of the driver for parts of windows, which no slot shortens
+
+    def simulated(self, slots: int, contention: float) -> float:
+        """The makespan on so many slots; `contention` applies to several."""
+        factor = 1.0 if slots == 1 else contention
+        return longest_first([factor * seconds for seconds in self.buckets], slots) + self.merging
+
+
+def longest_first(seconds: Sequence[float], slots: int) -> float:
+    """The makespan if each bucket, the longest first, goes to the slot that is free first."""
+    free = [0.0] * slots
+    heapify(free)
+    for bucket in sorted(seconds, reverse=True):
+        heapreplace(free, free[0] + bucket)
+    return max(free)
+
+
+def answer(everything: Sequence[Results]) -> Answer | None:
+    """The page; None without results."""
+    cases = [case for results in of_question(everything, PREFIX) for case in cases_of(results)]
+    strong = [case for case in cases if len(case.makespans) > 1 and case.buckets]
+    if not strong:
+        return None
+    contention = contention_of(strong)
+    most = max(slots for case in strong for slots in case.makespans)
+    speedups = [case.makespans[1] / case.makespans[most] for case in strong]
+    differences = [difference(case, most, contention) for case in strong]
+    within = sum(abs(share) <= WANTED for share in differences)
+    return Answer(
+        "scaling",
+        "How does it scale?",
+        f"On {most} slots the work is done {span(speedups, _short)} times as fast as on one; two slots of this machine "
+        f"slow one another by {plain(contention, 3)} times. Simulated and measured times differ by at most "
+        f"{plain(100 * max(map(abs, differences)), 2)} %, in {within} of {len(strong)} cases by no more than "
+        f"{WANTED:.0%}.",
+        (_drawn(strong, contention),),
+        (
+            "System",
+            "Stream",
+            "One slot",
+            f"{most} slots",
+            "Simulated",
+            "Difference",
+            "8 slots, simulated",
+            "16 slots, simulated",
+        ),
+        tuple(_row(case, most, contention) for case in strong),
+        "Makespans without the start of workers; merging of windows that cross slices is included. Beyond the "
+        "slots of the machine the numbers are a simulation: each bucket, the longest first, on the slot that is "
+        "free first, with the contention of this machine.",
+    )
+
+
+def cases_of(results: Results) -> list[Case]:
+    """The systems and streams of an experiment; of several rounds, medians."""
+    by_work: dict[tuple[str, str], dict[int, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    for record in valid(results):
+        axes = {name: at for name, at in record.point.items() if name != "slots"}
+        work = ", ".join(f"{name} {human(at) if isinstance(at, int) else at}" for name, at in axes.items())
+        by_work[record.algorithm, work][int(record.point["slots"])].append(record)
+    cases = []
+    for (system, work), by_slots in by_work.items():
+        makespans = {slots: median(r.summary.makespan or 0.0 for r in rounds) for slots, rounds in by_slots.items()}
+        rows = {slots: [r.samples.workers for r in rounds if r.samples.workers] for slots, rounds in by_slots.items()}
+        buckets = [median(times) for times in zip(*rows.get(1, []), strict=True)]
+        more = [median(times) for times in zip(*rows.get(max(rows), []), strict=True)]
+        merging = median(r.summary.details.get("join_seconds", 0.0) for r in by_slots[min(by_slots)])
+        slowed = sum(more) / sum(buckets) if buckets and more else 1.0
+        cases.append(Case(system, work, tuple(buckets), makespans, slowed, merging))
+    return cases
+
+
+def contention_of(cases: Sequence[Case]) -> float:
+    """How much longer buckets take if all slots are busy: the geometric mean over the cases."""
+    return geometric_mean([case.slowed for case in cases])
+
+
+def difference(case: Case, slots: int, contention: float) -> float:
+    """The simulated makespan over the measured one, minus 1."""
+    return case.simulated(slots, contention) / case.makespans[slots] - 1
+
+
+def _row(case: Case, most: int, contention: float) -> tuple[str, ...]:
+    return (
+        label(case.system),
+        case.work,
+        human(case.makespans[1], "s"),
+        human(case.makespans[most], "s"),
+        human(case.simulated(most, contention), "s"),
+        f"{plain(100 * difference(case, most, contention), 2)} %",
+        human(case.simulated(8, contention), "s"),
+        human(case.simulated(16, contention), "s"),
+    )
+
+
+def _drawn(cases: Sequence[Case], contention: float) -> Drawn:
+    works = list(dict.fromkeys(case.work for case in cases))
+    with paper():
+        drawing = Drawing(figsize=(TEXT_WIDTH, 2.1), layout="constrained")
+        for axes, work in zip(drawing.subplots(1, len(works), sharey=True, squeeze=False)[0], works, strict=True):
+            for case in (case for case in cases if case.work == work):
+                look = styles([case.system])[case.system]
+                slots = [slots for slots in SIMULATED if slots <= len(case.buckets)]
+                simulated = [case.simulated(1, 1.0) / case.simulated(n, contention) for n in slots]
+                axes.plot(slots, simulated, color=look.color, linestyle=":", linewidth=1)
+                measured = [case.makespans[1] / seconds for seconds in case.makespans.values()]
+                axes.plot(list(case.makespans), measured, look.marker, color=look.color, label=label(case.system))
+            axes.plot(SIMULATED, SIMULATED, color="#aaaaaa", linewidth=0.6)
+            axes.set(xscale="log", yscale="log", xlabel="Slots")
+            axes.set_title(work, fontsize=6)
+            axes.set_xticks(SIMULATED, map(str, SIMULATED))
+            axes.set_yticks(SIMULATED, map(str, SIMULATED))
+            axes.minorticks_off()
+        drawing.axes[0].set_ylabel("Times as fast")
+        drawing.axes[0].legend(frameon=False, fontsize=6)
+    skewed = [case for case in cases if case.buckets]
+    worst = min(skewed, key=lambda case: case.simulated(1, 1.0) / case.simulated(16, contention))
+    least = worst.simulated(1, 1.0) / worst.simulated(16, contention)
+    sentence = (
+        f"Marks are measured, dotted lines simulated: 16 slots are worth {_short(least)} where the keys are least even "
+        f"({label(worst.system)}, {worst.work})."
+    )
+    return Drawn("scaling", drawing, sentence, "Speed over slots, measured and simulated, by stream.")
+
+
+def _short(number: float) -> str:
+    return plain(number, 3)

@@ -1,0 +1,67 @@
+"""Writes the pages that answer the questions of the field: `python scripts/atlas.py PACK`.
+
+From the pack alone come `docs/atlas/`, a page per question, and its drawings. `--check` writes nothing, and fails if a
+text differs.
+"""
+
+import argparse
+from pathlib import Path
+
+from cepbench.events.errors import CepbenchError
+from cepbench.metrics.files import write
+from cepbench.metrics.results import load_results
+from cepbench.plots.atlas import breakeven, disorder, ideas, limits, models, scaling, sizing
+from cepbench.plots.atlas.answers import Answer
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES, IMAGES = "docs/atlas", "docs/images/atlas"
+QUESTIONS = (ideas, models, breakeven, scaling, limits, disorder, sizing)
+INDEX = """# The questions of the field
+
+Papers compare their system with an earlier one, on their own workload. These pages ask what no paper could, with all
+systems on one machine, their cost models included. Made by `python scripts/atlas.py {name}`, from {cells} cells of
+{figures} experiments (`cepbench run --profile atlas`); all numbers are computed from the pack, and
+`cepbench report docs/{name}` draws all of it.
+
+{answers}"""
+
+
+def answers(pack: Path) -> list[Answer]:
+    """The answers to all questions of which the pack has results."""
+    everything = load_results(pack)
+    return [answer for question in QUESTIONS if (answer := question.answer(everything)) is not None]
+
+
+def texts(pack: Path) -> dict[str, str]:
+    """The pages, by their files below the project."""
+    everything = load_results(pack)
+    shown = answers(pack)
+    lines = [f"## [{answer.question}]({answer.name}.md)\n\n{answer.short}\n" for answer in shown]
+    cells, figures = sum(len(results.records) for results in everything), len(everything)
+    index = INDEX.format(name=pack.name, cells=cells, figures=figures, answers="\n".join(lines))
+    pages = {f"{PAGES}/{answer.name}.md": answer.page("../images/atlas") for answer in shown}
+    return {f"{PAGES}/index.md": index, **pages}
+
+
+def main() -> None:
+    """Writes the files, or compares the texts with them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pack", type=Path)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a text differs")
+    arguments = parser.parse_args()
+    try:
+        documents = texts(arguments.pack)
+        if arguments.check:
+            stale = [name for name, text in documents.items() if (ROOT / name).read_text(encoding="utf-8") != text]
+            parser.exit(1 if stale else 0, "".join(f"{name} is not that of {arguments.pack}\n" for name in stale))
+        for name, text in documents.items():
+            print(write(ROOT / name, text.encode()))
+        for answer in answers(arguments.pack):
+            for name, content in answer.pictures().items():
+                print(write(ROOT / IMAGES / f"{name}.svg", content))
+    except CepbenchError as error:
+        parser.exit(2, f"{error}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Maps of sharing, scaling, limits, disorder and sizes, on records whose answers are known."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cepbench.metrics.figure import Axis
+from cepbench.metrics.record import Realised, Record, Samples, Summary
+from cepbench.metrics.results import Results
+from cepbench.metrics.status import Status
+from cepbench.plots.atlas import breakeven, disorder, limits, scaling, sizing
+from tests.plots.conftest import ONE, make_figure, make_record
+
+
+def results(experiment: str, records: list[Record], **more: Any) -> Results:
+    figure = make_figure(experiment=experiment, id="q", panels=ONE, claims=(), **more)
+    return Results(Path(), figure, tuple(records))
+
+
+def timed(name: str, point: dict[str, Any], seconds: float, **more: Any) -> Record:
+    return make_record(name, point, summary=Summary(service_total=seconds, **more), memory="state_peak" in more)
+
+
+def sharing_map() -> Results:
+    """Sharing pays from 10 queries on at a share of 0.5, and nowhere at 0.1."""
+    seconds = {(2, 0.1): 4.0, (10, 0.1): 4.0, (2, 0.5): 2.0, (10, 0.5): 0.5}
+    records = []
+    for (queries, share), shared in seconds.items():
+        point = {"queries": queries, "share": share}
+        records += [timed("cogra", point, 1.0), timed("hamlet[sharing=static]", point, shared)]
+        records += [timed("hamlet", point, min(1.0, shared) * 1.1), timed("gloria", point, 3.0)]
+    return results("atlas-pays-queries", records, x=Axis(name="queries", label="Queries"),
+                   series=Axis(name="share", label="Share"))  # fmt: skip
+
+
+def test_a_map_knows_where_sharing_pays_and_who_wins() -> None:
+    [shown] = breakeven.maps_of([sharing_map()]).values()
+    assert (shown.columns, shown.rows) == ([2, 10], [0.1, 0.5])
+    assert shown.gain == pytest.approx(np.array([[0.25, 0.25], [0.5, 2.0]]))
+    assert shown.winners == {"cogra": 3, "hamlet[sharing=static]": 1, "hamlet": 0, "gloria": 0}
+    assert breakeven.loss(shown) == pytest.approx(np.full((2, 2), 1.1))
+    page = breakeven.answer([sharing_map()])
+    assert page is not None
+    assert "at 25 % of the points of the map of queries" in page.short
+    assert page.drawn[0].sentence == "Sharing pays from 10 queries on, and at 1 of 2 values of the other axis never."
+
+
+def test_the_longest_bucket_is_placed_first() -> None:
+    assert scaling.longest_first([1.0, 1.0, 2.0], 2) == 2.0
+    assert scaling.longest_first([3.0, 3.0, 2.0, 2.0, 2.0], 2) == 7.0
+    assert scaling.longest_first([1.0, 2.0], 1) == 3.0
+
+
+def test_a_simulation_is_compared_with_the_measurement() -> None:
+    def record(slots: int, buckets: list[float], makespan: float) -> Record:
+        samples = Samples(workers=buckets)
+        summary = Summary(makespan=makespan)
+        return make_record("cogra", {"skew": 0.8, "slots": slots}, samples=samples, summary=summary)
+
+    records = [record(1, [1.0, 2.0, 3.0], 6.0), record(2, [1.2, 2.4, 3.6], 4.0)]
+    [case] = scaling.cases_of(results("atlas-scaling-keys", records))
+    assert (case.work, case.buckets, case.slowed) == ("skew 0.8", (1.0, 2.0, 3.0), pytest.approx(1.2))
+    assert scaling.difference(case, 2, 1.2) == pytest.approx(3.6 / 4.0 - 1)
+    page = scaling.answer([results("atlas-scaling-keys", records)])
+    assert page is not None
+    assert page.short.startswith(
+        "On 2 slots the work is done 1.5 times as fast as on one; two slots of this machine slow"
+    )
+    assert "differ by at most 10 %, in 1 of 1 cases by no more than 15%" in page.short
+
+
+def test_the_first_limit_is_that_of_the_smallest_size_at_which_it_is_reached() -> None:
+    def record(size: int, status: Status = Status.OK, overflow: bool = False) -> Record:
+        summary = Summary(service_total=1.0, state_peak=size * 1000) if status is Status.OK else Summary()
+        point = {"window": size, "work": "trends"}
+        return make_record("greta", point, status=status, summary=summary, memory=True, overflow=overflow)
+
+    series = Axis(name="work", label="Work")
+    records = [record(100), record(1000, overflow=True), record(10_000, Status.OUT_OF_MEMORY)]
+    [course] = limits.courses_of(results("atlas-breaks-window", records, series=series))
+    assert (course.ends, course.limit, course.at, course.overflows) == (1000, "memory", 10_000, 1000)
+    assert course.predicted == pytest.approx((4 << 30) / 1000)
+    assert course.first == "arithmetic"
+    page = limits.answer([results("atlas-breaks-window", records, series=series)])
+    assert page is not None
+    assert page.short.startswith(
+        "Of 1 pairs of a system and a kind of work, 0 reach the limit of time first, 1 that of"
+    )
+    wrong = [record(100), record(1000, Status.WRONG)]
+    bad = limits.answer([results("atlas-breaks-window", wrong, series=series)])
+    assert bad is not None
+    assert bad.short.endswith("1 answers are wrong.")
+
+
+def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
+    def record(matches: float, **point: Any) -> Record:
+        realised = Realised(events=300, windows=10, rows=10, substreams=1, rate=300.0, matches_per_window=matches)
+        exact = {"work": "sequences", "late": 0.1, "delay": 1, "slack": 100, "duplicates": 0, "deduplicated": False}
+        return make_record("cogra", {**exact, **point}, realised=realised)
+
+    records = [record(7.0, slack=0), record(9.95, slack=3), record(10.0)]
+    records += [record(12.0, late=0, duplicates=0.1), record(10.0, late=0, duplicates=0.1, deduplicated=True)]
+    [wait] = disorder.waits_of(records)
+    assert wait.complete == pytest.approx({0.0: 0.7, 3.0: 0.995, 100.0: 1.0})
+    assert wait.enough == 3.0
+    [shown] = disorder.duplicates_of(records)
+    assert shown.added == pytest.approx({0.1: 0.2})
+    page = disorder.answer([results("atlas-disorder", records)])
+    assert page is not None
+    assert page.rows == (("sequences", "10 %", "1 s", "70 %", "3 s", "900"),)
+    assert page.drawn[0].sentence == "99 % of the matches need a wait of 3 times the mean delay."
+
+
+def test_a_size_is_computed_from_the_limits() -> None:
+    records = [
+        timed("cogra", {"work": "trends", "keys": keys}, 1.0, throughput_per_core=rate, state_peak=100 * keys)
+        for keys, rate in ((1_000, 1e6), (1_000_000, 1e5))
+    ]
+    [shown] = sizing.capacities_of([results("atlas-breaks-keys", records)])
+    assert (shown.rate(1_000), shown.rate(5_000), shown.rate(10**7)) == (1e6, 1e5, 1e5)
+    assert shown.cores(1e6, 10**7) == 15
+    assert shown.memory(10**7) == pytest.approx(1e9)
+    page = sizing.answer([results("atlas-breaks-keys", records)])
+    assert page is not None
+    assert page.short == (
+        "A million events per second on ten million keys takes 15 cores and 1 GB of state with COGRA."
+    )
