@@ -5,6 +5,7 @@ text differs.
 """
 
 import argparse
+import csv
 from pathlib import Path
 
 from cepbench.events.errors import CepbenchError
@@ -15,7 +16,6 @@ from cepbench.plots.atlas.answers import Answer
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES, IMAGES = "docs/atlas", "docs/images/atlas"
-QUESTIONS = (ideas, models, breakeven, scaling, limits, disorder, sizing)
 INDEX = """# The questions of the field
 
 Papers compare their system with an earlier one, on their own workload. These pages ask what no paper could, with all
@@ -27,9 +27,20 @@ systems on one machine, their cost models included. Made by `python scripts/atla
 
 
 def answers(pack: Path) -> list[Answer]:
-    """The answers to all questions of which the pack has results."""
+    """The answers to all questions of which the pack has results, with the table of `scripts/advice.py`."""
     everything = load_results(pack)
-    return [answer for question in QUESTIONS if (answer := question.answer(everything)) is not None]
+    advice = ROOT / PAGES / "advice.csv"
+    regrets = [float(row["regret"]) for row in csv.DictReader(advice.open())] if advice.is_file() else []
+    shown = [
+        ideas.answer(everything),
+        models.answer(everything),
+        breakeven.answer(everything, regrets),
+        scaling.answer(everything),
+        limits.answer(everything),
+        disorder.answer(everything),
+        sizing.answer(everything),
+    ]
+    return [answer for answer in shown if answer is not None]
 
 
 def texts(pack: Path) -> dict[str, str]:

@@ -94,7 +94,7 @@ def test_query_of_the_language_page_parses() -> None:
 
 
 def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
-    least_text, whole, in_file, variants, labels, claims, causes, panel, cures, overlaid = re.findall(
+    least_text, whole, in_file, variants, labels, several, claims, causes, panel, cures, overlaid = re.findall(
         r"```yaml\n(.*?)```", (DOCS / "experiments.md").read_text(), re.DOTALL
     )
     (tmp_path / "own.sase").write_text("PATTERN Stock WITHIN ${within} s")
@@ -114,6 +114,10 @@ def test_experiment_of_the_page_can_be_planned(tmp_path: Path) -> None:
         (tmp_path / "mine.yaml").write_text(yaml.safe_dump(document))
         [variant] = plan([str(tmp_path / "mine.yaml")])
         assert len({str(cell.point) for cell in variant.cells}) == points
+    planned = {**yaml.safe_load(least_text), **yaml.safe_load(several), "axes": {"within": [5]}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(planned))
+    [with_plans] = plan([str(tmp_path / "mine.yaml")])
+    assert [len(cell.configuration["plans"]) for cell in with_plans.cells] == [20]
     kinds = [type(TypeAdapter(Claim).validate_python(claim)) for claim in yaml.safe_load(claims)["claims"]]
     assert kinds == [Effect, Effect, Effect, Limit]
     shown = [Cause.model_validate(entry["cause"]).counterfactuals for entry in yaml.safe_load(causes)]

@@ -22,7 +22,7 @@ WIDTH = 119
 
 @dataclass(frozen=True)
 class Drawn:
-    """A drawing, the sentence that it supports, and a text for those who do not see it."""
+    """A drawing, the sentence that it supports, and a text for readers that do not see it."""
 
     name: str
     drawing: Drawing

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cepbench.metrics.results import Results
 from cepbench.metrics.values import value
-from cepbench.plots.atlas.answers import Answer, Drawn, of_question, span, valid
+from cepbench.plots.atlas.answers import Answer, Drawn, of_question, quantile, span, valid
 from cepbench.plots.style import TEXT_WIDTH, label, paper
 from cepbench.plots.units import plain
 
@@ -76,8 +76,8 @@ DRAWN = ("queries", "bursts")
 """The maps that are drawn; the pack has all of them."""
 
 
-def answer(everything: Sequence[Results]) -> Answer | None:
-    """The page; None without results."""
+def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answer | None:
+    """The page, with the regrets of advice at points of the maps; None without results."""
     maps = maps_of(everything)
     if not maps:
         return None
@@ -87,7 +87,7 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     return Answer(
         "sharing",
         "When does sharing pay?",
-        f"Sharing all that can be shared is faster than sharing nothing at {', '.join(parts)}.",
+        f"Sharing all that can be shared is faster than sharing nothing at {', '.join(parts)}.{_advised(regrets)}",
         drawn,
         (
             "Map",
@@ -101,6 +101,17 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         "gain in work is that of GRETA and of Hamlet at event granularity in events that are visited. The loss of "
         "a choice is the time of Hamlet where it decides for each burst over the shorter one of both, median and "
         "95th percentile.",
+    )
+
+
+def _advised(regrets: Sequence[float]) -> str:
+    """What following `cepbench advise` costs."""
+    if not regrets:
+        return ""
+    middle, worst = (plain(quantile(regrets, share), 3) for share in (0.5, 0.95))
+    return (
+        f" Following `cepbench advise` takes {middle} times the time of the fastest system at the median of "
+        f"{len(regrets)} points, and {worst} times at the 95th percentile."
     )
 
 
