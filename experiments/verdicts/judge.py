@@ -3,8 +3,9 @@
 The median decides: an effect *holds* if it lies in the band of the claim. Otherwise it is *stronger* or *weaker* than
 claimed, or *opposite* if it lies beyond no effect. A claim is *open* if its interval reaches from no effect to the
 band, a search was incomplete, its size was not measured, or its times are not those of work. Where cells reached a
-limit, the number lies between two bounds, and the claim is judged if both have the same verdict. It rests on noisy
-cells, and is open, if it has another verdict without the time that they lost to other work of the machine.
+limit, or the time of one of two systems is longer than its work, the number lies between two bounds, and the claim is
+judged if both have the same verdict. It rests on noisy cells, and is open, if it has another verdict without the time
+that they lost to other work of the machine.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
     number, reason, verdict = measurement.number, measurement.reason, Verdict.OPEN
     either = {graded(claim, end) for end in (number.low, number.high)}
     if len(either) > 1:
-        reason = "; ".join(filter(None, ("cut off by a limit", reason)))
+        reason = "; ".join(filter(None, (measurement.floor or "cut off by a limit", reason)))
     elif number.exact and undecided(claim, number):
         reason = "; ".join(filter(None, ("the interval reaches from no effect to the paper's number", reason)))
     elif not reason:

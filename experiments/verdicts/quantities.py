@@ -36,7 +36,7 @@ class Measured:
 
     `draws` has the number of each draw; one entry if nothing is drawn. `timed` are the cells whose times it reads.
     `reason` says why the number does not decide a claim: another size was measured, or a search was incomplete.
-    Otherwise it is empty.
+    Otherwise it is empty. `floor` names the system whose time bounds the number, since not all of it is that of work.
     """
 
     number: Number
@@ -44,6 +44,7 @@ class Measured:
     size: str
     timed: tuple[Record, ...]
     reason: str = ""
+    floor: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,15 +70,20 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
     for point in chosen.points:
         by_draw.setdefault(point.get(quantity.draws) if quantity.draws else None, []).append(point)
     reasons = [chosen.reason]
-    numbers = []
+    numbers, bounding, voiding = [], [], []
     for drawn in by_draw.values():
         value, why = _of_draw(quantity, drawn, records)
+        of, to = _floors(quantity, drawn, records)
+        if bool(of) != bool(to) and not quantity.stretch:
+            value = _bounded(value, above=bool(to) == (quantity.metric != "throughput"))
+            bounding.append(of or to)
+        elif of or to:
+            voiding.append(of or to)
         numbers.append(value)
         reasons.append(why)
-    floors = list(filter(None, (_floor(quantity, drawn, records) for drawn in by_draw.values())))
     # A mean takes in every draw, a median that of the middle.
-    if floors and (quantity.average == "mean" or 2 * len(floors) >= len(by_draw)):
-        reasons.append(floors[0])
+    if voiding and (quantity.average == "mean" or 2 * len(voiding) >= len(by_draw)):
+        reasons.append(voiding[0])
     whole, size = numbers[0], chosen.size
     if len(numbers) > 1:
         whole = median = pooled([value.low for value in numbers], [value.high for value in numbers])
@@ -91,7 +97,8 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
         for cell in measuring(name, metric, records)
         if cell.point in chosen.points
     ]
-    return Measured(whole, tuple(numbers), size, tuple(timed), "; ".join(dict.fromkeys(filter(None, reasons))))
+    reason = "; ".join(dict.fromkeys(filter(None, reasons)))
+    return Measured(whole, tuple(numbers), size, tuple(timed), reason, next(iter(bounding), ""))
 
 
 def _check(algorithm: str, metric: str, cells: Sequence[Record]) -> None:
@@ -236,13 +243,22 @@ def _at(quantity: Quantity, point: Point, records: Sequence[Record]) -> tuple[Nu
     return numbers[0] / best(numbers[1:], most=quantity.parts[1][1] == "throughput"), why
 
 
-def _floor(quantity: Quantity, points: Sequence[Point], records: Sequence[Record]) -> str:
-    """The system whose time is not that of work at one of the points, in words; empty if there is none."""
+def _floors(quantity: Quantity, points: Sequence[Point], records: Sequence[Record]) -> tuple[str, str]:
+    """The systems whose time is not that of work at one of the points, in words: `of`, and one of its rivals."""
     if quantity.neutral is None:
-        return ""
-    places = ((name, metric, point) for point in points for name, metric in quantity.parts)
-    cells = ((metric, [r for r in measuring(name, metric, records) if r.point == at]) for name, metric, at in places)
-    return next(filter(None, (at_floor(there, metric) for metric, there in cells)), "")
+        return "", ""
+    (name, metric), *rivals = quantity.parts
+
+    def floored(name: str, metric: str) -> str:
+        cells = ([r for r in measuring(name, metric, records) if r.point == point] for point in points)
+        return next(filter(None, (at_floor(there, metric) for there in cells)), "")
+
+    return floored(name, metric), next(filter(None, (floored(*rival) for rival in rivals)), "")
+
+
+def _bounded(value: Number, above: bool) -> Number:
+    """A ratio of times of which one is longer than its work: the ratio of work lies above, or below."""
+    return Number(value.low, inf, value.least, inf) if above else Number(0.0, value.high, 0.0, value.most)
 
 
 def _slope(curve: Sequence[tuple[float, Number]]) -> Number:

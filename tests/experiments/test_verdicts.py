@@ -7,7 +7,7 @@ import pytest
 
 from cepbench.experiments.verdicts.causes import counterfactual_series
 from cepbench.metrics.figure import Counterfactual, Verdict
-from cepbench.metrics.record import Load, Record
+from cepbench.metrics.record import Load, Record, Summary
 from cepbench.metrics.status import Status
 from tests.experiments.claiming import at, claim, judge, ran
 from tests.experiments.records import record
@@ -119,6 +119,32 @@ def test_times_near_those_of_one_event_per_window_decide_nothing() -> None:
     assert judge([cells[0], floored("fast", 0.3, 0.03)], to="fast", factor=10).verdict is HOLDS
     assert judge(cells, to="fast", metric="service_total", factor=10).verdict is OPEN
     assert judge(cells, of="fast", at_most=0.5).verdict is HOLDS
+
+
+def test_a_time_that_is_longer_than_its_work_bounds_a_ratio() -> None:
+    cells = [floored("slow", 30.0, 0.1), floored("fast", 0.3, 0.1)]  # 0.3 s are at most the work of `fast`
+    beyond = judge(cells, to="fast", factor=10)
+    assert (beyond.verdict, beyond.measured, beyond.low, beyond.high, beyond.bound) == (
+        STRONGER,
+        100.0,
+        100.0,
+        None,
+        True,
+    )
+    assert judge(cells, to="fast", direction="more").verdict is HOLDS
+    assert judge(cells, to="fast", orders=3).verdict is OPEN  # the work may be that much more
+    upper = judge(cells, of="fast", to="slow", at_most=0.5)
+    assert (upper.verdict, upper.high, upper.bound) == (HOLDS, 0.01, True)
+    rates = [
+        floored(name, 1.0, least).model_copy(
+            update={"summary": Summary(throughput=rate, service_total=1.0, floor_total=least)}
+        )
+        for name, rate, least in (("slow", 1.0, 0.01), ("fast", 50.0, 0.5))
+    ]
+    faster = judge(rates, of="fast", to="slow", metric="throughput", factor=10)
+    assert (faster.verdict, faster.measured, faster.bound) == (STRONGER, 50.0, True)
+    both = judge([floored("slow", 30.0, 10.0), cells[1]], to="fast", factor=10)
+    assert (both.verdict, both.measured, both.bound) == (OPEN, 100.0, False)
 
 
 def test_the_median_of_workers_and_of_draws_decides_whether_times_are_of_work() -> None:
