@@ -65,7 +65,7 @@ def read(pack: str) -> list[Figure]:
 def drawn(figures: list[Figure], count: int, seed: int) -> list[tuple[str, str, float, float]]:
     """So many claims in random order: experiment, text, the number that the pack states, and the one counted here."""
     candidates = [
-        (experiment, claim, result["measured"], defaults(definition, page["profile"]), cells)
+        (experiment, claim, result["measured"], defaults(definition, page["profile"], claim), cells)
         for experiment, definition, page, cells in figures
         for claim in definition.get("claims", ())
         for result in page["claims"]
@@ -86,9 +86,14 @@ def drawn(figures: list[Figure], count: int, seed: int) -> list[tuple[str, str, 
     return cases
 
 
-def defaults(definition: dict[str, Any], profile: str) -> dict[str, Any]:
-    """The values of axes that a claim does not name."""
-    return {**definition.get("defaults", {}), **definition.get("profiles", {}).get(profile, {}).get("defaults", {})}
+def defaults(definition: dict[str, Any], profile: str, claim: Claim) -> dict[str, Any]:
+    """The values of axes that a claim does not name, and that are not zipped with one that it names."""
+    changed = definition.get("profiles", {}).get(profile, {})
+    named = {*claim.get("where", {}), *claim.get("between", {}), *claim.get("slope", {}), claim.get("draws")}
+    zips = [sweep.get("zip") or {} for part in (definition, changed) for sweep in (part.get("sweeps") or {}).values()]
+    zipped = {axis for axes in zips if named & set(axes) for axis in axes}
+    values = {**definition.get("defaults", {}), **changed.get("defaults", {})}
+    return {axis: value for axis, value in values.items() if axis not in zipped}
 
 
 def number(claim: Claim, cells: list[Cell], fixed: dict[str, Any]) -> float:
@@ -138,9 +143,16 @@ def table(
         point = cell["point"]
         named = all(point.get(name) == value for name, value in where.items())
         usual = all(point[name] == fixed.get(name, point[name]) for name in point if name not in free | set(where))
-        if cell["algorithm"] == algorithm and named and usual:
+        measures = cell.get("memory_status") is not None or not is_memory(metric)
+        if cell["algorithm"] == algorithm and named and usual and measures:
             by_point.setdefault(json.dumps(point, sort_keys=True), []).append(cell)
     return {point: median(of_cell(cell, metric, len(same) == 1) for cell in same) for point, same in by_point.items()}
+
+
+def is_memory(metric: str) -> bool:
+    """Whether the runs for memory measure it, which not all cells have."""
+    detail = metric.startswith("details.") and metric.endswith("_bytes_peak")
+    return detail or metric in ("state_peak", "process_peak") or metric.startswith("state_kinds.")
 
 
 def of_cell(cell: Cell, metric: str, alone: bool) -> float:
