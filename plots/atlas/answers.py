@@ -50,7 +50,8 @@ class Answer:
             parts.append(fill(f"*{drawn.sentence}*", WIDTH) + "\n")
         if self.rows:
             lines = [self.heads, ["---"] * len(self.heads), *self.rows]
-            parts.append("".join(f"| {' | '.join(line)} |\n" for line in lines))
+            table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+            parts.append(f'<details markdown="1"><summary>All numbers</summary>\n\n{table}\n</details>\n')
         if self.measured:
             parts.append(fill(self.measured, WIDTH) + "\n")
         return "\n".join(parts)

@@ -21,6 +21,8 @@ from cepbench.plots.style import TEXT_WIDTH, paper
 from cepbench.plots.units import human
 
 TIME = "service_total"
+SAME = 1.05
+"""Gains that differ by less count as equal, as times do."""
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
 Draws = Mapping[str, Mapping[str, float]]
 """A number by algorithm and draw."""
@@ -36,6 +38,16 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Idea:
+    """An idea: a level of a factor, the first or the second one, and the level without it."""
+
+    name: str
+    factor: int
+    without: str
+    having: str
+
+
+@dataclass(frozen=True)
 class Design:
     """The systems of a family by the levels of two factors, and the steps of a path from the first to the last."""
 
@@ -43,15 +55,16 @@ class Design:
     prefixes: tuple[str, ...]
     levels: Mapping[str, tuple[str, str]]
     steps: tuple[Step, ...]
-    effects: tuple[tuple[str, int, str, str], ...]  # an idea: its factor, and the level without and with it
+    effects: tuple[Idea, ...]
 
-    def pairs(self, factor: int, without: str, having: str) -> list[tuple[str, str]]:
-        """The pairs of algorithms that differ in these levels of a factor only."""
-        other = {level[1 - factor]: name for name, level in self.levels.items() if level[factor] == having}
+    def pairs(self, idea: Idea) -> list[tuple[str, str]]:
+        """The pairs of algorithms that differ in an idea only."""
+        factor = idea.factor
+        other = {level[1 - factor]: name for name, level in self.levels.items() if level[factor] == idea.having}
         return [
             (name, other[level[1 - factor]])
             for name, level in self.levels.items()
-            if level[factor] == without and level[1 - factor] in other
+            if level[factor] == idea.without and level[1 - factor] in other
         ]
 
 
@@ -75,9 +88,9 @@ TRENDS = Design(
         Step("sums within graphlets", "hamlet[granularity=graphlet]", "hamlet"),
     ),
     (
-        ("sums", 0, "visits", "sums"),
-        ("sharing of bursts", 1, "nothing", "bursts"),
-        ("sharing by plan", 1, "nothing", "plan"),
+        Idea("sums", 0, "visits", "sums"),
+        Idea("sharing of bursts", 1, "nothing", "bursts"),
+        Idea("sharing by plan", 1, "nothing", "plan"),
     ),
 )
 SEQUENCES = Design(
@@ -96,9 +109,9 @@ SEQUENCES = Design(
         Step("an optimal plan", "sharon[optimizer=greedy]", "sharon[optimizer=integer]"),
     ),
     (
-        ("prefix counters", 0, "matches", "counters"),
-        ("sharing of sub-sequences", 1, "nothing", "sub-sequences"),
-        ("sharing by an optimal plan", 1, "nothing", "plan"),
+        Idea("prefix counters", 0, "matches", "counters"),
+        Idea("sharing of sub-sequences", 1, "nothing", "sub-sequences"),
+        Idea("sharing by an optimal plan", 1, "nothing", "plan"),
     ),
 )
 ORDERS, SHARED_ORDERS = "mcep[plan=re, sharing=prefix]", "mcep[plan=annealing, sharing=prefix]"
@@ -118,9 +131,9 @@ DETECTION = Design(
         Step("sub-expressions shared", TREES, SHARED_TREES),
     ),
     (
-        ("trees", 0, "orders", "trees"),
-        ("sharing", 1, "nothing", "shared"),
-        ("compact sets", 0, "orders", "compact sets"),
+        Idea("trees", 0, "orders", "trees"),
+        Idea("sharing", 1, "nothing", "shared"),
+        Idea("compact sets", 0, "orders", "compact sets"),
     ),
 )
 DESIGNS = (TRENDS, SEQUENCES, DETECTION)
@@ -132,11 +145,13 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     if not found:
         return None
     drawn = [_drawn(design, [shown for other, shown in found if other is design]) for design in DESIGNS]
+    drawn.append(_interactions(found))
     rows = [row for design, shown in found for row in _rows(design, shown)]
     return Answer(
         "ideas",
         "Which idea gains how much?",
-        " ".join(_sentence(design, [shown for other, shown in found if other is design]) for design in DESIGNS).strip(),
+        " ".join(_sentence(design, [shown for other, shown in found if other is design]) for design in DESIGNS).strip()
+        + _predicting(found),
         tuple(shown for shown in drawn if shown is not None),
         ("Workload", "Idea", "Gain in time", "Gain in state", "Alone", "With the other idea"),
         tuple(rows),
@@ -156,21 +171,82 @@ def by_draw(results: Results, metric: str) -> Draws:
     return numbers
 
 
-def gain(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> Estimate | None:
-    """The gain of an idea, the mean over pairs of systems without and with it in each draw; None without any."""
+def gains(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
+    """The gain of an idea in each draw: the mean over pairs of systems without and with it."""
     present = [(without, having) for without, having in pairs if without in numbers and having in numbers]
     shared = [set(numbers[name]) for pair in present for name in pair]
     draws = sorted(set.intersection(*shared)) if shared else []
-    if not draws:
-        return None
-    return estimate([mean_of_ratios([(numbers[a][draw], numbers[b][draw]) for a, b in present]) for draw in draws])
+    return {draw: mean_of_ratios([(numbers[a][draw], numbers[b][draw]) for a, b in present]) for draw in draws}
+
+
+def gain(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> Estimate | None:
+    """The gain of an idea over all draws; None without any."""
+    return estimate([*of_draws.values()]) if (of_draws := gains(numbers, pairs)) else None
 
 
 def interacts(alone: Estimate, together: Estimate) -> bool:
     """Whether the gain of an idea alone and that with the other one differ beyond their intervals."""
     if None in (alone.low, alone.high, together.low, together.high):
         return False
-    return (alone.low or 0.0) > (together.high or 0.0) or (together.low or 0.0) > (alone.high or 0.0)
+    less, more = sorted((alone, together), key=lambda number: number.median)
+    return (more.low or 0.0) > SAME * (less.high or 0.0)
+
+
+def predicted(design: Design, numbers: Draws) -> tuple[Estimate, Estimate] | None:
+    """The gain of the first two ideas together: by the product of their effects, and as measured; None without both."""
+    one, other = design.effects[:2]
+    last = {level: name for name, level in design.levels.items()}.get((one.having, other.having))
+    of_one, of_other = (gains(numbers, design.pairs(idea)) for idea in (one, other))
+    joint = {} if last is None else gains(numbers, [(next(iter(design.levels)), last)])
+    draws = sorted(of_one.keys() & of_other.keys() & joint.keys())
+    if not draws:
+        return None
+    return estimate([of_one[draw] * of_other[draw] for draw in draws]), estimate([joint[draw] for draw in draws])
+
+
+def _predicting(found: Sequence[tuple[Design, Results]]) -> str:
+    """How often the effects of two ideas predict what both gain."""
+    pairs = [pair for design, shown in found if (pair := predicted(design, by_draw(shown, TIME))) is not None]
+    if not pairs:
+        return ""
+    within = sum(not interacts(product, measured) for product, measured in pairs)
+    return (
+        " The product of the effects of the first two ideas lies within the interval of their joint gain on "
+        f"{within} of {len(pairs)} workloads."
+    )
+
+
+def _interactions(found: Sequence[tuple[Design, Results]]) -> Drawn | None:
+    """The ideas whose gain alone and with the other one differ; None if there are none."""
+    lines = []
+    for design, shown in found:
+        numbers = by_draw(shown, TIME)
+        for idea in design.effects:
+            known = [number for pair in design.pairs(idea) if (number := gain(numbers, [pair])) is not None]
+            if len(known) > 1 and interacts(known[0], known[-1]):
+                lines.append((f"{design.name}, {_workload(shown)}: {idea.name}", known[0], known[-1]))
+    if not lines:
+        return None
+    lines.sort(key=lambda line: line[1].median / line[2].median)
+    with paper():
+        drawing = Drawing(figsize=(TEXT_WIDTH, 0.8 + 0.17 * len(lines)), layout="constrained")
+        axes = drawing.subplots()
+        axes.set(xscale="log", xlabel="Gain in time (times)", ylim=(len(lines) - 0.5, -0.5))
+        axes.axvline(1, color="#888888", linewidth=0.6, linestyle=":")
+        for row, (_, alone, together) in enumerate(lines):
+            axes.plot([alone.median, together.median], [row, row], color="#cccccc", linewidth=2, zorder=0)
+            axes.plot([alone.median], [row], "o", color="#444444", markerfacecolor="white", markersize=4)
+            axes.plot([together.median], [row], "o", color="#444444", markersize=4)
+        axes.set_yticks(range(len(lines)), [name for name, _, _ in lines], fontsize=6)
+        axes.plot([], [], "o", color="#444444", markerfacecolor="white", markersize=4, label="alone")
+        axes.plot([], [], "o", color="#444444", markersize=4, label="with the other idea")
+        axes.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.4, 1.0), frameon=False)
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    less = sum(alone.median > together.median for _, alone, together in lines)
+    sentence = (
+        f"Where ideas interact: {less} of {len(lines)} gain less with the other idea than alone, the others more."
+    )
+    return Drawn("ideas-interactions", drawing, sentence, "The gain of ideas alone and with the other idea.")
 
 
 def _of(everything: Sequence[Results], design: Design) -> list[Results]:
@@ -183,8 +259,8 @@ def _workload(results: Results) -> str:
 
 def _rows(design: Design, results: Results) -> Iterable[tuple[str, ...]]:
     seconds, states = by_draw(results, TIME), by_draw(results, "state_peak")
-    for idea, factor, without, having in design.effects:
-        pairs = design.pairs(factor, without, having)
+    for idea in design.effects:
+        pairs = design.pairs(idea)
         effect, state = gain(seconds, pairs), gain(states, pairs)
         if effect is None:
             continue
@@ -194,7 +270,7 @@ def _rows(design: Design, results: Results) -> Iterable[tuple[str, ...]]:
         mark = ", interact" if len(known) > 1 and interacts(alone, together) else ""
         yield (
             f"{design.name}, {_workload(results)}",
-            idea,
+            idea.name,
             times(effect),
             "–" if state is None else times(state),
             times(alone),
@@ -205,11 +281,11 @@ def _rows(design: Design, results: Results) -> Iterable[tuple[str, ...]]:
 def _sentence(design: Design, shown: Sequence[Results]) -> str:
     """The gains of the ideas of a family, from the workload with the least to that with the most."""
     parts = []
-    for idea, factor, without, having in design.effects:
-        pairs = design.pairs(factor, without, having)
+    for idea in design.effects:
+        pairs = design.pairs(idea)
         effects = [effect.median for results in shown if (effect := gain(by_draw(results, TIME), pairs)) is not None]
         if effects:
-            parts.append(f"{idea} {span(effects)} times")
+            parts.append(f"{idea.name} {span(effects)} times")
     return f"In {design.name}: {', '.join(parts)}." if parts else ""
 
 
