@@ -8,6 +8,7 @@ from typing import Any
 from cepbench.algorithms.registry import ALGORITHMS
 from cepbench.experiments.errors import ExperimentError
 from cepbench.experiments.templates import whole_axis
+from cepbench.experiments.workload import Steps
 from cepbench.metrics.files import write
 
 TEMPLATE = Path(__file__).with_name("template.yaml")
@@ -62,7 +63,8 @@ def completed(document: Mapping[str, Any], name: str) -> dict[str, Any]:
 def labeled(document: Mapping[str, Any]) -> dict[str, Any]:
     """The document with each axis that has labels (`{short: ..., long: ...}`) as a list of them.
 
-    What the labels stand for is in `values`, so that a profile or `--set` can select labels.
+    An axis may also be a range, `{from: 1, to: 200}`, both ends included. What the labels stand for is in `values`, so
+    that a profile or `--set` can select labels.
     """
     values: dict[str, Any] = {}
 
@@ -73,6 +75,7 @@ def labeled(document: Mapping[str, Any]) -> dict[str, Any]:
         for kind in ("axes", "zip"):
             axes = place.get(kind)
             if isinstance(axes, Mapping):
+                axes = {axis: _steps(axis, entries) for axis, entries in axes.items()}
                 named = {axis: _texts(entries) for axis, entries in axes.items() if isinstance(entries, Mapping)}
                 values.update(named)
                 changed[kind] = {**axes, **{axis: list(labels) for axis, labels in named.items()}}
@@ -85,6 +88,16 @@ def labeled(document: Mapping[str, Any]) -> dict[str, Any]:
         previous = document.get("values")
         changed["values"] = {**(previous if isinstance(previous, Mapping) else {}), **values}
     return dict(changed)
+
+
+def _steps(axis: str, entries: Any) -> Any:
+    """The values of a range; anything else as it is. Raises `ExperimentError` for a range without values."""
+    if not isinstance(entries, Mapping) or not {"from", "to"} <= set(entries):
+        return entries
+    try:
+        return Steps.model_validate(entries).values()
+    except ValueError as error:
+        raise ExperimentError(f"axes.{axis}: {str(error).splitlines()[-2].strip()}") from None
 
 
 def _texts(labels: Mapping[Any, Any]) -> dict[str, Any]:

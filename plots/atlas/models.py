@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from matplotlib.figure import Figure as Drawing
@@ -20,7 +20,7 @@ from cepbench.plots.atlas.answers import Answer, Drawn, of_question, quantile, s
 from cepbench.plots.style import TEXT_WIDTH, label, paper, styles
 from cepbench.plots.units import plain
 
-PREFIX = "atlas-models-"
+TIMED, COUNTED = "atlas-models-", "atlas-counts-"
 COST = {"sharon": "model_cost", "hamlet": "model_cost", "gloria": "plan_weight", "mcep": "cost", "cet": "plan_cpu"}
 """The detail that has the cost of a plan by the model."""
 WORK = {
@@ -72,6 +72,7 @@ class Model:
     system: str
     name: str
     workloads: tuple[Workload, ...]
+    counted: tuple[Workload, ...] = ()  # more workloads, whose work is counted and whose times are too short
 
     @property
     def title(self) -> str:
@@ -81,7 +82,8 @@ class Model:
     @property
     def of_work(self) -> list[float]:
         """Tau with counted work, by workload."""
-        return [tau for shown in self.workloads if (tau := shown.tau(shown.work)) is not None]
+        workloads = self.counted or self.workloads
+        return [tau for shown in workloads if (tau := shown.tau(shown.work)) is not None]
 
     @property
     def of_time(self) -> list[float]:
@@ -102,7 +104,10 @@ class Model:
 
 def answer(everything: Sequence[Results]) -> Answer | None:
     """The page; None without results."""
-    models = models_of(of_question(everything, PREFIX))
+    counted = {(model.system, model.name): model.workloads for model in models_of(everything, COUNTED)}
+    models = [
+        replace(model, counted=counted.get((model.system, model.name), ())) for model in models_of(everything, TIMED)
+    ]
     if not models:
         return None
     trusted, other = ([model.title for model in models if model.trusted is kind] for kind in (True, False))
@@ -126,19 +131,19 @@ def answer(everything: Sequence[Results]) -> Answer | None:
             "Scatter",
         ),
         tuple(_row(model) for model in models),
-        "Of each workload 20 plans ran in one process: those of the optimizers, and random ones. Tau is Kendall's, its "
-        "median over workloads. The regret is the time of the plan with the least cost over that of the fastest one. "
-        "The scatter is the largest time per unit of cost over the least, 1 for a calibrated model. A model is said to "
-        f"order plans as their times do from a tau of {TRUSTED_TAU:g} and up to a regret of {TRUSTED_REGRET:g} at the "
-        "median.",
+        "Of each workload several plans ran in one process: those of the optimizers, and random ones. Work is counted "
+        "on smaller workloads, of which there are more. Tau is Kendall's, its median over workloads. The regret is the "
+        "time of the plan with the least cost over that of the fastest one. The scatter is the largest time per unit of "
+        "cost over the least, 1 for a calibrated model. A model is said to order plans as their times do from a tau of "
+        f"{TRUSTED_TAU:g} and up to a regret of {TRUSTED_REGRET:g} at the median.",
     )
 
 
-def models_of(everything: Sequence[Results]) -> list[Model]:
-    """The models in the results, each with its workloads; times are medians over rounds."""
+def models_of(everything: Sequence[Results], prefix: str) -> list[Model]:
+    """The models in the experiments of this name, each with its workloads; times are medians over rounds."""
     rounds: dict[tuple[str, str], dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
-    for results in everything:
-        system = results.figure.experiment.removeprefix(PREFIX)
+    for results in of_question(everything, prefix):
+        system = results.figure.experiment.removeprefix(prefix)
         for record in valid(results):
             rounds[system, str(record.point.get("model", ""))][repr(record.point)].append(record)
     return [
@@ -159,7 +164,7 @@ def _row(model: Model) -> tuple[str, ...]:
     work, time = model.of_work, model.of_time
     return (
         model.title,
-        str(len(model.workloads)),
+        f"{len(model.workloads)}, {len(model.counted)} counted" if model.counted else str(len(model.workloads)),
         _tau(median(work)) if work else "–",
         _tau(median(time)) if time else "–",
         plain(median(model.regrets), 3),

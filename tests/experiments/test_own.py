@@ -86,3 +86,15 @@ def test_other_axes_of_whole_specifications_are_refused(tmp_path: Path, varied: 
         ExperimentError, match=r"algorithms: '\$\{algorithm\}' is a whole specification; list its values"
     ):
         load(written(tmp_path, text + varied + "\n"))
+
+
+def test_an_axis_may_be_a_range(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(
+        "stream: {generator: uniform, parameters: {events: 10, seed: '${seed}'}}\n"
+        "workload: RETURN COUNT(*) PATTERN A WITHIN 5 s\nalgorithms: [cogra]\naxes: {seed: {from: 1, to: 7, step: 3}}\n"
+    )
+    assert load(tmp_path / "mine.yaml").axes == {"seed": [1, 4, 7]}
+    text = (tmp_path / "mine.yaml").read_text().replace("to: 7", "to: 0")
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(ExperimentError, match=r"axes\.seed: .*there are no values from 1 to 0 in steps of 3"):
+        load(tmp_path / "mine.yaml")

@@ -12,7 +12,7 @@ from tests.plots.conftest import ONE, make_figure, make_record
 COSTS = [1.0, 2.0, 3.0, 4.0]
 
 
-def results(seconds: list[float], rounds: int = 3) -> Results:
+def results(seconds: list[float], rounds: int = 3, kind: str = "models") -> Results:
     def record(number: int) -> Record:
         runs = {
             "service_total": [time * (number + 1) for time in seconds],
@@ -22,7 +22,7 @@ def results(seconds: list[float], rounds: int = 3) -> Results:
         }
         return make_record("sharon", {"seed": 1, "model": "paper"}, round=number, runs=runs)
 
-    figure = make_figure(experiment="atlas-models-sharon", id="models on sharon", panels=ONE, claims=())
+    figure = make_figure(experiment=f"atlas-{kind}-sharon", id=f"{kind} on sharon", panels=ONE, claims=())
     return Results(Path(), figure, tuple(map(record, range(1, rounds + 1))))
 
 
@@ -38,7 +38,7 @@ def test_a_workload_has_the_regret_and_the_order_of_its_model() -> None:
 
 
 def test_times_are_medians_over_rounds() -> None:
-    [model] = models_of([results([0.1, 0.2, 0.3, 0.4])])
+    [model] = models_of([results([0.1, 0.2, 0.3, 0.4])], "atlas-models-")
     [shown] = model.workloads
     assert (model.title, shown.seconds, shown.work) == (
         "Sharon, the paper's", pytest.approx((0.3, 0.6, 0.9, 1.2)), (11.0, 21.0, 31.0, 41.0),
@@ -54,3 +54,9 @@ def test_the_page_says_which_model_orders_plans_as_their_times() -> None:
     assert wrong.short == "Sharon, the paper's orders plans otherwise than their times."
     assert wrong.rows[0][2:6] == ("1", "-1", "4", "4")
     assert [drawn.name for drawn in right.drawn] == ["cost-models-tau", "cost-models-regret"]
+
+
+def test_work_is_counted_on_workloads_of_their_own() -> None:
+    page = answer([results([0.4, 0.3, 0.2, 0.1]), results([0.1] * 4, rounds=1, kind="counts")])
+    assert page is not None
+    assert page.rows[0][1:5] == ("1, 1 counted", "1", "-1", "4")
