@@ -134,8 +134,8 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         "Of each workload several plans ran in one process: those of the optimizers, and random ones. Work is counted "
         "on smaller workloads, of which there are more. Tau is Kendall's, its median over workloads. The regret is the "
         "time of the plan with the least cost over that of the fastest one. The scatter is the largest time per unit "
-        "of cost over the least, 1 for a calibrated model. A model is said to order plans as their times do from a tau of "
-        f"{TRUSTED_TAU:g} and up to a regret of {TRUSTED_REGRET:g} at the median.",
+        "of cost over the least, 1 for a calibrated model. A model is said to order plans as their times do from a tau "
+        f"of {TRUSTED_TAU:g} and up to a regret of {TRUSTED_REGRET:g} at the median.",
     )
 
 

@@ -28,7 +28,9 @@ from cepbench.algorithms.detection.mcep.planning.selectivities import Selectivit
 from cepbench.events.errors import CepbenchError
 from cepbench.events.statistics import Statistics
 
-SEARCHES = ("sa", "tabu", "random")
+SEARCHES = ("sa", "tabu")
+RANDOM = "random"
+"""The strategy that takes random steps, and searches nothing."""
 BASELINES = ("trivial", "re", "sh", "sh-rr", "sh-mdt")
 COSTS: Mapping[str, type[CostModel]] = {"paper": CostModel, "executor": EngineCosts}
 IN_TREES = ("sh-rr", "sh-mdt")
@@ -94,8 +96,8 @@ class PlanningOptions:
     budget: SearchBudget = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
-        if self.strategy not in (*SEARCHES, *BASELINES):
-            names = ", ".join((*SEARCHES, *BASELINES))
+        if self.strategy not in (*SEARCHES, RANDOM, *BASELINES):
+            names = ", ".join((*SEARCHES, RANDOM, *BASELINES))
             raise CepbenchError(f"unknown strategy {self.strategy!r} for multi-pattern plans; choose one of {names}")
         if self.costs not in COSTS:
             raise CepbenchError(f"unknown costs {self.costs!r}; choose {' or '.join(COSTS)}")
@@ -160,7 +162,7 @@ def planned(
     trace: tuple[CostPoint, ...] = ()
     # Checked for all strategies, so that a wrong name is reported before anything runs.
     planner = LocalPlanner(costs, options.shape, options.generator)
-    if options.strategy in SEARCHES:
+    if options.strategy in (*SEARCHES, RANDOM):
         graph = MultiPatternGraph(costs.table, numbers)
         neighborhood = neighborhood_of(graph, planner, options.neighborhood)
         plan = planner.start(numbers)
@@ -171,7 +173,7 @@ def planned(
             "start_cost": plan.cost,
             "prepare_seconds": time.perf_counter() - begin,
         }
-        search = {"sa": anneal, "tabu": tabu_search, "random": wander}[options.strategy]
+        search = {"sa": anneal, "tabu": tabu_search, RANDOM: wander}[options.strategy]
         outcome = search(plan, neighborhood, Random(options.seed), options.budget)
         trace = outcome.trace
         details |= {
@@ -305,7 +307,7 @@ def tabu_search(
 def wander(plan: MultiPlan, neighborhood: Neighborhood, random: Random, budget: SearchBudget) -> SearchOutcome:
     """Changes `plan` to a random one: as many random neighbors one after another as the seed draws."""
     search = _Search(plan, neighborhood, random, budget)
-    steps = random.randrange(1, 4 * len(plan.plans) + 1)
+    steps = random.randint(1, 4 * max(1, len(plan.plans)))
     while search.steps < steps and not search.over:
         search.move(search.draw())
     search.best, search.best_cost = dict(plan.plans), plan.cost

@@ -22,7 +22,7 @@ def test_bad_sizes_are_refused_in_one_line(text: str) -> None:
 def test_bad_choices_are_refused_in_one_line() -> None:
     with pytest.raises(CepbenchError, match=r"cet\[detect=fast\]: detect is baseline, memory, time, hybrid or plan$"):
         Cet(detect="fast")
-    with pytest.raises(CepbenchError, match=r"partition is branch-and-bound, greedy or exhaustive$"):
+    with pytest.raises(CepbenchError, match=r"partition is branch-and-bound, greedy, exhaustive or random$"):
         Cet(partition="optimal")
 
 

@@ -170,7 +170,7 @@ def test_conjunctions_are_refused() -> None:
 @pytest.mark.parametrize(
     ("parameters", "named"),
     [
-        ("optimizer=best", "optimizer is sharon, greedy, exhaustive, integer or none"),
+        ("optimizer=best", "optimizer is sharon, greedy, exhaustive, integer, random or none"),
         ("benefit=none", "benefit is paper or executor"),
         ("limit=0", "limit is a positive number"),
         ("limit=nan", "limit is a positive number"),

@@ -52,7 +52,7 @@ def test_every_strategy_plans_every_pattern(strategy: str, shape: str) -> None:
 
 
 def test_bad_strategies() -> None:
-    with pytest.raises(CepbenchError, match=r"unknown strategy 'best' .* choose one of sa, tabu, trivial"):
+    with pytest.raises(CepbenchError, match=r"unknown strategy 'best' .* choose one of sa, tabu, random, trivial"):
         PlanningOptions("best")
     with pytest.raises(CepbenchError, match="sh-rr shares sub-patterns that are not prefixes; choose trees"):
         PlanningOptions("sh-rr", "orders")
