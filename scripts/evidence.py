@@ -13,7 +13,7 @@ from pathlib import Path
 from textwrap import fill
 
 from cepbench.events.errors import CepbenchError
-from cepbench.experiments.load import experiments
+from cepbench.experiments.load import belonging
 from cepbench.metrics.figure import ClaimResult, Verdict
 from cepbench.metrics.files import write
 from cepbench.metrics.results import Results, load_results
@@ -235,7 +235,7 @@ def _row(results: Results) -> tuple[str, ...]:
 
 def _missing(everything: Sequence[Results]) -> str:
     measured = {results.figure.experiment for results in everything}
-    missing = [name for name in experiments() if name not in measured]
+    missing = [name for name in belonging("headline") if name not in measured]
     return f"\nNot in the pack: {', '.join(missing)}.\n" if missing else ""
 
 

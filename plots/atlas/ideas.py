@@ -115,7 +115,7 @@ SEQUENCES = Design(
     ),
 )
 ORDERS, SHARED_ORDERS = "mcep[plan=re, sharing=prefix]", "mcep[plan=annealing, sharing=prefix]"
-TREES, SHARED_TREES = "mcep[plan=annealing, stop=1]", "mcep[plan=annealing, stop=10000]"
+TREES, SHARED_TREES = "mcep[plan=annealing, stop=1]", "mcep[plan=annealing]"
 DETECTION = Design(
     "detection",
     ("atlas-detection-",),

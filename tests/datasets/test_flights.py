@@ -104,7 +104,7 @@ def test_without_the_package_its_figures_are_not_measured(tmp_path: Path, monkey
     with pytest.raises(DatasetError, match="install it"):
         plan([str(file)])
     other.write_text("stream: {generator: uniform}\nworkload: RETURN COUNT(*) PATTERN SEQ(A, B)\nalgorithms: [cogra]\n")
-    monkeypatch.setattr(planning, "experiment_files", lambda: {str(path): path for path in (file, other)})
+    monkeypatch.setattr(planning, "belonging", lambda profile: [str(path) for path in (file, other)])
     planned = plan()
     assert [(entry.experiment.id, len(entry.cells)) for entry in planned] == [("uniform", 1), ("own", 0)]
     assert planning.listing(planned, tmp_path)[-2:] == [
