@@ -101,7 +101,6 @@ VARIANTS: dict[str, Style] = {
     "cet[intervals, sharing=never]": Style("#661100", "d", DASH_DOT, True),
     "cet[partition=greedy]": Style("#8c5200", "h", SHORT, True),
     "cogra[parallel=time]": Style("#0072b2", "^", SOLID, True),
-    "cogra[parallel=time, slices]": Style("#0072b2", "^", SOLID, True),
     "cogra[windows=panes]": Style("#661100", "s", DASHED, True),
     "gloria[block, costs=paper]": Style("#b3446c", "D", SOLID, True),
     "gloria[block, costs=paper, granularity=event]": Style("#b3446c", "D", DOTTED, True),
