@@ -33,6 +33,7 @@ class Case:
 
     system: str
     work: str
+    events: int
     buckets: tuple[float, ...]
     makespans: Mapping[int, float]
     slowed: float  # the times of buckets on all slots over those on one
@@ -63,12 +64,14 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     most = max(slots for case in strong for slots in case.makespans)
     speedups = [case.makespans[1] / case.makespans[most] for case in strong]
     differences = [difference(case, most, contention) for case in strong]
+    grown = weak(cases)
+    growth = f" {most} times the events on {most} slots take {span(grown, _short)} times as long." if grown else ""
     within = sum(abs(share) <= WANTED for share in differences)
     return Answer(
         "scaling",
         "How does it scale?",
         f"On {most} slots the work is done {span(speedups, _short)} times as fast as on one; two slots of this machine "
-        f"slow one another by {plain(contention, 3)} times. Simulated and measured times differ by at most "
+        f"slow one another by {plain(contention, 3)} times.{growth} Simulated and measured times differ by at most "
         f"{plain(100 * max(map(abs, differences)), 2)} %, in {within} of {len(strong)} cases by no more than "
         f"{WANTED:.0%}.",
         (_drawn(strong, contention),),
@@ -91,21 +94,33 @@ def answer(everything: Sequence[Results]) -> Answer | None:
 
 def cases_of(results: Results) -> list[Case]:
     """The systems and streams of an experiment; of several rounds, medians."""
-    by_work: dict[tuple[str, str], dict[int, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    by_work: dict[tuple[str, str, int], dict[int, list[Record]]] = defaultdict(lambda: defaultdict(list))
     for record in valid(results):
         axes = {name: at for name, at in record.point.items() if name != "slots"}
         work = ", ".join(f"{name} {human(at) if isinstance(at, int) else at}" for name, at in axes.items())
-        by_work[record.algorithm, work][int(record.point["slots"])].append(record)
+        by_work[record.algorithm, work, int(record.point["events"])][int(record.point["slots"])].append(record)
     cases = []
-    for (system, work), by_slots in by_work.items():
+    for (system, work, events), by_slots in by_work.items():
         makespans = {slots: median(r.summary.makespan or 0.0 for r in rounds) for slots, rounds in by_slots.items()}
         rows = {slots: [r.samples.workers for r in rounds if r.samples.workers] for slots, rounds in by_slots.items()}
         buckets = [median(times) for times in zip(*rows.get(1, []), strict=True)]
         more = [median(times) for times in zip(*rows.get(max(rows), []), strict=True)]
         merging = median(r.summary.details.get("join_seconds", 0.0) for r in by_slots[min(by_slots)])
         slowed = sum(more) / sum(buckets) if buckets and more else 1.0
-        cases.append(Case(system, work, tuple(buckets), makespans, slowed, merging))
+        cases.append(Case(system, work, events, tuple(buckets), makespans, slowed, merging))
     return cases
+
+
+def weak(cases: Sequence[Case]) -> list[float]:
+    """The makespan of n times the events on n slots over that of the events on one slot; 1 would be perfect."""
+    return [
+        more.makespans[slots] / case.makespans[1]
+        for case in cases
+        for more in cases
+        for slots in more.makespans
+        if slots > 1 and 1 in case.makespans and more.system == case.system and more.events == slots * case.events
+        if more.work.replace(human(more.events), human(case.events)) == case.work
+    ]
 
 
 def contention_of(cases: Sequence[Case]) -> float:

@@ -54,15 +54,18 @@ def test_the_longest_bucket_is_placed_first() -> None:
 
 
 def test_a_simulation_is_compared_with_the_measurement() -> None:
-    def record(slots: int, buckets: list[float], makespan: float) -> Record:
+    def record(slots: int, buckets: list[float], makespan: float, events: int = 1000) -> Record:
         samples = Samples(workers=buckets)
         summary = Summary(makespan=makespan)
-        return make_record("cogra", {"skew": 0.8, "slots": slots}, samples=samples, summary=summary)
+        point = {"events": events, "skew": 0.8, "slots": slots}
+        return make_record("cogra", point, samples=samples, summary=summary)
 
     records = [record(1, [1.0, 2.0, 3.0], 6.0), record(2, [1.2, 2.4, 3.6], 4.0)]
     [case] = scaling.cases_of(results("atlas-scaling-keys", records))
-    assert (case.work, case.buckets, case.slowed) == ("skew 0.8", (1.0, 2.0, 3.0), pytest.approx(1.2))
+    assert (case.work, case.buckets, case.slowed) == ("events 1 k, skew 0.8", (1.0, 2.0, 3.0), pytest.approx(1.2))
     assert scaling.difference(case, 2, 1.2) == pytest.approx(3.6 / 4.0 - 1)
+    records.append(record(2, [2.0, 4.0, 6.0], 9.0, events=2000))
+    assert scaling.weak(scaling.cases_of(results("atlas-scaling-keys", records))) == [pytest.approx(1.5)]
     page = scaling.answer([results("atlas-scaling-keys", records)])
     assert page is not None
     assert page.short.startswith(
