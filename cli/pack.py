@@ -20,7 +20,7 @@ def pack(file: Path, results: Path, profile: str | None) -> None:
     It holds the records with their raw samples, the figures, their experiment files, environments and checksums. Every
     command that reads a results folder reads a pack in its place.
     """
-    from cepbench.experiments.load import experiments
+    from cepbench.experiments.load import experiments, sources
     from cepbench.metrics.pack import SUFFIX
     from cepbench.metrics.results import ResultsError, load_results, write_pack
 
@@ -34,7 +34,8 @@ def pack(file: Path, results: Path, profile: str | None) -> None:
         raise ResultsError(f"{results}: no figures{of}")
     names = dict.fromkeys(swept.figure.experiment for swept in chosen)
     files = experiments()
-    write_pack(file, chosen, {name: files[name].read_bytes() for name in names if name in files})
+    needed = [path for name in names if name in files for path in sources(files[name])]
+    write_pack(file, chosen, {path.stem: path.read_bytes() for path in needed})
     cells = sum(len(swept.records) for swept in chosen)
     click.echo(f"{file}: {len(chosen)} figures, {cells} cells, {file.stat().st_size / 1e6:.2f} MB")
     own_files = [name for name in names if name not in files]

@@ -106,20 +106,40 @@ def _document(path: Path) -> dict[str, Any]:
     return document
 
 
+def sources(path: Path) -> list[Path]:
+    """The file of an experiment, and those from which it takes fields. Raises `ExperimentError`, also for a circle."""
+    found = [path]
+    for place in found:
+        document = _yaml(place)
+        named = [str(document[field]) for field in ("like", "workload_of") if document.get(field) is not None]
+        for other in (_beside_or_shipped(name, place) for name in named):
+            if other == path:
+                raise ExperimentError(f"{path}: it takes its own fields by {place.stem}")
+            if other not in found:
+                found.append(other)
+    return found
+
+
+def _beside_or_shipped(name: str, path: Path) -> Path:
+    """The experiment of this name in the folder of a file, or one of cepbench."""
+    return experiments(path.parent).get(name) or find(name)
+
+
 def _complete(path: Path) -> dict[str, Any]:
     """The document with the fields that it takes from others."""
+    sources(path)
     document = _yaml(path)
     like, workload_of = document.pop("like", None), document.pop("workload_of", None)
     taken: dict[str, Any] = {}
     if like is not None:
-        other = _complete(find(str(like), path.parent))
+        other = _complete(_beside_or_shipped(str(like), path))
         left_out = {*OWN, *document} - {*MERGED}
         left_out |= {*POINTS} if left_out & {*POINTS} else set()
         left_out |= set() if workload_of is None else {*WORKLOAD, "defaults"}
         taken |= _without(other, left_out)
         taken["profiles"] = {name: _without(changes, left_out) for name, changes in taken.get("profiles", {}).items()}
     if workload_of is not None:
-        other = _complete(find(str(workload_of), path.parent))
+        other = _complete(_beside_or_shipped(str(workload_of), path))
         taken |= {name: other[name] for name in WORKLOAD if name in other}
     return merged(taken, document)
 

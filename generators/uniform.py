@@ -51,7 +51,8 @@ class Uniform(Generator[UniformParameters]):
 
     The stream is that after a watermark, in the order of time. It follows the clock at a distance of `slack`, so that
     an event is lost if it arrives later than that: its type is `Lost`. A duplicate has the content of the event before
-    it, or is lost if duplicates are left out. The other events are the same for all of these parameters.
+    it, or is lost if duplicates are left out. Events that neither repeat
+    others nor are lost are the same for all of these parameters.
     """
 
     name = "uniform"
@@ -79,10 +80,9 @@ class Uniform(Generator[UniformParameters]):
     def _disordered(self, index: int, types: NDArray[np.int64], columns: Columns) -> NDArray[np.int64]:
         """The types with lost events and duplicates, whose content changes in `columns`."""
         p, n = self.parameters, len(types)
-        content = np.arange(n)
         repeats = self._random("duplicate", index).random(n) < p.duplicates
         repeats[0] = False
-        content[repeats] -= 1
+        content = np.maximum.accumulate(np.where(repeats, 0, np.arange(n)))
         for name, column in columns.items():
             columns[name] = column[content]
         delays = self._random("delay", index).exponential(p.delay, n)

@@ -231,7 +231,7 @@ def _why(claim: ClaimResult) -> list[Html]:
             parts.append(tag("div", counterfactual(claim.counterfactual)))
     if claim.reason:
         parts.append(tag("div", f"{claim.reason[0].upper()}{claim.reason[1:]}."))
-    if claim.number:
+    if claim.number or claim.evidence:
         shown = [tag("div", f"{shown.what}: ", number(shown)) for shown in claim.evidence]
         records = f", from {claim.cells} cells" if claim.cells else ""
         quantity = tag("div", f"{claim.number} at {claim.size}{records}")

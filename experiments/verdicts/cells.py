@@ -19,6 +19,8 @@ from cepbench.metrics.results import in_words
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import REALISED, WORK, floor, is_time, runs_of, status_of, unit, value
 
+RUNS = ("latency", "service", "makespan", "throughput")
+"""How metrics of timed runs begin."""
 CUT = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
 VOID = (Status.WRONG, Status.ERROR, Status.UNSUPPORTED)
 INCOMPLETE = {"fell_back": "fell back to another plan", "thinned": "left plans out", "stopped_early": "stopped early"}
@@ -74,8 +76,8 @@ def is_noisy(cell: Record) -> bool:
 
 
 def is_timed(metric: str) -> bool:
-    """Whether the load of the machine was recorded during this time: plans are made before."""
-    return is_time(metric) and metric != "plan_seconds"
+    """Whether the load of the machine was recorded during this time: not that of plans, compilation and floors."""
+    return is_time(metric) and metric.startswith(RUNS)
 
 
 def calm(cell: Record) -> Record:
@@ -90,7 +92,6 @@ def calm(cell: Record) -> Record:
         return number * kept if unit(metric) == "s" else number / kept
 
     summary = {name: undisturbed(name, number) for name, number in cell.summary}
-    summary["details"] = {name: undisturbed(name, number) for name, number in cell.summary.details.items()}
     runs = {name: [undisturbed(name, number) for number in numbers] for name, numbers in cell.runs.items()}
     return cell.model_copy(update={"summary": cell.summary.model_copy(update=summary), "runs": runs})
 

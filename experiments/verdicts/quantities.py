@@ -21,7 +21,7 @@ from cepbench.experiments.verdicts.cells import (
 from cepbench.experiments.verdicts.numbers import Number, best, mean, pooled
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import point_key
-from cepbench.metrics.values import status_of
+from cepbench.metrics.values import status_of, unit
 
 Point = dict[str, Any]
 
@@ -75,7 +75,7 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
         value, why = _of_draw(quantity, drawn, records)
         of, to = _floors(quantity, drawn, records)
         if bool(of) != bool(to) and not quantity.stretch:
-            value = _bounded(value, above=bool(to) == (quantity.metric != "throughput"))
+            value = _bounded(value, above=bool(to) == (unit(quantity.metric) == "s"))
             bounding.append(of or to)
         elif of or to:
             voiding.append(of or to)

@@ -114,8 +114,8 @@ SEQUENCES = Design(
         Idea("sharing by an optimal plan", 1, "nothing", "plan"),
     ),
 )
-ORDERS, SHARED_ORDERS = "mcep[plan=re, sharing=prefix]", "mcep[plan=annealing, sharing=prefix]"
-TREES, SHARED_TREES = "mcep[plan=annealing, stop=1]", "mcep[plan=annealing]"
+ORDERS, SHARED_ORDERS = "mcep[plan=alone, sharing=prefix]", "mcep[plan=annealing, sharing=prefix]"
+TREES, SHARED_TREES = "mcep[plan=alone]", "mcep[plan=annealing]"
 DETECTION = Design(
     "detection",
     ("atlas-detection-",),

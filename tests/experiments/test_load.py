@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from cepbench.experiments.errors import ExperimentError
-from cepbench.experiments.load import belonging, experiments, find, load
+from cepbench.experiments.load import belonging, experiments, find, load, sources
 from tests.experiments.files import SMALL, write
 
 PANEL = SMALL["plot"]["panels"][0]
@@ -252,6 +252,13 @@ def test_an_experiment_is_like_another_one(tmp_path):
     (tmp_path / "points.yaml").write_text(points)
     other = load(tmp_path / "points.yaml", "smoke")
     assert (other.axes, other.zip, other.repeat) == ({}, {"events": [3], "within": [4]}, 0)
+    assert sources(tmp_path / "points.yaml") == [tmp_path / "points.yaml", tmp_path / "small-1.1.yaml"]
+    (tmp_path / "own.yaml").write_text("like: atlas-ideas-taxi\n")
+    assert load(tmp_path / "own.yaml").algorithms == load(find("atlas-ideas-ridesharing")).algorithms
+    (tmp_path / "one.yaml").write_text("like: other\n")
+    (tmp_path / "other.yaml").write_text("like: one\n")
+    with pytest.raises(ExperimentError, match="it takes its own fields by other"):
+        load(tmp_path / "one.yaml")
     (tmp_path / "none.yaml").write_text("like: missing\n")
     with pytest.raises(ExperimentError, match="unknown experiment 'missing'"):
         load(tmp_path / "none.yaml")

@@ -63,9 +63,9 @@ class Mcep(Algorithm):
     """Detects the matches of all patterns by one global plan, in which patterns share sub-patterns.
 
     - `plan`: `annealing` or `tabu` search for the plan; `random` takes random steps, to compare costs with those of the
-      model (`details.cost`); baselines are `trivial` (no sharing, no reordering), `re`
-      (reordering only), `sh` (shares as much as possible without reordering), `sh-rr` (shares by the redundancy ratio
-      of SPASS) and `sh-mdt` (shares as MOTTO).
+      model (`details.cost`); baselines are `trivial` (no sharing, no reordering), `re` (reordering only), `alone` (the
+      best plan of each pattern, without sharing), `sh` (shares as much as possible without reordering), `sh-rr`
+      (shares by the redundancy ratio of SPASS) and `sh-mdt` (shares as MOTTO).
     - `neighborhood` of the search: `edge` (two patterns change) or `vertex` (a pattern and up to `k` - 1 others).
     - `sharing`: `subexpression` (the tree-based engine on a multitree), or `prefix` (the order-based one on a tree of
       orders).

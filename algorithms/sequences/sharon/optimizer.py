@@ -165,14 +165,19 @@ def choose_greedily(progress: Progress) -> Progress:
 
 
 def choose_randomly(progress: Progress) -> Progress:
-    """A random plan: the options in random order, each with a probability that the seed draws, too."""
-    random, graph = Random(progress.seed), progress.graph
-    probability, chosen, excluded = random.random(), 0, 0
-    for v in random.sample(range(len(graph.candidates)), len(graph.candidates)):
-        if not excluded >> v & 1 and random.random() < probability:
-            chosen |= 1 << v
-            excluded |= graph.neighbors[v]
-    return replace(progress, plan=graph.chosen(chosen))
+    """A random plan of any benefit: candidates in random order, each for some of its sequences.
+
+    The seed draws the probability of a candidate and of each of its sequences.
+    """
+    random = Random(progress.seed)
+    probability, taken, plan = random.random(), set[tuple[int, int]](), list[Candidate]()
+    for candidate in random.sample(progress.candidates, len(progress.candidates)):
+        sequences = frozenset(s for s in candidate.sequences if random.random() < probability)
+        option = candidate.restricted(sequences)
+        if len(sequences) > 1 and taken.isdisjoint(option.places):
+            plan.append(option)
+            taken |= option.places
+    return replace(progress, plan=tuple(plan))
 
 
 def solve_integer_program(progress: Progress) -> Progress:
@@ -197,7 +202,7 @@ OPTIMIZERS: Mapping[str, tuple[tuple[str, Stage], ...]] = {
     "greedy": (("graph", construct_graph), ("search", choose_greedily)),
     EXHAUSTIVE: (("graph", construct_graph), ("expansion", expand_graph), ("search", search_all_plans)),
     "integer": (("graph", find_candidates), ("search", solve_integer_program)),
-    "random": (("graph", construct_graph), ("expansion", expand_graph), ("search", choose_randomly)),
+    "random": (("graph", find_candidates), ("search", choose_randomly)),
     "none": (),
 }
 

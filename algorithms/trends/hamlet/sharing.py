@@ -65,14 +65,14 @@ class Sharing:
 
 
 class RandomDecisions:
-    """Shares each burst by all units or by none, with a probability that the seed draws, too."""
+    """Shares each burst by all units or by none, with a probability that the seed draws, too; with seed 0, none."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.probability = self.random.random()
+        self.probability = self.random.random() if seed else 0.0
 
     def __call__(self, units: int) -> Sequence[bool]:
-        """The decision on the next burst."""
+        """The decision on the next burst, for each unit."""
         return [self.random.random() < self.probability] * units
 
 

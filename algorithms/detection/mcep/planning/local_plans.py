@@ -62,18 +62,26 @@ class LocalPlanner:
         self.plan.exchange(self.containing(pattern, (), ()) for pattern in patterns)
         return self.plan
 
+    def alone(self, patterns: Sequence[int]) -> MultiPlan:
+        """The best local plan of every pattern, of which none shares a node."""
+        self.plan.exchange(self.plan.local(pattern, self._cheapest(pattern, ()), pattern) for pattern in patterns)
+        return self.plan
+
     def containing(self, pattern: int, subtrees: Sequence[int], within: Sequence[Join]) -> LocalPlan:
         """The cheapest plan of a pattern (functionality 1 of the generator) with a given prefix, or given subtrees.
 
         `subtrees`: their operands; `within`: all joins in them.
         """
+        return self.plan.local(pattern, (*within, *self._cheapest(pattern, subtrees)))
+
+    def _cheapest(self, pattern: int, subtrees: Sequence[int]) -> Joins:
         key = pattern, tuple(subtrees)
         joins = self._joins.get(key)
         if joins is None:
             left = [1 << operand for operand in operands_of(self.table[pattern].everything & ~sum(subtrees))]
             parts = [sum(subtrees), *left] if self.plan.orders else sorted([*subtrees, *left])
             joins = self._joins[key] = self._generated(pattern, parts, self.table[pattern].window)
-        return self.plan.local(pattern, (*within, *joins))
+        return joins
 
     def sharing(self, choice: SharedChoice, random: Random) -> list[LocalPlan]:
         """Local plans of the chosen patterns that share the chosen sub-pattern: functionality 2 of the generator.

@@ -31,7 +31,7 @@ from cepbench.events.statistics import Statistics
 SEARCHES = ("sa", "tabu")
 RANDOM = "random"
 """The strategy that takes random steps, and searches nothing."""
-BASELINES = ("trivial", "re", "sh", "sh-rr", "sh-mdt")
+BASELINES = ("trivial", "re", "alone", "sh", "sh-rr", "sh-mdt")
 COSTS: Mapping[str, type[CostModel]] = {"paper": CostModel, "executor": EngineCosts}
 IN_TREES = ("sh-rr", "sh-mdt")
 
@@ -181,6 +181,8 @@ def planned(
             "search_seconds": outcome.seconds,
             "stopped_early": float(outcome.stopped_early(options.budget)),
         }
+    elif options.strategy == "alone":
+        plan = planner.alone(numbers)
     else:
         plan = _baseline(options, costs, numbers)
     details |= {

@@ -48,7 +48,7 @@ def test_every_strategy_plans_every_pattern(strategy: str, shape: str) -> None:
         assert (
             outcome.details["start_cost"] == outcome.trace[0].cost >= outcome.details["cost"] == outcome.trace[-1].cost
         )
-    assert (outcome.details["shared_nodes"] == 0) == (strategy in ("trivial", "re"))
+    assert (outcome.details["shared_nodes"] == 0) == (strategy in ("trivial", "re", "alone"))
 
 
 def test_bad_strategies() -> None:
