@@ -313,9 +313,12 @@ class _Replays:
         job, others = self._ready.job, self._ready.others
         if not others:
             return repeated(self.run, _seconds, job.repeat, look)
-        share = job.repeat / len(others)
-        runs = [repeated(partial(self.run, prepared=prepared), _seconds, share, look) for prepared in others]
-        return [sorted(of_plan, key=_seconds)[len(of_plan) // 2] for of_plan in runs]
+
+        def turn() -> list[Measured]:  # of all plans, so that a drift of the machine affects all of them
+            return [self.run(prepared=prepared) for prepared in others]
+
+        turns = repeated(turn, lambda runs: sum(map(_seconds, runs)), job.repeat, look)
+        return [sorted(of_plan, key=_seconds)[len(of_plan) // 2] for of_plan in zip(*turns, strict=True)]
 
     def memory_runs(self) -> tuple[list[Measured], list[int]]:
         """Runs with their states, and for each the process memory above that of operators that do nothing.

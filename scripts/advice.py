@@ -25,21 +25,21 @@ from cepbench.pipeline.session import session
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = "docs/atlas/advice.csv"
 HEADS = ("experiment", "point", "systems", "recommended", "fastest", "fastest_seconds", "regret")
-PREFIXES = ("atlas-pays-", "atlas-ideas-", "atlas-sequences-")
+PREFIX = "atlas-pays-"
 LEAST = 0.05
 """Seconds of the fastest system from which on a wrong choice counts."""
 BUDGET = 1.0
-"""Seconds of each advice, in which few systems see all events."""
+"""Seconds of each advice; most systems see a part of the events."""
 
 
 def points(results: Path) -> Iterator[tuple[Record, dict[str, float]]]:
-    """A record of each point, and the seconds of each system there."""
+    """A record of each point, and the seconds of each system there: the limit of one that was stopped."""
     for shown in load_results(results):
-        if not shown.figure.experiment.startswith(PREFIXES):
+        if not shown.figure.experiment.startswith(PREFIX):
             continue
         cells: dict[str, list[Record]] = defaultdict(list)
         for record in shown.records:
-            if record.status is Status.OK:
+            if record.status in (Status.OK, Status.TIMEOUT):
                 cells[record.group].append(record)
         for records in cells.values():
             names = dict.fromkeys(record.configuration.get("algorithm", record.algorithm) for record in records)
@@ -69,7 +69,7 @@ def row(record: Record, seconds: dict[str, float], results: Path) -> tuple[objec
 
 def _seconds(records: Sequence[Record], name: str) -> float:
     own = [record for record in records if record.configuration.get("algorithm", record.algorithm) == name]
-    return median(record.summary.service_total or 0.0 for record in own)
+    return median(record.summary.service_total or record.limit_seconds for record in own)
 
 
 def main() -> None:

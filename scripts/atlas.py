@@ -1,16 +1,19 @@
 """Writes the pages that answer the questions of the field: `python scripts/atlas.py PACK`.
 
-From the pack alone come `docs/atlas/`, a page per question, and its drawings. `--check` writes nothing, and fails if a
+From the pack, and from `docs/atlas/advice.csv` (`scripts/advice.py`), come `docs/atlas/`, a page per question, and its
+drawings. `--check` writes nothing, and fails if a
 text differs.
 """
 
 import argparse
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 from cepbench.events.errors import CepbenchError
+from cepbench.experiments.load import ATLAS
 from cepbench.metrics.files import write
-from cepbench.metrics.results import load_results
+from cepbench.metrics.results import Results, load_results
 from cepbench.plots.atlas import breakeven, disorder, ideas, limits, models, scaling, sizing
 from cepbench.plots.atlas.answers import Answer
 
@@ -20,15 +23,19 @@ INDEX = """# The questions of the field
 
 Papers compare their system with an earlier one, on their own workload. These pages ask what no paper could, with all
 systems on one machine, their cost models included. Made by `python scripts/atlas.py {name}`, from {cells} cells of
-{figures} experiments (`cepbench run --profile atlas`); all numbers are computed from the pack, and
+{figures} experiments (`cepbench run --profile atlas`); all numbers are computed from them, and
 `cepbench report docs/{name}` draws all of it.
 
 {answers}"""
 
 
-def answers(pack: Path) -> list[Answer]:
-    """The answers to all questions of which the pack has results, with the table of `scripts/advice.py`."""
-    everything = load_results(pack)
+def measured(pack: Path) -> list[Results]:
+    """The results of the profile `atlas`."""
+    return [results for results in load_results(pack) if results.figure.profile == ATLAS]
+
+
+def answers(everything: Sequence[Results]) -> list[Answer]:
+    """The answers to all questions of which there are results, with the table of `scripts/advice.py`."""
     advice = ROOT / PAGES / "advice.csv"
     regrets = [float(row["regret"]) for row in csv.DictReader(advice.open())] if advice.is_file() else []
     shown = [
@@ -43,10 +50,8 @@ def answers(pack: Path) -> list[Answer]:
     return [answer for answer in shown if answer is not None]
 
 
-def texts(pack: Path) -> dict[str, str]:
+def texts(pack: Path, everything: Sequence[Results], shown: Sequence[Answer]) -> dict[str, str]:
     """The pages, by their files below the project."""
-    everything = load_results(pack)
-    shown = answers(pack)
     lines = [f"## [{answer.question}]({answer.name}.md)\n\n{answer.short}\n" for answer in shown]
     cells, figures = sum(len(results.records) for results in everything), len(everything)
     index = INDEX.format(name=pack.name, cells=cells, figures=figures, answers="\n".join(lines))
@@ -61,17 +66,25 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a text differs")
     arguments = parser.parse_args()
     try:
-        documents = texts(arguments.pack)
+        everything = measured(arguments.pack)
+        shown = answers(everything)
+        documents = texts(arguments.pack, everything, shown)
         if arguments.check:
-            stale = [name for name, text in documents.items() if (ROOT / name).read_text(encoding="utf-8") != text]
+            stale = [name for name, text in documents.items() if _written(name) != text]
             parser.exit(1 if stale else 0, "".join(f"{name} is not that of {arguments.pack}\n" for name in stale))
         for name, text in documents.items():
             print(write(ROOT / name, text.encode()))
-        for answer in answers(arguments.pack):
+        for answer in shown:
             for name, content in answer.pictures().items():
                 print(write(ROOT / IMAGES / f"{name}.svg", content))
     except CepbenchError as error:
         parser.exit(2, f"{error}\n")
+
+
+def _written(name: str) -> str:
+    """The text of a file of the project; empty if there is none."""
+    path = ROOT / name
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 if __name__ == "__main__":

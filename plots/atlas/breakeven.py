@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,23 +13,28 @@ from matplotlib.figure import Figure as Drawing
 from numpy.typing import NDArray
 
 from cepbench.metrics.results import Results
+from cepbench.metrics.status import Status
 from cepbench.metrics.values import value
-from cepbench.plots.atlas.answers import Answer, Drawn, of_question, quantile, span, valid
+from cepbench.plots.atlas.answers import Answer, Drawn, of_question, quantile, span
 from cepbench.plots.style import TEXT_WIDTH, label, paper
 from cepbench.plots.units import plain
 
 PREFIX = "atlas-pays-"
+SAME = 1.05
+"""Times that differ by less count as equal."""
 UNSHARED, SHARED = "cogra", "hamlet[sharing=static]"
 VISITS, SHARED_VISITS = "greta", "hamlet[granularity=event, sharing=static]"
 TIME, WORK = "service_total", "details.edges"
 DECIDING = (UNSHARED, SHARED, "hamlet", "gloria")
 """The systems that may win: one that shares nothing, one that always shares, and two that decide."""
+WINNERS = ("COGRA", "shared", "Hamlet", "Gloria")
+"""Their names in a map."""
 Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Map:
-    """A map over two axes: `numbers[system][row, column]` for the values of the second and the first axis."""
+    """A map over two axes: a row per value of the second axis, a column per value of the first one."""
 
     results: Results
     first: str
@@ -45,18 +51,27 @@ class Map:
         return sorted({record.point[self.second] for record in self.results.records})
 
     def numbers(self, system: str, metric: str) -> Reals:
-        """A metric of a system by row and column; NaN where it has none."""
+        """A metric of a system by row and column; NaN where it has none. A time that was cut off is infinite."""
         numbers = np.full((len(self.rows), len(self.columns)), np.nan)
-        for record in valid(self.results):
-            if record.algorithm == system and (number := value(record, metric)) is not None:
+        for record in self.results.records:
+            number = value(record, metric) if record.status is Status.OK else None
+            if record.status is Status.TIMEOUT and metric == TIME:
+                number = inf
+            if record.algorithm == system and number is not None:
                 place = self.rows.index(record.point[self.second]), self.columns.index(record.point[self.first])
                 numbers[place] = number
         return numbers
 
     @property
     def gain(self) -> Reals:
-        """The gain of sharing in time."""
-        return self.numbers(UNSHARED, TIME) / self.numbers(SHARED, TIME)
+        """The gain of sharing in time: infinite or 0 where one side was cut off, NaN where both were."""
+        with np.errstate(invalid="ignore"):
+            return self.numbers(UNSHARED, TIME) / self.numbers(SHARED, TIME)
+
+    @property
+    def pays(self) -> Reals:
+        """1 where sharing pays, 0 where it does not, and NaN where that is not known."""
+        return np.where(np.isnan(self.gain), np.nan, self.gain > SAME)
 
     @property
     def gain_in_work(self) -> Reals:
@@ -66,9 +81,13 @@ class Map:
     @property
     def winners(self) -> Mapping[str, int]:
         """The number of points at which each system is the fastest one."""
-        times = np.stack([np.nan_to_num(self.numbers(system, TIME), nan=np.inf) for system in DECIDING])
-        best = times.argmin(axis=0)[np.isfinite(times.min(axis=0))]
-        return {system: int((best == place).sum()) for place, system in enumerate(DECIDING)}
+        return {system: int((self.fastest == place).sum()) for place, system in enumerate(DECIDING)}
+
+    @property
+    def fastest(self) -> NDArray[np.int64]:
+        """The number in `DECIDING` of the fastest system, -1 where none ended."""
+        times = np.stack([np.nan_to_num(self.numbers(system, TIME), nan=inf) for system in DECIDING])
+        return np.where(np.isfinite(times.min(axis=0)), times.argmin(axis=0), -1)
 
 
 AXES = {"queries": ("queries", "share"), "bursts": ("burst", "selectivity"), "windows": ("overlap", "keys")}
@@ -81,8 +100,10 @@ def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answ
     maps = maps_of(everything)
     if not maps:
         return None
-    pays = {name: float(np.nanmean(shown.gain > 1)) for name, shown in maps.items()}
-    parts = [f"{plain(100 * share, 2)} % of the points of the map of {name}" for name, share in pays.items()]
+    known = {name: shown.pays[~np.isnan(shown.pays)] for name, shown in maps.items()}
+    parts = [
+        f"{int(pays.sum())} of {len(pays)} points of the map of {name}" for name, pays in known.items() if len(pays)
+    ]
     drawn = tuple(_drawn(name, shown) for name, shown in maps.items() if name in DRAWN)
     return Answer(
         "sharing",
@@ -99,7 +120,7 @@ def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answ
         tuple(_row(name, shown) for name, shown in maps.items()),
         "The gain is the time of COGRA, which shares nothing, over that of Hamlet where it always shares; the "
         "gain in work is that of GRETA and of Hamlet at event granularity in events that are visited. The loss of "
-        "a choice is the time of Hamlet where it decides for each burst over the shorter one of both, median and "
+        "a choice is the time of Hamlet where it decides for each burst over the shorter of the two, median and "
         "95th percentile.",
     )
 
@@ -124,21 +145,26 @@ def maps_of(everything: Sequence[Results]) -> dict[str, Map]:
 def loss(shown: Map) -> Reals:
     """The time of Hamlet's choice over the shorter time of always sharing and of never sharing."""
     shorter = np.fmin(shown.numbers(UNSHARED, TIME), shown.numbers(SHARED, TIME))
-    losses: Reals = shown.numbers("hamlet", TIME) / shorter
+    with np.errstate(invalid="ignore"):
+        losses: Reals = shown.numbers("hamlet", TIME) / shorter
     return losses
 
 
 def _row(name: str, shown: Map) -> tuple[str, ...]:
-    gains, losses = shown.gain[np.isfinite(shown.gain)], loss(shown)
+    gains, losses = shown.gain[~np.isnan(shown.gain)], loss(shown)
     losses = losses[np.isfinite(losses)]
     lost = f"{plain(float(np.median(losses)), 3)}, {plain(float(np.quantile(losses, 0.95)), 3)}" if len(losses) else "–"
     return (
         name,
         str(shown.gain.size),
-        f"{span(gains.tolist())} times" if len(gains) else "–",
+        f"{span(gains.tolist(), _gain)} times" if len(gains) else "–",
         *map(str, shown.winners.values()),
         lost,
     )
+
+
+def _gain(number: float) -> str:
+    return "∞" if number == inf else plain(number, 3)
 
 
 def _drawn(name: str, shown: Map) -> Drawn:
@@ -154,20 +180,19 @@ def _drawn(name: str, shown: Map) -> Drawn:
         right.set_title("the fastest", fontsize=7)
     paying = [_first(shown, row) for row in range(len(shown.rows))]
     known = [first for first in paying if first is not None]
-    never = sum(first is None for first in paying)
+    never = int((np.nansum(shown.pays, axis=1) == 0).sum())
     axes = {axis.name: axis.label for axis in (shown.results.figure.x, shown.results.figure.series) if axis}
+    axis = axes.get(shown.first, shown.first)
     sentence = (
-        f"Sharing pays from {span(known)} {axes.get(shown.first, shown.first).lower()} on"
-        if known
-        else "Sharing pays nowhere"
+        f"{axis}: sharing pays at the largest value for {len(known)} of {len(paying)} values of the other axis"
+        f"{f', from {span(known)} on' if known else ''}; for {never} of them it never pays."
     )
-    sentence += f", and at {never} of {len(paying)} values of the other axis never." if never and known else "."
     return Drawn(f"sharing-{name}", drawing, sentence, f"The gain of sharing, and the fastest system, over {name}.")
 
 
 def _first(shown: Map, row: int) -> float | None:
-    """The least value of the first axis from which on sharing pays in a row."""
-    pays = shown.gain[row] > 1
+    """The least value of the first axis from which on sharing pays in a row; None if it does not at the largest."""
+    pays = shown.pays[row] == 1
     if not pays[-1]:
         return None
     losing = np.flatnonzero(~pays)
@@ -175,7 +200,8 @@ def _first(shown: Map, row: int) -> float | None:
 
 
 def _heat(axes: Axes, shown: Map, gain: Reals) -> None:
-    most = max(1.5, float(np.nanmax(np.maximum(gain, 1 / gain))))
+    finite = gain[np.isfinite(gain) & (gain > 0)]
+    most = max([1.5, *np.maximum(finite, 1 / finite).tolist()])
     image = axes.imshow(gain, cmap="PuOr", norm=LogNorm(1 / most, most), origin="lower", aspect="auto")
     for (row, column), number in np.ndenumerate(gain):
         if np.isfinite(number):
@@ -187,17 +213,17 @@ def _heat(axes: Axes, shown: Map, gain: Reals) -> None:
 
 def _contour(axes: Axes, gain: Reals, line: str) -> None:
     """The line on which sharing and not sharing cost the same, in logarithms between the points."""
-    if np.isfinite(gain).all() and min(gain.shape) > 1 and gain.min() < 1 < gain.max():
-        axes.contour(np.log(gain), levels=[0.0], colors="black", linestyles=line, linewidths=1)
+    finite = np.ma.masked_invalid(gain)
+    if min(gain.shape) > 1 and finite.count() and finite.min() < 1 < finite.max():
+        axes.contour(np.ma.log(finite), levels=[0.0], colors="black", linestyles=line, linewidths=1)
 
 
 def _winners(axes: Axes, shown: Map) -> None:
-    times = np.stack([np.nan_to_num(shown.numbers(system, TIME), nan=np.inf) for system in DECIDING])
-    best = np.where(np.isfinite(times.min(axis=0)), times.argmin(axis=0), -1)
+    best = shown.fastest
     axes.imshow(np.zeros_like(best), cmap="binary", vmin=0, vmax=1, origin="lower", aspect="auto")
     for (row, column), winner in np.ndenumerate(best):
         if winner >= 0:
-            text = ("COGRA", "shared", "Hamlet", "Gloria")[int(winner)]
+            text = WINNERS[int(winner)]
             axes.text(column, row, text, ha="center", va="center", fontsize=5)
     _ticks(axes, shown)
 

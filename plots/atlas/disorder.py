@@ -15,12 +15,16 @@ from matplotlib.figure import Figure as Drawing
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
 from cepbench.plots.atlas.answers import Answer, Drawn, of_question, span, valid
-from cepbench.plots.style import TEXT_WIDTH, paper
+from cepbench.plots.style import TEXT_WIDTH, label, paper
 from cepbench.plots.units import human, plain
 
 PREFIX = "atlas-disorder"
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 MARKERS = {"sequences": "o", "matches": "s"}
+MEASURED = (
+    "The watermark follows the clock at the distance of its wait, and events that arrive later are lost. The latency "
+    "of each row grows by the wait, and the buffer in front of a system by the events of that time."
+)
 NEARLY = 0.99
 """The share of matches from which on an answer is called nearly complete."""
 
@@ -61,17 +65,29 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     return Answer(
         "disorder",
         "What does disorder cost?",
-        f"Without a wait the answers keep down to {_percent(least)} of the matches ({_percent(worst.late)} of the "
+        f"Without a wait the answers have as little as {_percent(least)} of the matches ({_percent(worst.late)} of the "
         f"events late by {human(worst.delay, 's')} on average); {_percent(NEARLY)} need a wait of up to "
         f"{human(max(needed, default=0.0), 's')}, which every row is later. Duplicates that are not left out add up to "
         f"{_percent(added)}.",
         (_drawn(waits, duplicates),),
         ("Work", "Late", "Mean delay", "Kept without a wait", f"Wait for {_percent(NEARLY)}", "Events that wait then"),
         tuple(_row(wait, _rate(records)) for wait in waits),
-        "The watermark follows the clock at the distance of its wait; events that arrive later are lost. All "
-        "systems give the same answer on the events that are left. The latency of each row grows by the wait, and "
-        "the buffer by the events of that time for any system.",
+        f"{MEASURED} {_agreement(records)}",
     )
+
+
+def _agreement(records: Sequence[Record]) -> str:
+    """Whether all systems gave the same answer on the events that were left, and what they kept."""
+    states: dict[str, list[int]] = defaultdict(list)
+    for record in records:
+        if record.summary.state_peak is not None:
+            states[record.algorithm].append(record.summary.state_peak)
+    kept = ", ".join(f"{label(name)} {human(max(sizes), 'B')}" for name, sizes in states.items())
+    digests: dict[str, set[str | None]] = defaultdict(set)
+    for record in records:
+        digests[record.group].add(record.digest)
+    same = sum(len(answers) == 1 for answers in digests.values())
+    return f"All systems gave the same answer at {same} of {len(digests)} points. Their largest states: {kept}."
 
 
 def waits_of(records: Sequence[Record]) -> list[Wait]:
@@ -81,10 +97,11 @@ def waits_of(records: Sequence[Record]) -> list[Wait]:
         point = record.point
         if point["duplicates"] == 0 and point["late"] > 0:
             matches[point["work"], point["late"], point["delay"]][float(point["slack"])] = _matches(record)
+    exact = max((slack for by_slack in matches.values() for slack in by_slack), default=0.0)
     return [
-        Wait(*kind, {slack: number / by_slack[max(by_slack)] for slack, number in sorted(by_slack.items())})
+        Wait(*kind, {slack: number / by_slack[exact] for slack, number in sorted(by_slack.items())})
         for kind, by_slack in matches.items()
-        if by_slack[max(by_slack)] > 0
+        if by_slack.get(exact, 0.0) > 0
     ]
 
 
@@ -97,7 +114,12 @@ def duplicates_of(records: Sequence[Record]) -> list[Duplicates]:
             matches[point["work"]][float(point["duplicates"])][bool(point["deduplicated"])] = _matches(record)
     return [
         Duplicates(
-            work, {share: both[False] / both[True] - 1 for share, both in sorted(shares.items()) if both.get(True)}
+            work,
+            {
+                share: both[False] / both[True] - 1
+                for share, both in sorted(shares.items())
+                if both.get(True) and False in both
+            },
         )
         for work, shares in matches.items()
     ]

@@ -1,8 +1,8 @@
 """Which idea gains how much? The ideas of the systems as a factorial design, on the workloads of the papers.
 
 Two factors: what an event reads (or how matches are found), and what queries share. The effect of an idea is the
-geometric mean of its gain over the levels of the other factor, which is its average over the orders in which both are
-added. The gain of two ideas together differs from the product of their effects by their interaction.
+geometric mean of its gain over the levels of the other factor. If two ideas do not interact, both together gain the
+product of what each gains alone.
 """
 
 from __future__ import annotations
@@ -15,14 +15,20 @@ from matplotlib.ticker import NullFormatter
 
 from cepbench.metrics.results import Results
 from cepbench.metrics.statistics import Estimate, estimate
+from cepbench.metrics.status import Status
 from cepbench.metrics.values import value
-from cepbench.plots.atlas.answers import Answer, Drawn, mean_of_ratios, of_question, span, times, valid
+from cepbench.plots.atlas.answers import Answer, Drawn, mean_of_ratios, of_question, span, times
 from cepbench.plots.style import TEXT_WIDTH, paper
-from cepbench.plots.units import human
+from cepbench.plots.units import human, plain
 
 TIME = "service_total"
 SAME = 1.05
 """Gains that differ by less count as equal, as times do."""
+MEASURED = (
+    "Gains are medians over the draws of workload and stream, with their intervals; they are bounds where the limit of "
+    "time stopped the system without the idea. The gain of an idea is its mean over the levels of the other factor. "
+    "Work is counted: events before that are visited, updates of counters, or comparisons."
+)
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
 Draws = Mapping[str, Mapping[str, float]]
 """A number by algorithm and draw."""
@@ -56,16 +62,22 @@ class Design:
     levels: Mapping[str, tuple[str, str]]
     steps: tuple[Step, ...]
     effects: tuple[Idea, ...]
+    work: str  # the metric of counted work
 
     def pairs(self, idea: Idea) -> list[tuple[str, str]]:
         """The pairs of algorithms that differ in an idea only."""
-        factor = idea.factor
-        other = {level[1 - factor]: name for name, level in self.levels.items() if level[factor] == idea.having}
-        return [
-            (name, other[level[1 - factor]])
-            for name, level in self.levels.items()
-            if level[factor] == idea.without and level[1 - factor] in other
-        ]
+        levels = dict.fromkeys(level[1 - idea.factor] for level in self.levels.values())
+        return [pair for level in levels if (pair := self.pair(idea, level)) is not None]
+
+    def pair(self, idea: Idea, level: str) -> tuple[str, str] | None:
+        """The algorithms without and with an idea at a level of the other factor; None if there is no such pair."""
+        of_levels = {levels: name for name, levels in self.levels.items()}
+        both = [(kind, level) if idea.factor == 0 else (level, kind) for kind in (idea.without, idea.having)]
+        return (of_levels[both[0]], of_levels[both[1]]) if all(levels in of_levels for levels in both) else None
+
+    def other(self, idea: Idea) -> Idea:
+        """The first idea of the other factor."""
+        return next(other for other in self.effects if other.factor != idea.factor)
 
 
 GRAPHLETS = "hamlet[granularity=graphlet, sharing=never]"
@@ -91,7 +103,9 @@ TRENDS = Design(
         Idea("sums", 0, "visits", "sums"),
         Idea("sharing of bursts", 1, "nothing", "bursts"),
         Idea("sharing by plan", 1, "nothing", "plan"),
+        Idea("graphlets", 0, "visits", "graphlets"),
     ),
+    "details.edges",
 )
 SEQUENCES = Design(
     "sequences",
@@ -113,6 +127,7 @@ SEQUENCES = Design(
         Idea("sharing of sub-sequences", 1, "nothing", "sub-sequences"),
         Idea("sharing by an optimal plan", 1, "nothing", "plan"),
     ),
+    "details.updates",
 )
 ORDERS, SHARED_ORDERS = "mcep[plan=alone, sharing=prefix]", "mcep[plan=annealing, sharing=prefix]"
 TREES, SHARED_TREES = "mcep[plan=alone]", "mcep[plan=annealing]"
@@ -135,6 +150,7 @@ DETECTION = Design(
         Idea("sharing", 1, "nothing", "shared"),
         Idea("compact sets", 0, "orders", "compact sets"),
     ),
+    "details.comparisons",
 )
 DESIGNS = (TRENDS, SEQUENCES, DETECTION)
 
@@ -153,66 +169,108 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         " ".join(_sentence(design, [shown for other, shown in found if other is design]) for design in DESIGNS).strip()
         + _predicting(found),
         tuple(shown for shown in drawn if shown is not None),
-        ("Workload", "Idea", "Gain in time", "Gain in state", "Alone", "With the other idea"),
+        ("Workload", "Idea", "Gain in time", "In work", "In state", "Alone", "With the other idea", "Draws"),
         tuple(rows),
-        "Gains are medians over the draws of workload and stream, with their intervals. The gain of an idea is its "
-        "average over the orders in which it and the other one are added; where it alone and with the other one differ "
-        "beyond their intervals, the ideas interact, which is marked.",
+        MEASURED,
     )
 
 
+@dataclass(frozen=True)
+class Gain:
+    """The gain of an idea over draws; a `bound` if the system without it was stopped by the limit of time in some."""
+
+    number: Estimate
+    bound: bool
+
+    @property
+    def text(self) -> str:
+        """`12 times (11 to 14)`, or `≥ 12 times`."""
+        return f"≥ {plain(self.number.median, 3)} times" if self.bound else times(self.number)
+
+    @property
+    def median(self) -> float:
+        """The median over draws."""
+        return self.number.median
+
+
 def by_draw(results: Results, metric: str) -> Draws:
-    """A metric by algorithm and draw, of the draws in which it is positive."""
+    """A metric by algorithm and draw, where it is positive; a time that was cut off is minus its limit."""
     numbers: dict[str, dict[str, float]] = {}
-    for record in valid(results):
-        number = value(record, metric)
+    for record in results.records:
+        number = value(record, metric) if record.status is Status.OK else None
+        if record.status is Status.TIMEOUT and metric == TIME:
+            number = -record.limit_seconds
         if number:
             numbers.setdefault(record.algorithm, {})[repr(record.point)] = number
     return numbers
 
 
-def gains(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
-    """The gain of an idea in each draw: the mean over pairs of systems without and with it."""
+def gains(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[float, bool]]:
+    """The gain of an idea in each draw, the mean over pairs of systems without and with it, and whether it is a bound.
+
+    Draws in which a system with it was stopped are left out.
+    """
     present = [(without, having) for without, having in pairs if without in numbers and having in numbers]
     shared = [set(numbers[name]) for pair in present for name in pair]
     draws = sorted(set.intersection(*shared)) if shared else []
-    return {draw: mean_of_ratios([(numbers[a][draw], numbers[b][draw]) for a, b in present]) for draw in draws}
+    return {
+        draw: (
+            mean_of_ratios([(abs(numbers[a][draw]), numbers[b][draw]) for a, b in present]),
+            any(numbers[a][draw] < 0 for a, _ in present),
+        )
+        for draw in draws
+        if all(numbers[b][draw] > 0 for _, b in present)
+    }
 
 
-def gain(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> Estimate | None:
+def gain(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> Gain | None:
     """The gain of an idea over all draws; None without any."""
-    return estimate([*of_draws.values()]) if (of_draws := gains(numbers, pairs)) else None
+    found = gains(numbers, pairs).values()
+    return Gain(estimate([number for number, _ in found]), any(bound for _, bound in found)) if found else None
 
 
-def interacts(alone: Estimate, together: Estimate) -> bool:
+def alone_and_together(design: Design, idea: Idea, numbers: Draws) -> tuple[Gain | None, Gain | None]:
+    """The gain of an idea without the other one, and with it; None where systems are missing."""
+    other = design.other(idea)
+    pairs = design.pair(idea, other.without), design.pair(idea, other.having)
+    alone, together = (None if pair is None else gain(numbers, [pair]) for pair in pairs)
+    return alone, together
+
+
+def interacts(alone: Gain | None, together: Gain | None) -> bool:
     """Whether the gain of an idea alone and that with the other one differ beyond their intervals."""
-    if None in (alone.low, alone.high, together.low, together.high):
+    if alone is None or together is None or alone.bound or together.bound:
         return False
-    less, more = sorted((alone, together), key=lambda number: number.median)
-    return (more.low or 0.0) > SAME * (less.high or 0.0)
+    less, more = sorted((alone.number, together.number), key=lambda number: number.median)
+    return less.high is not None and more.low is not None and more.low > SAME * less.high
 
 
-def predicted(design: Design, numbers: Draws) -> tuple[Estimate, Estimate] | None:
-    """The gain of the first two ideas together: by the product of their effects, and as measured; None without both."""
+def predicted(design: Design, numbers: Draws) -> tuple[float, Estimate] | None:
+    """The joint gain of the first two ideas: the product of what each gains alone, and as measured.
+
+    None without the systems, without an interval, and where a system was stopped.
+    """
     one, other = design.effects[:2]
     last = {level: name for name, level in design.levels.items()}.get((one.having, other.having))
-    of_one, of_other = (gains(numbers, design.pairs(idea)) for idea in (one, other))
-    joint = {} if last is None else gains(numbers, [(next(iter(design.levels)), last)])
-    draws = sorted(of_one.keys() & of_other.keys() & joint.keys())
-    if not draws:
+    joint = None if last is None else gain(numbers, [(next(iter(design.levels)), last)])
+    alone = [alone_and_together(design, idea, numbers)[0] for idea in (one, other)]
+    known = [number for number in (joint, *alone) if number is not None and not number.bound]
+    if joint is None or len(known) < 3 or joint.number.low is None:
         return None
-    return estimate([of_one[draw] * of_other[draw] for draw in draws]), estimate([joint[draw] for draw in draws])
+    return known[1].median * known[2].median, joint.number
 
 
 def _predicting(found: Sequence[tuple[Design, Results]]) -> str:
-    """How often the effects of two ideas predict what both gain."""
+    """How often the gains of two ideas alone predict what both gain."""
     pairs = [pair for design, shown in found if (pair := predicted(design, by_draw(shown, TIME))) is not None]
     if not pairs:
         return ""
-    within = sum(not interacts(product, measured) for product, measured in pairs)
+    within = sum(
+        (joint.low or 0.0) <= SAME * product and product <= SAME * (joint.high or 0.0) for product, joint in pairs
+    )
     return (
-        " The product of the effects of the first two ideas lies within the interval of their joint gain on "
-        f"{within} of {len(pairs)} workloads."
+        " The product of what the first two ideas gain alone lies within the interval of their joint gain on "
+        f"{within} of {len(pairs)} workloads; on the others the ideas interact."
     )
 
 
@@ -222,27 +280,27 @@ def _interactions(found: Sequence[tuple[Design, Results]]) -> Drawn | None:
     for design, shown in found:
         numbers = by_draw(shown, TIME)
         for idea in design.effects:
-            known = [number for pair in design.pairs(idea) if (number := gain(numbers, [pair])) is not None]
-            if len(known) > 1 and interacts(known[0], known[-1]):
-                lines.append((f"{design.name}, {_workload(shown)}: {idea.name}", known[0], known[-1]))
+            alone, together = alone_and_together(design, idea, numbers)
+            if alone is not None and together is not None and interacts(alone, together):
+                lines.append((f"{design.name}, {_workload(shown)}: {idea.name}", alone.median, together.median))
     if not lines:
         return None
-    lines.sort(key=lambda line: line[1].median / line[2].median)
+    lines.sort(key=lambda line: line[1] / line[2])
     with paper():
         drawing = Drawing(figsize=(TEXT_WIDTH, 0.8 + 0.17 * len(lines)), layout="constrained")
         axes = drawing.subplots()
         axes.set(xscale="log", xlabel="Gain in time (times)", ylim=(len(lines) - 0.5, -0.5))
         axes.axvline(1, color="#888888", linewidth=0.6, linestyle=":")
-        for row, (_, alone, together) in enumerate(lines):
-            axes.plot([alone.median, together.median], [row, row], color="#cccccc", linewidth=2, zorder=0)
-            axes.plot([alone.median], [row], "o", color="#444444", markerfacecolor="white", markersize=4)
-            axes.plot([together.median], [row], "o", color="#444444", markersize=4)
+        for row, (_, first, last) in enumerate(lines):
+            axes.plot([first, last], [row, row], color="#cccccc", linewidth=2, zorder=0)
+            axes.plot([first], [row], "o", color="#444444", markerfacecolor="white", markersize=4)
+            axes.plot([last], [row], "o", color="#444444", markersize=4)
         axes.set_yticks(range(len(lines)), [name for name, _, _ in lines], fontsize=6)
         axes.plot([], [], "o", color="#444444", markerfacecolor="white", markersize=4, label="alone")
         axes.plot([], [], "o", color="#444444", markersize=4, label="with the other idea")
         axes.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.4, 1.0), frameon=False)
         axes.xaxis.set_minor_formatter(NullFormatter())
-    less = sum(alone.median > together.median for _, alone, together in lines)
+    less = sum(first > last for _, first, last in lines)
     sentence = (
         f"Where ideas interact: {less} of {len(lines)} gain less with the other idea than alone, the others more."
     )
@@ -258,23 +316,23 @@ def _workload(results: Results) -> str:
 
 
 def _rows(design: Design, results: Results) -> Iterable[tuple[str, ...]]:
-    seconds, states = by_draw(results, TIME), by_draw(results, "state_peak")
+    seconds, states, work = (by_draw(results, metric) for metric in (TIME, "state_peak", design.work))
     for idea in design.effects:
         pairs = design.pairs(idea)
-        effect, state = gain(seconds, pairs), gain(states, pairs)
+        effect = gain(seconds, pairs)
         if effect is None:
             continue
-        single = [gain(seconds, [pair]) for pair in pairs]
-        known = [number for number in single if number is not None]
-        alone, together = known[0], known[-1]
-        mark = ", interact" if len(known) > 1 and interacts(alone, together) else ""
+        alone, together = alone_and_together(design, idea, seconds)
+        others = [gain(numbers, pairs) for numbers in (work, states)]
+        mark = ", interact" if interacts(alone, together) else ""
         yield (
             f"{design.name}, {_workload(results)}",
             idea.name,
-            times(effect),
-            "–" if state is None else times(state),
-            times(alone),
-            f"{times(together)}{mark}" if len(known) > 1 else "–",
+            effect.text,
+            *("–" if number is None else number.text for number in others),
+            "–" if alone is None else alone.text,
+            "–" if together is None else f"{together.text}{mark}",
+            str(len(gains(seconds, pairs))),
         )
 
 

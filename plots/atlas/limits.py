@@ -15,13 +15,17 @@ from matplotlib.figure import Figure as Drawing
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
 from cepbench.metrics.status import Status
-from cepbench.plots.atlas.answers import Answer, Drawn, of_question
+from cepbench.plots.atlas.answers import Answer, Drawn, of_question, span
 from cepbench.plots.style import TEXT_WIDTH, label, paper
-from cepbench.plots.units import human, plain
+from cepbench.plots.units import human
 
 PREFIX = "atlas-breaks-"
 AXES = {"window": "events of a window", "keys": "keys", "queries": "queries"}
 TIME, MEMORY, ARITHMETIC = "time", "memory", "arithmetic"
+FARTHEST = 1e15
+"""Sizes beyond are no prediction."""
+NAMES = {"flat": "Kleene patterns", "none": "sequences"}
+"""Kinds of work, by the closure of their queries."""
 COLORS = {TIME: "#e69f00", MEMORY: "#cc79a7", ARITHMETIC: "#56b4e9", "": "#009e73"}
 LIMITS = {Status.TIMEOUT: TIME, Status.OUT_OF_MEMORY: MEMORY}
 
@@ -30,30 +34,34 @@ LIMITS = {Status.TIMEOUT: TIME, Status.OUT_OF_MEMORY: MEMORY}
 class Course:
     """A system on one kind of work along an axis.
 
-    - `ends`: the largest size at which it ended; 0 if at none.
-    - `limit`: what stopped it at the next size: time or memory; empty if it ended at all.
-    - `at`: that size.
+    - `least`, `ends`: the smallest and the largest size at which it ended; 0 if at none.
+    - `limit`: what stopped it first, time or memory; empty if nothing did. `at`: the smallest such size.
     - `overflows`: the least size from which on its counts exceed 64 bits, or None.
     - `predicted`: the size at which its state reaches the limit of memory, by its growth; None if it does not grow.
-    - `invalid`: wrong answers and errors.
+    - `wrong`, `errors`: numbers of cells.
     """
 
     system: str
     work: str
     axis: str
+    least: float
     ends: float
     limit: str
     at: float
     overflows: float | None
     predicted: float | None
-    invalid: int
+    wrong: int
+    errors: int
 
     @property
     def first(self) -> str:
         """The first limit: arithmetic, where counts overflow at a size at which it still ends."""
-        if self.overflows is not None and self.overflows <= self.ends:
-            return ARITHMETIC
-        return self.limit
+        return ARITHMETIC if self.overflows is not None else self.limit
+
+    @property
+    def whole(self) -> bool:
+        """Whether it ended at all sizes."""
+        return not (self.limit or self.wrong or self.errors)
 
 
 def answer(everything: Sequence[Results]) -> Answer | None:
@@ -62,18 +70,26 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     if not courses:
         return None
     counts = {limit: sum(course.limit == limit for course in courses) for limit in (TIME, MEMORY)}
-    whole = sum(not course.limit for course in courses)
-    invalid = sum(course.invalid for course in courses)
     overflow = sum(course.overflows is not None for course in courses)
+    wrong, errors = sum(course.wrong for course in courses), sum(course.errors for course in courses)
     return Answer(
         "limits",
         "What breaks first?",
-        f"Of {len(courses)} pairs of a system and a kind of work, {counts[TIME]} reach the limit of time first, "
-        f"{counts[MEMORY]} that of memory, and {whole} none at the sizes measured; the counts of {overflow} "
-        f"exceed 64 bits before, which is marked in the answer. "
-        f"{'No answer is wrong' if not invalid else f'{invalid} answers are wrong'}.",
+        f"Of {len(courses)} courses of a system and a kind of work, {counts[TIME]} are stopped by the limit of time, "
+        f"{counts[MEMORY]} by that of memory, and {sum(course.whole for course in courses)} end at all sizes. In "
+        f"{overflow} courses counts exceed 64 bits at sizes at which the system still ends, which is marked in its "
+        f"answer. Wrong answers: {wrong or 'none'}; errors: {errors or 'none'}.",
         (_drawn(courses),),
-        ("Axis", "Work", "System", "Ends at", "First limit", "At", "Counts exceed 64 bits from", "Memory predicted at"),
+        (
+            "Axis",
+            "Work",
+            "System",
+            "Ends",
+            "First limit",
+            "Stopped at",
+            "Counts exceed 64 bits from",
+            "Memory predicted at",
+        ),
         tuple(_row(course) for course in courses),
         "A system is not run on sizes beyond the one at which it was stopped. The limit of memory is predicted "
         "from the growth of its state over the last two sizes, before it is reached.",
@@ -87,13 +103,13 @@ def courses_of(results: Results) -> list[Course]:
     groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in results.records:
         if record.status is not Status.UNSUPPORTED:
-            groups[record.algorithm, str(record.point.get(series, ""))].append(record)
+            work = str(record.point.get(series, ""))
+            groups[record.algorithm, NAMES.get(work, work)].append(record)
     return [_course(system, work, axis, records) for (system, work), records in groups.items()]
 
 
 def _course(system: str, work: str, axis: str, records: Sequence[Record]) -> Course:
-    decreasing = axis == "keys"  # fewer keys have more events each
-    ordered = sorted(records, key=lambda record: record.point[axis], reverse=decreasing)
+    ordered = sorted(records, key=lambda record: record.point[axis])
     ended = [record for record in ordered if record.cell_status is Status.OK]
     stopped = [record for record in ordered if record.cell_status in LIMITS]
     overflows = [float(record.point[axis]) for record in ended if record.overflow]
@@ -101,12 +117,14 @@ def _course(system: str, work: str, axis: str, records: Sequence[Record]) -> Cou
         system,
         work,
         axis,
+        float(ended[0].point[axis]) if ended else 0.0,
         float(ended[-1].point[axis]) if ended else 0.0,
         LIMITS[stopped[0].cell_status] if stopped else "",
         float(stopped[0].point[axis]) if stopped else 0.0,
         overflows[0] if overflows else None,
-        None if decreasing else _predicted(axis, ended),
-        sum(record.cell_status in (Status.WRONG, Status.ERROR) for record in records),
+        _predicted(axis, ended),
+        sum(record.cell_status is Status.WRONG for record in records),
+        sum(record.cell_status is Status.ERROR for record in records),
     )
 
 
@@ -118,8 +136,8 @@ def _predicted(axis: str, ended: Sequence[Record]) -> float | None:
     (first, less, _), (last, more, limit) = sizes[-2:]
     if more <= less or last <= first:
         return None
-    power = log(more / less) / log(last / first)
-    return exp(log(last) + log(limit / more) / power)
+    size = log(last) + log(limit / more) * log(last / first) / log(more / less)
+    return exp(size) if size < log(FARTHEST) else None
 
 
 def _row(course: Course) -> tuple[str, ...]:
@@ -127,13 +145,11 @@ def _row(course: Course) -> tuple[str, ...]:
         AXES[course.axis],
         course.work,
         label(course.system),
-        human(course.ends) if course.ends else "–",
-        course.limit or "none",
+        span((course.least, course.ends), human) if course.ends else "–",
+        course.first or "none",
         human(course.at) if course.limit else "–",
         "–" if course.overflows is None else human(course.overflows),
-        "–"
-        if course.predicted is None or course.predicted > 1e15
-        else human(float(plain(course.predicted, 2).replace("\N{NARROW NO-BREAK SPACE}", ""))),
+        "–" if course.predicted is None else human(course.predicted, digits=2),
     )
 
 
@@ -145,7 +161,11 @@ def _drawn(courses: Sequence[Course]) -> Drawn:
         axes = drawing.subplots()
         for row, course in enumerate(shown):
             axes.plot(
-                [1, max(course.ends, 1)], [row, row], color=COLORS[course.limit], linewidth=4, solid_capstyle="butt"
+                [max(course.least, 0.9), max(course.ends, 1)],
+                [row, row],
+                color=COLORS[course.limit],
+                linewidth=4,
+                solid_capstyle="butt",
             )
             if course.overflows is not None:
                 axes.plot([course.overflows], [row], "|", color="black", markersize=7)

@@ -27,7 +27,15 @@ WANTED = 0.15
 """Simulation and measurement should differ by at most this share."""
 
 
-@dataclass(frozen=True)
+MEASURED = (
+    "Makespans are those of slots at work, without the start of Spark's workers, which does not depend on the events; "
+    "merging of windows that cross slices is included. Beyond the slots of the machine the numbers are a simulation: "
+    "each bucket, the longest first, on the slot that is free first, and busy slots slow one another as those of this "
+    "machine do, for any number of them. The difference of a case is simulated with the contention of the other cases."
+)
+
+
+@dataclass(frozen=True, eq=False)
 class Case:
     """A system on one stream: the times of its buckets on one slot, and its measured makespan by slots, in seconds."""
 
@@ -57,22 +65,22 @@ def longest_first(seconds: Sequence[float], slots: int) -> float:
 def answer(everything: Sequence[Results]) -> Answer | None:
     """The page; None without results."""
     cases = [case for results in of_question(everything, PREFIX) for case in cases_of(results)]
-    strong = [case for case in cases if len(case.makespans) > 1 and case.buckets]
+    strong = [case for case in cases if {1, 2} <= case.makespans.keys() and case.buckets]
     if not strong:
         return None
-    contention = contention_of(strong)
-    most = max(slots for case in strong for slots in case.makespans)
+    most = min(max(case.makespans) for case in strong)
     speedups = [case.makespans[1] / case.makespans[most] for case in strong]
-    differences = [difference(case, most, contention) for case in strong]
+    contention = contention_of(strong)
+    differences = [difference(case, most, contention_of(strong, case)) for case in strong]
     grown = weak(cases)
     growth = f" {most} times the events on {most} slots take {span(grown, _short)} times as long." if grown else ""
     within = sum(abs(share) <= WANTED for share in differences)
     return Answer(
         "scaling",
         "How does it scale?",
-        f"On {most} slots the work is done {span(speedups, _short)} times as fast as on one; two slots of this machine "
-        f"slow one another by {plain(contention, 3)} times.{growth} Simulated and measured times differ by at most "
-        f"{plain(100 * max(map(abs, differences)), 2)} %, in {within} of {len(strong)} cases by no more than "
+        f"On {most} slots the work is done {span(speedups, _short)} times as fast as on one; buckets take "
+        f"{plain(contention, 3)} times as long if all slots are busy.{growth} Simulated and measured times differ by "
+        f"at most {plain(100 * max(map(abs, differences)), 2)} %, in {within} of {len(strong)} cases by no more than "
         f"{WANTED:.0%}.",
         (_drawn(strong, contention),),
         (
@@ -85,10 +93,8 @@ def answer(everything: Sequence[Results]) -> Answer | None:
             "8 slots, simulated",
             "16 slots, simulated",
         ),
-        tuple(_row(case, most, contention) for case in strong),
-        "Makespans without the start of workers; merging of windows that cross slices is included. Beyond the "
-        "slots of the machine the numbers are a simulation: each bucket, the longest first, on the slot that is "
-        "free first, with the contention of this machine.",
+        tuple(_row(case, most, contention_of(strong, case)) for case in strong),
+        MEASURED,
     )
 
 
@@ -123,9 +129,10 @@ def weak(cases: Sequence[Case]) -> list[float]:
     ]
 
 
-def contention_of(cases: Sequence[Case]) -> float:
-    """How much longer buckets take if all slots are busy: the geometric mean over the cases."""
-    return geometric_mean([case.slowed for case in cases])
+def contention_of(cases: Sequence[Case], without: Case | None = None) -> float:
+    """How much longer buckets take if all slots are busy: the geometric mean over the cases, perhaps without one."""
+    others = [case.slowed for case in cases if case is not without]
+    return geometric_mean(others or [case.slowed for case in cases])
 
 
 def difference(case: Case, slots: int, contention: float) -> float:
@@ -141,8 +148,7 @@ def _row(case: Case, most: int, contention: float) -> tuple[str, ...]:
         human(case.makespans[most], "s"),
         human(case.simulated(most, contention), "s"),
         f"{plain(100 * difference(case, most, contention), 2)} %",
-        human(case.simulated(8, contention), "s"),
-        human(case.simulated(16, contention), "s"),
+        *(human(case.simulated(n, contention), "s") if n <= len(case.buckets) else "–" for n in (8, 16)),
     )
 
 
@@ -165,14 +171,18 @@ def _drawn(cases: Sequence[Case], contention: float) -> Drawn:
             axes.set_yticks(SIMULATED, map(str, SIMULATED))
             axes.minorticks_off()
         drawing.axes[0].set_ylabel("Times as fast")
-        drawing.axes[0].legend(frameon=False, fontsize=6)
-    skewed = [case for case in cases if case.buckets]
-    worst = min(skewed, key=lambda case: case.simulated(1, 1.0) / case.simulated(16, contention))
-    least = worst.simulated(1, 1.0) / worst.simulated(16, contention)
-    sentence = (
-        f"Marks are measured, dotted lines simulated: 16 slots are worth {_short(least)} where the keys are least even "
-        f"({label(worst.system)}, {worst.work})."
-    )
+        handles = {
+            text: handle
+            for axes in drawing.axes
+            for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+        drawing.axes[0].legend(handles.values(), handles.keys(), frameon=False, fontsize=6)
+    gains = {case: case.simulated(1, 1.0) / case.simulated(16, contention) for case in cases if len(case.buckets) >= 16}
+    sentence = "Marks are measured, dotted lines simulated."
+    if gains:
+        worst = min(gains, key=lambda case: gains[case])
+        worth = span([*gains.values()], _short)
+        sentence += f" 16 slots are worth {worth}, the least with {label(worst.system)} at {worst.work}."
     return Drawn("scaling", drawing, sentence, "Speed over slots, measured and simulated, by stream.")
 
 

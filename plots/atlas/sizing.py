@@ -17,10 +17,18 @@ LOAD = 0.7
 RATES = (10_000, 100_000, 1_000_000)
 KEYS = (1_000, 100_000, 10_000_000)
 WORK = "trends"
+ASSUMED = (
+    "Assumptions: one query of the kind SEQ(A, B+, C) in windows of a second with a million events, keys that are "
+    "equally frequent, and cores like the measured one that are busy for "
+    f"{LOAD:.0%} of the time. The rate is the lower one of those at the next numbers of keys that were measured, or that "
+    "of the largest number; the state is measured, and beyond the largest number grows as between the fewest and the "
+    "most keys, though no window has more keys than events. Spark, buffers and events that wait for a watermark come on "
+    "top."
+)
 SYSTEMS = ("cogra", "hamlet", "gloria", "greta")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Capacity:
     """A system on one core: events per second and bytes of state by keys, and events per second by queries."""
 
@@ -35,17 +43,26 @@ class Capacity:
         first, last = min(self.bytes_by_keys), max(self.bytes_by_keys)
         return (self.bytes_by_keys[last] - self.bytes_by_keys[first]) / (last - first) if last > first else 0.0
 
-    def rate(self, keys: int) -> float:
-        """Events per second of one core, at the measured number of keys that is nearest from above, or the largest."""
-        return self.by_keys[min((n for n in self.by_keys if n >= keys), default=max(self.by_keys))]
+    def rate(self, keys: int) -> float | None:
+        """Events per second of one core: the least of those measured at the next numbers of keys below and above.
 
-    def cores(self, rate: float, keys: int) -> int:
+        None where the system did not end at the number above; beyond the largest, that of the largest.
+        """
+        above = min((n for n in self.by_keys if n >= keys), default=max(self.by_keys))
+        below = max((n for n in self.by_keys if n <= keys), default=None)
+        return None if below is None else min(self.by_keys[above], self.by_keys[below])
+
+    def cores(self, rate: float, keys: int) -> int | None:
         """The cores for a rate of events."""
-        return max(1, ceil(rate / (LOAD * self.rate(keys))))
+        of_core = self.rate(keys)
+        return None if of_core is None else max(1, ceil(rate / (LOAD * of_core)))
 
-    def memory(self, keys: int) -> float:
-        """Bytes of state for so many keys, by linear growth."""
-        return self.bytes_per_key * keys
+    def memory(self, keys: int) -> float | None:
+        """Bytes of state for so many keys: the measured ones, and beyond the largest number those and more by keys."""
+        largest = max(self.bytes_by_keys)
+        if keys > largest:
+            return self.bytes_by_keys[largest] + max(0.0, self.bytes_per_key) * (keys - largest)
+        return max((size for n, size in self.bytes_by_keys.items() if n <= keys), default=None)
 
 
 def answer(everything: Sequence[Results]) -> Answer | None:
@@ -54,16 +71,21 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     if not capacities:
         return None
     largest, most = RATES[-1], KEYS[-1]
-    cores = {shown.system: shown.cores(largest, most) for shown in capacities}
-    best = min(cores, key=lambda name: cores[name])
-    memory = next(shown for shown in capacities if shown.system == best).memory(most)
+    needed = {shown: cores for shown in capacities if (cores := shown.cores(largest, most)) is not None}
+    best = min(needed, key=lambda shown: needed[shown], default=None)
+    short = "No system ended at that many keys."
+    if best is not None:
+        short = (
+            f"A million events per second on ten million keys takes {needed[best]} cores and "
+            f"{human(best.memory(most) or 0.0, 'B')} of state with {label(best.system)}."
+        )
     rows = [
         (
             label(shown.system),
             human(keys),
-            human(shown.rate(keys), "events/s"),
-            *(str(shown.cores(rate, keys)) for rate in RATES),
-            human(shown.memory(keys), "B"),
+            _known(shown.rate(keys), "events/s"),
+            *(_known(shown.cores(rate, keys)) for rate in RATES),
+            _known(shown.memory(keys), "B"),
         )
         for shown in capacities
         for keys in KEYS
@@ -76,17 +98,12 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     return Answer(
         "sizing",
         "How large a machine?",
-        f"A million events per second on ten million keys takes {cores[best]} cores and {human(memory, 'B')} of "
-        f"state with {label(best)}.",
+        short,
         (),
         ("System", "Keys", "Per core", *(f"Cores for {human(rate, 'events/s')}" for rate in RATES), "State"),
         tuple(rows),
-        f"Assumptions: one query of the kind SEQ(A, B+, C) in windows of a second, keys that are equally "
-        f"frequent, cores like the measured one that are busy for {LOAD:.0%} of the time, the rate at the "
-        f"measured number of keys that is nearest from above, and state that grows linearly with the keys beyond "
-        f"those measured. Spark, buffers and the events that wait for a watermark come on top. With several "
-        f"queries of which half overlap, events per second of a core are: {queries or 'not measured'}. Longer "
-        "windows: [What breaks first?](limits.md).",
+        f"{ASSUMED} With several queries of which half overlap, events per second of a core are: "
+        f"{queries or 'not measured'}. Longer windows: [What breaks first?](limits.md).",
     )
 
 
@@ -100,8 +117,8 @@ def capacities_of(everything: Sequence[Results]) -> list[Capacity]:
         rates = {int(r.point["keys"]): r.summary.throughput_per_core for r in own}
         states = {int(r.point["keys"]): float(r.summary.state_peak) for r in own if r.summary.state_peak is not None}
         by_queries = {int(r.point["queries"]): r.summary.throughput_per_core for r in queries if r.algorithm == system}
-        if rates and states:
-            capacities.append(Capacity(system, _known(rates), states, _known(by_queries)))
+        if _positive(rates) and states:
+            capacities.append(Capacity(system, _positive(rates), states, _positive(by_queries)))
     return capacities
 
 
@@ -109,5 +126,9 @@ def _records(everything: Sequence[Results], prefix: str, axis: str, kind: str) -
     return [r for shown in of_question(everything, prefix) for r in valid(shown) if r.point.get(axis) == kind]
 
 
-def _known(numbers: Mapping[int, float | None]) -> dict[int, float]:
+def _known(number: float | None, unit: str = "") -> str:
+    return "–" if number is None else human(number, unit)
+
+
+def _positive(numbers: Mapping[int, float | None]) -> dict[int, float]:
     return {size: number for size, number in numbers.items() if number}

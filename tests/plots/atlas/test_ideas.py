@@ -1,13 +1,25 @@
 """The gains of ideas, on numbers whose gains are known."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cepbench.metrics.record import Record, Summary
 from cepbench.metrics.results import Results
+from cepbench.metrics.status import Status
 from cepbench.plots.atlas.answers import quantile, span
-from cepbench.plots.atlas.ideas import DESIGNS, GRAPHLETS, TRENDS, answer, by_draw, gain, interacts
+from cepbench.plots.atlas.ideas import (
+    DESIGNS,
+    GRAPHLETS,
+    TRENDS,
+    alone_and_together,
+    answer,
+    by_draw,
+    gain,
+    interacts,
+    predicted,
+)
 from tests.plots.conftest import ONE, make_figure, make_record
 
 SECONDS = {
@@ -37,7 +49,7 @@ def test_the_gain_of_an_idea_is_its_mean_over_the_levels_of_the_other_one() -> N
     sums, bursts = (gain(numbers, TRENDS.pairs(idea)) for idea in TRENDS.effects[:2])
     assert sums is not None
     assert bursts is not None
-    assert (sums.median, sums.low, sums.high) == pytest.approx((10.0, 10.0, 10.0))
+    assert (sums.number.median, sums.number.low, sums.number.high) == pytest.approx((10.0, 10.0, 10.0))
     assert bursts.median == pytest.approx(2.0)
     uneven = gain(by_draw(results({**SECONDS, "hamlet": 1.0}), "service_total"), TRENDS.pairs(TRENDS.effects[0]))
     assert uneven is not None
@@ -47,26 +59,50 @@ def test_the_gain_of_an_idea_is_its_mean_over_the_levels_of_the_other_one() -> N
 
 def test_ideas_interact_if_their_gains_differ_beyond_the_intervals() -> None:
     numbers = by_draw(results({**SECONDS, "hamlet": 1.0}), "service_total")
-    pairs = TRENDS.pairs(TRENDS.effects[0])
-    alone, together = (gain(numbers, [pair]) for pair in pairs[:2])
+    alone, together = alone_and_together(TRENDS, TRENDS.effects[0], numbers)
     assert alone is not None
     assert together is not None
+    assert (alone.median, together.median) == pytest.approx((10.0, 40.0))
     assert interacts(alone, together)
     assert not interacts(alone, alone)
+    assert not interacts(alone, None)
+
+
+def test_a_joint_gain_is_predicted_by_what_each_idea_gains_alone() -> None:
+    uneven = predicted(TRENDS, by_draw(results({**SECONDS, "hamlet": 1.0}), "service_total"))
+    assert uneven is not None
+    product, joint = uneven
+    assert (product, joint.median) == pytest.approx((20.0, 80.0))
+    assert predicted(TRENDS, by_draw(results(SECONDS, draws=2), "service_total")) is None  # without an interval
+
+
+def test_a_system_that_was_stopped_bounds_a_gain() -> None:
+    whole = results(SECONDS)
+    stopped = [
+        r.model_copy(update={"status": Status.TIMEOUT, "summary": Summary(), "limit_seconds": 100.0})
+        if r.algorithm == "greta" and r.point["seed"] > 1 else r
+        for r in whole.records
+    ]  # fmt: skip
+    numbers = by_draw(replace(whole, records=tuple(stopped)), "service_total")
+    alone = gain(numbers, [("greta", "cogra")])
+    assert alone is not None
+    assert (alone.bound, alone.text) == (True, "≥ 3.65 times")
+    assert gain(numbers, [("cogra", "greta")]).number.values == pytest.approx((0.1,))  # type: ignore[union-attr]
 
 
 def test_the_page_has_the_steps_and_the_gains() -> None:
     page = answer([results(SECONDS)])
     assert page is not None
     assert page.short == (
-        "In trends: sums 10 times, sharing of bursts 2 times. The product of the effects of the first two ideas lies "
-        "within the interval of their joint gain on 1 of 1 workloads."
+        "In trends: sums 10 times, sharing of bursts 2 times, graphlets 5 times. The product of what the first two "
+        "ideas gain alone lies within the interval of their joint gain on 1 of 1 workloads; on the others the ideas "
+        "interact."
     )
     [drawn] = page.drawn
     assert drawn.sentence.endswith("to Hamlet at the coarsest granularity, which is 20 times as fast.")
     assert [text.get_text() for text in drawn.drawing.axes[0].texts] == ["×5", "×2", "×2"]
-    assert page.rows[0] == ("trends, bus", "sums", "10 times (10 to 10)", "10 times (10 to 10)",
-                            "10 times (10 to 10)", "10 times (10 to 10)")  # fmt: skip
+    ten = "10 times (10 to 10)"
+    assert page.rows[0] == ("trends, bus", "sums", ten, "–", ten, ten, ten, "6")
     assert "| trends, bus | sharing of bursts | 2 times (2 to 2) |" in page.page("images")
     assert answer([]) is None
 

@@ -6,7 +6,7 @@ import pytest
 
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
-from cepbench.plots.atlas.models import Workload, answer, models_of
+from cepbench.plots.atlas.models import KINDS, Workload, answer, models_of
 from tests.plots.conftest import ONE, make_figure, make_record
 
 COSTS = [1.0, 2.0, 3.0, 4.0]
@@ -43,15 +43,15 @@ def test_times_are_medians_over_rounds() -> None:
     assert (model.title, shown.seconds, shown.work) == (
         "Sharon, the paper's", pytest.approx((0.3, 0.6, 0.9, 1.2)), (11.0, 21.0, 31.0, 41.0),
     )  # fmt: skip
-    assert model.trusted
+    assert model.kind == "right"
 
 
 def test_the_page_says_which_model_orders_plans_as_their_times() -> None:
     right, wrong = answer([results([0.1, 0.2, 0.3, 0.4])]), answer([results([0.4, 0.3, 0.2, 0.1])])
     assert right is not None
     assert wrong is not None
-    assert right.short == "Sharon, the paper's orders plans as their times do."
-    assert wrong.short == "Sharon, the paper's orders plans otherwise than their times."
+    assert right.short == f"Sharon, the paper's: {KINDS['right']}."
+    assert wrong.short == f"Sharon, the paper's: {KINDS['wrong']}."
     assert wrong.rows[0][2:6] == ("1", "-1", "4", "4")
     assert [drawn.name for drawn in right.drawn] == ["cost-models-tau", "cost-models-regret"]
 

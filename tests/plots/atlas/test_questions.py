@@ -1,5 +1,6 @@
 """Maps of sharing, scaling, limits, disorder and sizes, on records whose answers are known."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,27 @@ def test_a_map_knows_where_sharing_pays_and_who_wins() -> None:
     assert breakeven.loss(shown) == pytest.approx(np.full((2, 2), 1.1))
     page = breakeven.answer([sharing_map()])
     assert page is not None
-    assert "at 25 % of the points of the map of queries" in page.short
-    assert page.drawn[0].sentence == "Sharing pays from 10 queries on, and at 1 of 2 values of the other axis never."
+    assert "at 1 of 4 points of the map of queries" in page.short
+    assert page.drawn[0].sentence == (
+        "Queries: sharing pays at the largest value for 1 of 2 values of the other axis, from 10 on; for 1 of them it "
+        "never pays."
+    )
+
+
+def test_a_time_that_was_cut_off_decides_where_the_other_one_ended() -> None:
+    whole = sharing_map()
+    stopped = [
+        r.model_copy(update={"status": Status.TIMEOUT, "summary": Summary()})
+        if (r.algorithm, r.point["share"]) in {("cogra", 0.1), ("hamlet[sharing=static]", 0.5)}
+        else r
+        for r in whole.records
+    ]
+    [shown] = breakeven.maps_of([replace(whole, records=tuple(stopped))]).values()
+    assert shown.pays.tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    both = [r.model_copy(update={"status": Status.TIMEOUT, "summary": Summary()}) for r in whole.records]
+    [unknown] = breakeven.maps_of([replace(whole, records=tuple(both))]).values()
+    assert np.isnan(unknown.pays).all()
+    assert breakeven.answer([replace(whole, records=tuple(both))]) is not None
 
 
 def test_the_longest_bucket_is_placed_first() -> None:
@@ -69,14 +89,14 @@ def test_a_simulation_is_compared_with_the_measurement() -> None:
     page = scaling.answer([results("atlas-scaling-keys", records)])
     assert page is not None
     assert page.short.startswith(
-        "On 2 slots the work is done 1.5 times as fast as on one; two slots of this machine slow"
+        "On 2 slots the work is done 1.5 times as fast as on one; buckets take 1.2 times as long if all slots are busy."
     )
     assert "differ by at most 10 %, in 1 of 1 cases by no more than 15%" in page.short
 
 
 def test_the_first_limit_is_that_of_the_smallest_size_at_which_it_is_reached() -> None:
-    def record(size: int, status: Status = Status.OK, overflow: bool = False) -> Record:
-        summary = Summary(service_total=1.0, state_peak=size * 1000) if status is Status.OK else Summary()
+    def record(size: int, status: Status = Status.OK, overflow: bool = False, state: int = 0) -> Record:
+        summary = Summary(service_total=1.0, state_peak=state or size * 1000) if status is Status.OK else Summary()
         point = {"window": size, "work": "trends"}
         return make_record("greta", point, status=status, summary=summary, memory=True, overflow=overflow)
 
@@ -89,12 +109,15 @@ def test_the_first_limit_is_that_of_the_smallest_size_at_which_it_is_reached() -
     page = limits.answer([results("atlas-breaks-window", records, series=series)])
     assert page is not None
     assert page.short.startswith(
-        "Of 1 pairs of a system and a kind of work, 0 reach the limit of time first, 1 that of"
+        "Of 1 courses of a system and a kind of work, 0 are stopped by the limit of time, 1 by"
     )
     wrong = [record(100), record(1000, Status.WRONG)]
     bad = limits.answer([results("atlas-breaks-window", wrong, series=series)])
     assert bad is not None
-    assert bad.short.endswith("1 answers are wrong.")
+    assert bad.short.endswith("Wrong answers: 1; errors: none.")
+    assert "and 0 end at all sizes" in bad.short
+    [flat] = limits.courses_of(results("atlas-breaks-window", [record(100), record(101, state=100_001)], series=series))
+    assert flat.predicted is None  # it would lie beyond all sizes
 
 
 def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
@@ -122,9 +145,9 @@ def test_a_size_is_computed_from_the_limits() -> None:
         for keys, rate in ((1_000, 1e6), (1_000_000, 1e5))
     ]
     [shown] = sizing.capacities_of([results("atlas-breaks-keys", records)])
-    assert (shown.rate(1_000), shown.rate(5_000), shown.rate(10**7)) == (1e6, 1e5, 1e5)
-    assert shown.cores(1e6, 10**7) == 15
-    assert shown.memory(10**7) == pytest.approx(1e9)
+    assert (shown.rate(1_000), shown.rate(5_000), shown.rate(10**7), shown.rate(1)) == (1e6, 1e5, 1e5, None)
+    assert (shown.cores(1e6, 10**7), shown.cores(1e6, 1)) == (15, None)
+    assert (shown.memory(1_000), shown.memory(10**7), shown.memory(1)) == (1e5, pytest.approx(1e9), None)
     page = sizing.answer([results("atlas-breaks-keys", records)])
     assert page is not None
     assert page.short == (
