@@ -67,7 +67,7 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         "What does disorder cost?",
         f"Without a wait the answers have as little as {_percent(least)} of the matches ({_percent(worst.late)} of the "
         f"events late by {human(worst.delay, 's')} on average); {_percent(NEARLY)} need a wait of up to "
-        f"{human(max(needed, default=0.0), 's')}, which every row is later. Duplicates that are not left out add up to "
+        f"{human(max(needed, default=0.0), 's')}, by which every row is delayed. Duplicates that are not left out add up to "
         f"{_percent(added)}.",
         (_drawn(waits, duplicates),),
         ("Work", "Late", "Mean delay", "Kept without a wait", f"Wait for {_percent(NEARLY)}", "Events that wait then"),
@@ -82,7 +82,7 @@ def _agreement(records: Sequence[Record]) -> str:
     for record in records:
         if record.summary.state_peak is not None:
             states[record.algorithm].append(record.summary.state_peak)
-    kept = ", ".join(f"{label(name)} {human(max(sizes), 'B')}" for name, sizes in states.items())
+    kept = ", ".join(f"{label(name)} {human(max(sizes), 'B')}" for name, sizes in states.items()) or "not measured"
     digests: dict[str, set[str | None]] = defaultdict(set)
     for record in records:
         digests[record.group].add(record.digest)
@@ -167,7 +167,9 @@ def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
                 slacks, shares, MARKERS.get(wait.work, "o") + "-", color=color, markersize=3, linewidth=0.8, label=name
             )
         left.set(
-            xscale="symlog", xlabel="Wait of the watermark (s), which every row is later", ylabel="Matches kept (%)"
+            xscale="symlog",
+            xlabel="Wait of the watermark (s), by which every row is delayed",
+            ylabel="Matches kept (%)",
         )
         left.set_xlim(left=0)
         left.legend(frameon=False, fontsize=6, loc="lower right")

@@ -93,8 +93,8 @@ class Model:
 
     @property
     def title(self) -> str:
-        """`Hamlet, the paper's`."""
-        return f"{label(self.system)}{f', {NAMES.get(self.name, self.name)}' if self.name else ''}"
+        """`Hamlet (the paper's)`."""
+        return f"{label(self.system)}{f' ({NAMES.get(self.name, self.name)})' if self.name else ''}"
 
     @property
     def of_work(self) -> list[float]:

@@ -41,7 +41,7 @@ def test_times_are_medians_over_rounds() -> None:
     [model] = models_of([results([0.1, 0.2, 0.3, 0.4])], "atlas-models-")
     [shown] = model.workloads
     assert (model.title, shown.seconds, shown.work) == (
-        "Sharon, the paper's", pytest.approx((0.3, 0.6, 0.9, 1.2)), (11.0, 21.0, 31.0, 41.0),
+        "Sharon (the paper's)", pytest.approx((0.3, 0.6, 0.9, 1.2)), (11.0, 21.0, 31.0, 41.0),
     )  # fmt: skip
     assert model.kind == "right"
 
@@ -50,8 +50,8 @@ def test_the_page_says_which_model_orders_plans_as_their_times() -> None:
     right, wrong = answer([results([0.1, 0.2, 0.3, 0.4])]), answer([results([0.4, 0.3, 0.2, 0.1])])
     assert right is not None
     assert wrong is not None
-    assert right.short == f"Sharon, the paper's: {KINDS['right']}."
-    assert wrong.short == f"Sharon, the paper's: {KINDS['wrong']}."
+    assert right.short == f"Sharon (the paper's): {KINDS['right']}."
+    assert wrong.short == f"Sharon (the paper's): {KINDS['wrong']}."
     assert wrong.rows[0][2:6] == ("1", "-1", "4", "4")
     assert [drawn.name for drawn in right.drawn] == ["cost-models-tau", "cost-models-regret"]
 
