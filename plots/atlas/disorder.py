@@ -67,8 +67,8 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         "What does disorder cost?",
         f"Without a wait the answers have as little as {_percent(least)} of the matches ({_percent(worst.late)} of the "
         f"events late by {human(worst.delay, 's')} on average); {_percent(NEARLY)} need a wait of up to "
-        f"{human(max(needed, default=0.0), 's')}, by which every row is delayed. Duplicates that are not left out add up to "
-        f"{_percent(added)}.",
+        f"{human(max(needed, default=0.0), 's')}, by which every row is delayed. Duplicates that are not left out "
+        f"add up to {_percent(added)}.",
         (_drawn(waits, duplicates),),
         ("Work", "Late", "Mean delay", "Kept without a wait", f"Wait for {_percent(NEARLY)}", "Events that wait then"),
         tuple(_row(wait, _rate(records)) for wait in waits),
