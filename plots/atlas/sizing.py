@@ -21,8 +21,8 @@ ASSUMED = (
     "Assumptions: one query of the kind SEQ(A, B+, C) in windows of a second with a million events, keys that are "
     f"equally frequent, and cores like the measured one that are busy for {LOAD:.0%} of the time. The rate is the "
     "lower one of those at the next numbers of keys that were measured, or that of the largest number; the state is "
-    "measured, and beyond the largest number grows as between the fewest and the most keys, though no window has more keys than "
-    "events. Spark, buffers and events that wait for a watermark come on top."
+    "measured, and beyond the largest number grows as between the fewest and the most keys, though no window has "
+    "more keys than events. Spark, buffers and events that wait for a watermark come on top."
 )
 SYSTEMS = ("cogra", "hamlet", "gloria", "greta")
 
