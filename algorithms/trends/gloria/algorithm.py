@@ -18,7 +18,14 @@ from cepbench.algorithms.options import Option
 from cepbench.algorithms.trends.gloria.executor import gloria_sets
 from cepbench.algorithms.trends.gloria.optimizer.costs import COSTS, ExecutorCosts, PaperCosts
 from cepbench.algorithms.trends.gloria.optimizer.elimination import SearchLimitReached, SearchLimits
-from cepbench.algorithms.trends.gloria.optimizer.optimizer import BY_PATHS, KEPT, OPTIMIZERS, SEARCHES, optimize
+from cepbench.algorithms.trends.gloria.optimizer.optimizer import (
+    BY_PATHS,
+    KEPT,
+    OPTIMIZERS,
+    RANDOM,
+    SEARCHES,
+    optimize,
+)
 from cepbench.algorithms.trends.gloria.optimizer.pools import pools_of
 from cepbench.algorithms.trends.gloria.plan import GloriaPlan, PlannedSet, Separated, separated, sharable_sets
 from cepbench.algorithms.trends.gloria.template import template_of
@@ -92,7 +99,7 @@ class Gloria(Algorithm):
         seed: str = "1",
     ) -> None:
         option = partial(Option, self.name)
-        self.optimizer = option("optimizer", optimizer).among((*OPTIMIZERS, NONE))
+        self.optimizer = option("optimizer", optimizer).among((*OPTIMIZERS, RANDOM, NONE))
         self.costs = option("costs", costs).among(tuple(COSTS))
         self.seconds = option("seconds", seconds).positive()
         self.substreams = option("substreams", substreams).positive()

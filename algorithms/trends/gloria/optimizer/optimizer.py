@@ -29,7 +29,9 @@ KEPT, ENUMERATE = "kept", "enumerate"
 SEARCHES = (KEPT, ENUMERATE)
 """The path searches of `algorithm1` and `noprune`: by the edges that pruning keeps, or of all paths."""
 BY_PATHS = ("algorithm1", "noprune")
-OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune", "random")
+OPTIMIZERS = ("gloria", "exact", "greedy", "algorithm1", "noprune")
+RANDOM = "random"
+"""The optimizer that draws a path."""
 WHOLE = ("exact", "noprune")
 """The optimizers that search the whole graph, and raise an error if a limit is reached."""
 BY_PROFILE = ("gloria", "algorithm1")
@@ -124,7 +126,7 @@ class Construction:
 def optimize(
     pools: Pools, costs: PaperCosts, optimizer: str, limits: SearchLimits, search: str = KEPT, seed: int = 1
 ) -> SharingDecision:
-    """The plan of one of `OPTIMIZERS`; `seed` is that of a random one.
+    """The plan of one of `OPTIMIZERS`, or a `RANDOM` one by `seed`.
 
     At a limit, those of `WHOLE` raise `SearchLimitReached`, others are greedy.
 
@@ -138,7 +140,7 @@ def optimize(
     try:
         graph = construction.graph()
         built = time.perf_counter()
-        chosen = _random(graph, Random(seed)) if optimizer == "random" else _searched(graph, construction)
+        chosen = _random(graph, Random(seed)) if optimizer == RANDOM else _searched(graph, construction)
     except SearchLimitReached:
         if optimizer in WHOLE:
             raise
