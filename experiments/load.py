@@ -108,16 +108,16 @@ def _document(path: Path) -> dict[str, Any]:
 
 def sources(path: Path) -> list[Path]:
     """The file of an experiment, and those from which it takes fields. Raises `ExperimentError`, also for a circle."""
-    found = [path]
-    for place in found:
+    files = [path]
+    for place in files:
         document = _yaml(place)
         named = [str(document[field]) for field in ("like", "workload_of") if document.get(field) is not None]
-        for other in (_beside_or_shipped(name, place) for name in named):
-            if other == path:
+        for file in (_beside_or_shipped(name, place) for name in named):
+            if file == path:
                 raise ExperimentError(f"{path}: it takes its own fields by {place.stem}")
-            if other not in found:
-                found.append(other)
-    return found
+            if file not in files:
+                files.append(file)
+    return files
 
 
 def _beside_or_shipped(name: str, path: Path) -> Path:
@@ -130,18 +130,18 @@ def _complete(path: Path) -> dict[str, Any]:
     sources(path)
     document = _yaml(path)
     like, workload_of = document.pop("like", None), document.pop("workload_of", None)
-    taken: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if like is not None:
-        other = _complete(_beside_or_shipped(str(like), path))
+        design = _complete(_beside_or_shipped(str(like), path))
         left_out = {*OWN, *document} - {*MERGED}
         left_out |= {*POINTS} if left_out & {*POINTS} else set()
         left_out |= set() if workload_of is None else {*WORKLOAD, "defaults"}
-        taken |= _without(other, left_out)
-        taken["profiles"] = {name: _without(changes, left_out) for name, changes in taken.get("profiles", {}).items()}
+        fields |= _without(design, left_out)
+        fields["profiles"] = {name: _without(changes, left_out) for name, changes in fields.get("profiles", {}).items()}
     if workload_of is not None:
-        other = _complete(_beside_or_shipped(str(workload_of), path))
-        taken |= {name: other[name] for name in WORKLOAD if name in other}
-    return merged(taken, document)
+        workload = _complete(_beside_or_shipped(str(workload_of), path))
+        fields |= {name: workload[name] for name in WORKLOAD if name in workload}
+    return merged(fields, document)
 
 
 def _without(fields: Mapping[str, Any], left_out: Collection[str]) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class MeasuredRun:
 class Ready:
     """A job with its stream and its workload, planned; `plan_seconds` and `plan_details` of each repetition.
 
-    `others` are the plans of the job's `plans`, of which `plan_seconds` and `plan_details` are then.
+    `plans` are those of the job's `plans`, which run in turn; `plan_seconds` and `plan_details` are of them then.
     """
 
     job: MeasuredRun
@@ -96,12 +96,12 @@ class Ready:
     prepared: Prepared
     plan_seconds: tuple[float, ...]
     plan_details: tuple[dict[str, float], ...]
-    others: tuple[Prepared, ...] = ()
+    plans: tuple[Prepared, ...] = ()
 
     @property
     def everything(self) -> tuple[Prepared, ...]:
-        """The plans that run: all `others`, or the only one."""
-        return self.others or (self.prepared,)
+        """The plans that run: all `plans`, or the only one."""
+        return self.plans or (self.prepared,)
 
 
 def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
@@ -123,9 +123,9 @@ def ready(job: MeasuredRun, spark: SparkSession | None = None) -> Ready:
         )
     prepared = planned[-1]
     stream.check_needed(prepared.workload.needs)
-    others = tuple(_planned(workload, algorithm, statistics) for algorithm in job.plans)
-    seconds, details = zip(*((prepared.plan_seconds, prepared.details) for prepared in others or planned), strict=True)
-    return Ready(job, stream, prepared, seconds, details, others)
+    plans = tuple(_planned(workload, algorithm, statistics) for algorithm in job.plans)
+    seconds, details = zip(*((prepared.plan_seconds, prepared.details) for prepared in plans or planned), strict=True)
+    return Ready(job, stream, prepared, seconds, details, plans)
 
 
 def _planned(workload: Workload, algorithm: Algorithm, statistics: Statistics) -> Prepared:
@@ -310,12 +310,12 @@ class _Replays:
 
     def timed_runs(self, look: Callable[[], object]) -> list[Measured]:
         """Short runs repeated; of several plans, the median run of each. Raises `_AnotherAnswer`."""
-        job, others = self._ready.job, self._ready.others
-        if not others:
+        job, plans = self._ready.job, self._ready.plans
+        if not plans:
             return repeated(self.run, _seconds, job.repeat, look)
 
         def turn() -> list[Measured]:  # of all plans, so that a drift of the machine affects all of them
-            return [self.run(prepared=prepared) for prepared in others]
+            return [self.run(prepared=prepared) for prepared in plans]
 
         turns = repeated(turn, lambda runs: sum(map(_seconds, runs)), job.repeat, look)
         return [sorted(of_plan, key=_seconds)[len(of_plan) // 2] for of_plan in zip(*turns, strict=True)]

@@ -183,7 +183,7 @@ def _times(planned: Ready, reports: Sequence[Report], slots: int, windows: int, 
     floor = sum(floors) if floors else None
     batches = sum(len(worker.service) for worker in middle)
     total, bracket = estimate(totals), _bracket(planned, middle)
-    several = bool(planned.others)  # of several plans all details differ, not only times
+    several = bool(planned.plans)  # of several plans all details differ, not only times
     timed = {name: values for name, values in details.items() if several or name.endswith("_seconds")}
     of_plans = by_name(planned.plan_details).items()
     plans = {DETAILS + name: values for name, values in of_plans if several or name.endswith("_seconds")}

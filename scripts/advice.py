@@ -79,8 +79,8 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=200, help="number of points, drawn by a seed")
     arguments = parser.parse_args()
     try:
-        found = list(points(arguments.results))
-        drawn = random.Random(66).sample(found, min(arguments.points, len(found)))
+        candidates = list(points(arguments.results))
+        drawn = random.Random(66).sample(candidates, min(arguments.points, len(candidates)))
         table = io.StringIO()
         writer = csv.writer(table, lineterminator="\n")
         writer.writerow(HEADS)

@@ -100,9 +100,9 @@ def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answ
     maps = maps_of(everything)
     if not maps:
         return None
-    known = {name: shown.pays[~np.isnan(shown.pays)] for name, shown in maps.items()}
+    measured = {name: shown.pays[~np.isnan(shown.pays)] for name, shown in maps.items()}
     parts = [
-        f"{int(pays.sum())} of {len(pays)} points of the map of {name}" for name, pays in known.items() if len(pays)
+        f"{int(pays.sum())} of {len(pays)} points of the map of {name}" for name, pays in measured.items() if len(pays)
     ]
     drawn = tuple(_drawn(name, shown) for name, shown in maps.items() if name in DRAWN)
     return Answer(
@@ -126,7 +126,7 @@ def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answ
 
 
 def _advised(regrets: Sequence[float]) -> str:
-    """What following `cepbench advise` costs."""
+    """A sentence on the regret of the algorithms that `cepbench advise` chose; empty without points."""
     if not regrets:
         return ""
     middle, worst = (plain(quantile(regrets, share), 3) for share in (0.5, 0.95))
@@ -179,13 +179,13 @@ def _drawn(name: str, shown: Map) -> Drawn:
         _winners(right, shown)
         right.set_title("the fastest", fontsize=7)
     paying = [_first(shown, row) for row in range(len(shown.rows))]
-    known = [first for first in paying if first is not None]
+    crossings = [first for first in paying if first is not None]
     never = int((np.nansum(shown.pays, axis=1) == 0).sum())
     axes = {axis.name: axis.label for axis in (shown.results.figure.x, shown.results.figure.series) if axis}
     axis = axes.get(shown.first, shown.first)
     sentence = (
-        f"{axis}: sharing pays at the largest value for {len(known)} of {len(paying)} values of the other axis"
-        f"{f', from {span(known)} on' if known else ''}; for {never} of them it never pays."
+        f"{axis}: sharing pays at the largest value for {len(crossings)} of {len(paying)} values of the other axis"
+        f"{f', from {span(crossings)} on' if crossings else ''}; for {never} of them it never pays."
     )
     return Drawn(f"sharing-{name}", drawing, sentence, f"The gain of sharing, and the fastest system, over {name}.")
 

@@ -157,17 +157,19 @@ DESIGNS = (TRENDS, SEQUENCES, DETECTION)
 
 def answer(everything: Sequence[Results]) -> Answer | None:
     """The page; None without results."""
-    found = [(design, shown) for design in DESIGNS for shown in _of(everything, design)]
-    if not found:
+    factorials = [(design, shown) for design in DESIGNS for shown in _of(everything, design)]
+    if not factorials:
         return None
-    drawn = [_drawn(design, [shown for other, shown in found if other is design]) for design in DESIGNS]
-    drawn.append(_interactions(found))
-    rows = [row for design, shown in found for row in _rows(design, shown)]
+    drawn = [_drawn(design, [shown for other, shown in factorials if other is design]) for design in DESIGNS]
+    drawn.append(_interactions(factorials))
+    rows = [row for design, shown in factorials for row in _rows(design, shown)]
     return Answer(
         "ideas",
         "Which idea gains how much?",
-        " ".join(_sentence(design, [shown for other, shown in found if other is design]) for design in DESIGNS).strip()
-        + _predicting(found),
+        " ".join(
+            _sentence(design, [shown for other, shown in factorials if other is design]) for design in DESIGNS
+        ).strip()
+        + _predicting(factorials),
         tuple(shown for shown in drawn if shown is not None),
         ("Workload", "Idea", "Gain in time", "In work", "In state", "Alone", "With the other idea", "Draws"),
         tuple(rows),
@@ -225,8 +227,8 @@ def gains(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[f
 
 def gain(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> Gain | None:
     """The gain of an idea over all draws; None without any."""
-    found = gains(numbers, pairs).values()
-    return Gain(estimate([number for number, _ in found]), any(bound for _, bound in found)) if found else None
+    ratios = gains(numbers, pairs).values()
+    return Gain(estimate([number for number, _ in ratios]), any(bound for _, bound in ratios)) if ratios else None
 
 
 def alone_and_together(design: Design, idea: Idea, numbers: Draws) -> tuple[Gain | None, Gain | None]:
@@ -254,15 +256,15 @@ def predicted(design: Design, numbers: Draws) -> tuple[float, Estimate] | None:
     last = {level: name for name, level in design.levels.items()}.get((one.having, other.having))
     joint = None if last is None else gain(numbers, [(next(iter(design.levels)), last)])
     alone = [alone_and_together(design, idea, numbers)[0] for idea in (one, other)]
-    known = [number for number in (joint, *alone) if number is not None and not number.bound]
-    if joint is None or len(known) < 3 or joint.number.low is None:
+    exact = [number for number in (joint, *alone) if number is not None and not number.bound]
+    if joint is None or len(exact) < 3 or joint.number.low is None:
         return None
-    return known[1].median * known[2].median, joint.number
+    return exact[1].median * exact[2].median, joint.number
 
 
-def _predicting(found: Sequence[tuple[Design, Results]]) -> str:
+def _predicting(factorials: Sequence[tuple[Design, Results]]) -> str:
     """How often the gains of two ideas alone predict what both gain."""
-    pairs = [pair for design, shown in found if (pair := predicted(design, by_draw(shown, TIME))) is not None]
+    pairs = [pair for design, shown in factorials if (pair := predicted(design, by_draw(shown, TIME))) is not None]
     if not pairs:
         return ""
     within = sum(
@@ -274,10 +276,10 @@ def _predicting(found: Sequence[tuple[Design, Results]]) -> str:
     )
 
 
-def _interactions(found: Sequence[tuple[Design, Results]]) -> Drawn | None:
+def _interactions(factorials: Sequence[tuple[Design, Results]]) -> Drawn | None:
     """The ideas whose gain alone and with the other one differ; None if there are none."""
     lines = []
-    for design, shown in found:
+    for design, shown in factorials:
         numbers = by_draw(shown, TIME)
         for idea in design.effects:
             alone, together = alone_and_together(design, idea, numbers)
@@ -354,9 +356,9 @@ def _drawn(design: Design, shown: Sequence[Results]) -> Drawn | None:
         numbers = by_draw(results, TIME)
         gains = [gain(numbers, [(step.before, step.after)]) for step in design.steps]
         whole = gain(numbers, [(design.steps[0].before, design.steps[-1].after)])
-        known = [number.median for number in gains if number is not None]
-        if whole is not None and len(known) == len(gains):
-            lines.append((_workload(results), known, whole.median))
+        medians = [number.median for number in gains if number is not None]
+        if whole is not None and len(medians) == len(gains):
+            lines.append((_workload(results), medians, whole.median))
     if not lines:
         return None
     with paper():
