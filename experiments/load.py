@@ -39,7 +39,7 @@ def belonging(profile: str, folder: Path = FIGURES) -> list[str]:
     """The experiments that a run of all has under a profile: those of the atlas are in no other one but `smoke`."""
     if profile == "smoke":
         return list(experiments(folder))
-    in_atlas = {name: ATLAS in (_complete(path).get("profiles") or {}) for name, path in experiments(folder).items()}
+    in_atlas = {name: ATLAS in (fields(path).get("profiles") or {}) for name, path in experiments(folder).items()}
     return [name for name in in_atlas if in_atlas[name] == (profile == ATLAS)]
 
 
@@ -99,7 +99,7 @@ def parse_override(text: str) -> dict[str, Any]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    document = _complete(path)
+    document = fields(path)
     document = completed(_beside(path, labeled(document)), path.stem)
     if document["id"] != path.stem:
         raise ExperimentError(f"{path}: id: expected the file's name {path.stem!r}, not {document.get('id')!r}")
@@ -125,23 +125,26 @@ def _beside_or_shipped(name: str, path: Path) -> Path:
     return experiments(path.parent).get(name) or find(name)
 
 
-def _complete(path: Path) -> dict[str, Any]:
-    """The document with the fields that it takes from others."""
+def fields(path: Path) -> dict[str, Any]:
+    """The fields of an experiment file, with those that it takes from others by `like` and `workload_of`.
+
+    Raises `ExperimentError`.
+    """
     sources(path)
     document = _yaml(path)
     like, workload_of = document.pop("like", None), document.pop("workload_of", None)
-    fields: dict[str, Any] = {}
+    taken: dict[str, Any] = {}
     if like is not None:
-        design = _complete(_beside_or_shipped(str(like), path))
+        design = fields(_beside_or_shipped(str(like), path))
         left_out = {*OWN, *document} - {*MERGED}
         left_out |= {*POINTS} if left_out & {*POINTS} else set()
         left_out |= set() if workload_of is None else {*WORKLOAD, "defaults"}
-        fields |= _without(design, left_out)
-        fields["profiles"] = {name: _without(changes, left_out) for name, changes in fields.get("profiles", {}).items()}
+        taken |= _without(design, left_out)
+        taken["profiles"] = {name: _without(changes, left_out) for name, changes in taken.get("profiles", {}).items()}
     if workload_of is not None:
-        workload = _complete(_beside_or_shipped(str(workload_of), path))
-        fields |= {name: workload[name] for name in WORKLOAD if name in workload}
-    return merged(fields, document)
+        workload = fields(_beside_or_shipped(str(workload_of), path))
+        taken |= {name: workload[name] for name in WORKLOAD if name in workload}
+    return merged(taken, document)
 
 
 def _without(fields: Mapping[str, Any], left_out: Collection[str]) -> dict[str, Any]:

@@ -16,8 +16,6 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-import yaml
-
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "build" / "site-package" / "cepbench"
@@ -60,10 +58,10 @@ def _commands() -> Iterator[str]:
 
 @cache
 def _experiments() -> dict[str, dict[str, Any]]:
-    """By name, in the order of their numbers."""
-    files = (ROOT / "experiments" / "figures").glob("*.yaml")
-    ordered = sorted(files, key=lambda file: [int(n) if n.isdigit() else n for n in re.split(r"(\d+)", file.stem)])
-    return {file.stem: yaml.safe_load(file.read_text()) for file in ordered}
+    """The fields of each, by name, in the order of their numbers."""
+    from cepbench.experiments.load import experiments, fields
+
+    return {name: fields(path) for name, path in experiments().items()}
 
 
 def _name(name: str, experiment: dict[str, Any]) -> str:
