@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -229,7 +230,6 @@ def _size(size: Any) -> str:
 _SIZES = ((10**9, "GB"), (2**20, "MiB"), (10**6, "MB"))
 
 
-def _natural(name: str) -> tuple[Iterable[int], str]:
-    """Figures in numeric order: greta-13.1, greta-13.3, cogra-19.1."""
-    number = name.rpartition("-")[2]
-    return (tuple(int(part) for part in number.split(".") if part.isdigit()), name)
+def _natural(name: str) -> tuple[list[int], str]:
+    """Figures in numeric order: cet-8.1, cet-8.1-activity, greta-13.1, greta-13.3, cogra-19.1."""
+    return [int(part) for part in re.findall(r"\d+", name)], name

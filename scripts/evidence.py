@@ -22,6 +22,7 @@ from cepbench.plots.conclusions import LINES, class_of, conclusions, rank
 from cepbench.plots.draw import all_styles, draw, render, write_drawings
 from cepbench.plots.effects import draw_effects
 from cepbench.plots.notation import words
+from cepbench.plots.rules import younger_rules
 from cepbench.plots.units import human
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,7 +48,7 @@ The report with all drawings: `cepbench report {path}`.
 ![Claimed against measured effects](images/effects.svg)
 
 {summary}
-{tables}"""
+{rules}{tables}"""
 
 ARTIFACT_TEXT = """# The artifact
 
@@ -123,7 +124,11 @@ def texts(pack: Path) -> dict[str, str]:
     return {
         README: f"{before}{BEGIN}\n\n{summary}\n{END}{rest.partition(END)[2]}",
         EVIDENCE: EVIDENCE_TEXT.format(
-            **sections, growth=fill(GROWTH, 119), summary=summary, tables="\n".join(_claims(everything))
+            **sections,
+            growth=fill(GROWTH, 119),
+            summary=summary,
+            rules=_rules(everything),
+            tables="\n".join(_claims(everything)),
         ),
         ARTIFACT: ARTIFACT_TEXT.format(**sections, **_artifact(everything)) + _missing(everything),
     }
@@ -163,6 +168,12 @@ def _summary(everything: Sequence[Results]) -> str:
             lines = [fill(f"- *{head}* {text}", 119, subsequent_indent="  ") for (head, _), text in texts]
             parts.append("\n".join([f"**{name}**\n", *lines, ""]))
     return "\n".join(parts)
+
+
+def _rules(everything: Sequence[Results]) -> str:
+    """The rules that changed after the first cell was measured, with their reasons."""
+    rules = [fill(f"- {rule.text} {rule.reason}", 119, subsequent_indent="  ") for rule in younger_rules(everything)]
+    return "\n".join(["## Rules that changed after the first cell was measured\n", *rules, "", ""]) if rules else ""
 
 
 def _claims(everything: Sequence[Results]) -> Iterator[str]:

@@ -95,7 +95,7 @@ def make_record(algorithm: str = "greta", point: dict[str, Any] | None = None, *
         "limit_bytes": 4 << 30,
         "digest": "d1ge57" if status is Status.OK else None,
         "provenance": {"commit": "abc", "versions": {"numpy": "2.0"}},
-        "started": "2025-01-02T03:04:05Z",
+        "started": "2027-01-02T03:04:05Z",
     }
     return Record(**(fields | changes))
 

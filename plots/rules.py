@@ -1,0 +1,40 @@
+"""Rules of verdicts that changed, with their dates: a page lists those that are younger than its first cell."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cepbench.metrics.results import Results
+
+
+class Rule(NamedTuple):
+    """A change of `experiments/verdicts/`."""
+
+    since: str
+    """ISO 8601, UTC."""
+    text: str
+    reason: str
+
+
+RULES = (
+    Rule(
+        "2026-11-29T11:23:15Z",
+        "A claim rests on noise, and is open, if it has another verdict without the time that its cells lost. Before, "
+        "every claim with a noisy cell was open.",
+        "The host is shared: on an otherwise idle machine a fixed piece of work takes up to 1.9 times its best time, "
+        "in phases of seconds, so that nine of ten cells are marked as noisy. The rule asks what the noise changes.",
+    ),
+    Rule(
+        "2026-11-29T12:19:50Z",
+        "If the time of one of two systems is longer than its work (it is at its floor), their ratio is a bound, "
+        "which decides a claim if it lies beyond the band. Before, such a claim was open.",
+        "The work takes at most the measured time, so the ratio is at least, or at most, the measured one. Only "
+        "bounds that lie beyond the band decide.",
+    ),
+)
+
+
+def younger_rules(everything: Sequence[Results]) -> list[Rule]:
+    """The rules that changed after the first cell of a figure with claims was measured."""
+    claiming = [results for results in everything if results.figure.claims]
+    starts = [record.started for results in claiming for record in results.records if record.started]
+    return [rule for rule in RULES if rule.since > min(starts)] if starts else []
