@@ -22,7 +22,8 @@ class Samples(Strict):
 
     - `latency`: one per result row: completion - scheduled arrival of the last event of its window.
     - `service`: one per processed arrival batch (all keys of one worker).
-    - `workers`: service time of each worker, of several ones.
+    - `workers`: service time of each worker, of several ones; `starts`: seconds from the request for each to its first
+      event.
     - `state_bytes`: `Executor.state().bytes` summed over the live executors of a worker, over time, in the memory run.
 
     For repeated runs, they are those of the run with the median service time.
@@ -31,6 +32,7 @@ class Samples(Strict):
     latency: list[float] = Field(default_factory=list)
     service: list[float] = Field(default_factory=list)
     workers: list[float] = Field(default_factory=list)
+    starts: list[float] = Field(default_factory=list)
     state_bytes: list[int] = Field(default_factory=list)
 
 
@@ -67,6 +69,7 @@ class Summary(Strict):
     floor_total: float | None = Field(None, validation_alias=AliasChoices("floor_total", "idle_total"))
     floor_batch: float | None = Field(None, validation_alias=AliasChoices("floor_batch", "idle_batch"))  # per batch
     makespan: float | None = None  # service time of the slot that was busy longest
+    elapsed: float | None = None  # planning, starts and service of the slot for which they take longest, and merging
     skew: float | None = None  # that over the mean of all slots
     slots: int | None = None  # workers that ran side by side
     throughput: float | None = None  # events / makespan

@@ -46,7 +46,8 @@ class Span:
 
 
 def slot_times(spans: Sequence[Span], slots: int) -> list[float]:
-    """The service time of each slot, without the time to start workers; the longest is the makespan.
+    """The service time of each slot, without the time to start workers unless the spans have it; the longest is the
+    makespan.
 
     Up to `slots` workers have a slot each, even if they did not overlap in time. Of more workers, one that begins after
     another of its host has ended gets the slot of that one.

@@ -42,7 +42,7 @@ def status_of(record: Record, metric: str) -> Status | None:
 
 def unit(metric: str) -> str:
     """The unit of `value`: "s", "B", "events/s", or "" for counts and ratios."""
-    if metric.startswith(("latency", "service", "makespan", "floor")) or metric.endswith("_seconds"):
+    if metric.startswith(("latency", "service", "makespan", "elapsed", "floor")) or metric.endswith("_seconds"):
         return "s"
     if metric.startswith(("throughput", SUSTAINABLE)):
         return "events/s"

@@ -150,6 +150,7 @@ class Report:
     - `floor`: service time on one event per window, in seconds; None without such windows, and for engines that others
       wrote. `load`: other load of the machine.
     - `host`, `began`, `ended`: where it ran and when, in seconds of that host's clock; `attempt`: Spark's, from 0.
+    - `start`: seconds from the request for the worker to its first event.
     - `limit_bytes`: the address space that the system grants the worker; `base_bytes`: its part in use before the first
       event.
     - `process_peaks`: for each run that measured memory, private bytes above those of operators that do nothing.
@@ -178,6 +179,7 @@ class Report:
     base_bytes: int | None = None
     began: float = 0.0
     ended: float = 0.0
+    start: float = 0.0
 
     @property
     def measured(self) -> Measured:
@@ -219,6 +221,7 @@ class MeasuredTask:
     def _forked(self, portion: Portion, memory: bool) -> Report:
         """The report of a fork."""
         bucket, limit = portion.bucket, self.ready.job.limit_bytes
+        requested = time.time()
         gc.collect()
         gc.freeze()  # the first collection of a fork would copy the pages of all objects
         with Fork(partial(self.reported, portion, memory), limit) as fork:
@@ -230,6 +233,7 @@ class MeasuredTask:
                 return Report(bucket, Status.ERROR, str(error), lost=True)
             except ForkDied as error:
                 return Report(bucket, *error.outcome(limit))
+        report.start += report.began - requested
         if report.loads and not self.ready.job.algorithm.starts:
             self._warm_up()
         return report
@@ -265,6 +269,7 @@ class MeasuredTask:
         replays = _Replays(self.ready, portion, memory, clock)
         gc.collect()
         gc.freeze()
+        report.start = time.perf_counter() - started
         with uncollected():
             if memory:
                 report.runs, report.process_peaks = replays.memory_runs()

@@ -203,7 +203,10 @@ def _times(planned: Ready, reports: Sequence[Report], slots: int, windows: int, 
     }
     service = list(chain.from_iterable(worker.service for worker in middle))
     seconds = [sum(worker.service) for worker in middle]
-    samples = Samples(latency=_latency(planned, middle), service=service, workers=seconds if len(seconds) > 1 else [])
+    samples = Samples(latency=_latency(planned, middle), service=service)
+    if len(seconds) > 1:
+        starts = [report.start for report in reports]
+        samples = samples.model_copy(update={"workers": seconds, "starts": starts})
     return fields, samples, {name: values for name, values in varying.items() if len(values) > 1}
 
 
@@ -221,11 +224,14 @@ def _numbers(
     seconds = slot_times(_spans(reports, workers), slots)
     longest, total = max(seconds), join + sum(chain.from_iterable(worker.service for worker in workers))
     makespan = longest + join
+    starts = [report.start for report in reports]
+    started = max(slot_times(_spans(reports, workers, starts), slots))
     latency = pooled([_latency(planned, workers)])
     numbers = {
         "service_total": total,
         "service_per_window": total / windows if windows else None,
         "makespan": makespan,
+        "elapsed": median(planned.plan_seconds) + started + join,
         "skew": longest * len(seconds) / sum(seconds) if longest > 0 else None,
         "throughput": throughput(events, makespan),
         "throughput_per_core": throughput(events, total),
@@ -235,8 +241,12 @@ def _numbers(
     return {name: number for name, number in numbers.items() if number is not None}
 
 
-def _spans(reports: Sequence[Report], workers: Sequence[Measured]) -> list[Span]:
-    return [Span(r.host, r.began, r.ended, sum(w.service)) for r, w in zip(reports, workers, strict=True)]
+def _spans(reports: Sequence[Report], workers: Sequence[Measured], starts: Sequence[float] = ()) -> list[Span]:
+    """When each worker ran, and its service time, with that of its start if there are `starts`."""
+    return [
+        Span(report.host, report.began, report.ended, start + sum(worker.service))
+        for report, worker, start in zip(reports, workers, starts or [0.0] * len(workers), strict=True)
+    ]
 
 
 def _latency(planned: Ready, workers: Sequence[Measured]) -> list[float]:

@@ -1,13 +1,13 @@
 """Writes the pages that answer the questions of the field: `python scripts/atlas.py PACK`.
 
-From the pack, and from `docs/atlas/advice.csv` (`scripts/advice.py`), come `docs/atlas/`, a page per question, and its
-drawings. `--check` writes nothing, and fails if a
-text differs.
+From the pack, and from `docs/atlas/advice.csv` (`scripts/advice.py`), come `docs/atlas/`, a page per question, its
+drawings, and `docs/sizing.md`. `--check` writes nothing, and fails if a text differs.
 """
 
 import argparse
 import csv
 from collections.abc import Sequence
+from os.path import relpath
 from pathlib import Path
 
 from cepbench.events.errors import CepbenchError
@@ -18,7 +18,7 @@ from cepbench.plots.atlas import breakeven, disorder, ideas, limits, models, sca
 from cepbench.plots.atlas.answers import Answer
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES, IMAGES = "docs/atlas", "docs/images/atlas"
+PAGES, IMAGES, SIZING = "docs/atlas", "docs/images/atlas", "docs/sizing.md"
 INDEX = """# The questions of the field
 
 Papers compare their system with an earlier one, on their own workload. These pages ask what no paper could, with all
@@ -52,10 +52,11 @@ def answers(everything: Sequence[Results]) -> list[Answer]:
 
 def texts(pack: Path, everything: Sequence[Results], shown: Sequence[Answer]) -> dict[str, str]:
     """The pages, by their files below the project."""
-    lines = [f"## [{answer.question}]({answer.name}.md)\n\n{answer.short}\n" for answer in shown]
+    files = {answer.name: SIZING if answer.name == "sizing" else f"{PAGES}/{answer.name}.md" for answer in shown}
+    lines = [f"## [{answer.question}]({relpath(files[answer.name], PAGES)})\n\n{answer.short}\n" for answer in shown]
     cells, figures = sum(len(results.records) for results in everything), len(everything)
     index = INDEX.format(name=pack.name, cells=cells, figures=figures, answers="\n".join(lines))
-    pages = {f"{PAGES}/{answer.name}.md": answer.page("../images/atlas") for answer in shown}
+    pages = {files[answer.name]: answer.page(relpath(IMAGES, PAGES)) for answer in shown}
     return {f"{PAGES}/index.md": index, **pages}
 
 

@@ -1,6 +1,6 @@
 """What breaks first? For each system the largest size at which it ends, and the first limit beyond.
 
-Memory is predicted before it is reached: from the growth of the state over the last two sizes at which it was measured.
+Memory is predicted before it is reached, from the growth of the process over the last two sizes at which it ended.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Course:
     - `least`, `ends`: the smallest and the largest size at which it ended; 0 if at none.
     - `limit`: what stopped it first, time or memory; empty if nothing did. `at`: the smallest such size.
     - `overflows`: the least size from which on its counts exceed 64 bits, or None.
-    - `predicted`: the size at which its state reaches the limit of memory, by its growth; None if it does not grow.
+    - `predicted`: the size at which its process reaches the limit of memory, by its growth; None if it does not grow.
     - `wrong`, `errors`: numbers of cells.
     """
 
@@ -59,6 +59,11 @@ class Course:
         return ARITHMETIC if self.overflows is not None else self.limit
 
     @property
+    def foreseen(self) -> bool:
+        """Whether the predicted size lies between the last at which it ended and that at which it was stopped."""
+        return self.predicted is not None and self.ends <= self.predicted <= self.at
+
+    @property
     def whole(self) -> bool:
         """Whether it ended at all sizes."""
         return not (self.limit or self.wrong or self.errors)
@@ -71,6 +76,7 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         return None
     counts = {limit: sum(course.limit == limit for course in courses) for limit in (TIME, MEMORY)}
     overflow = sum(course.overflows is not None for course in courses)
+    predictions = [course.foreseen for course in courses if course.limit == MEMORY and course.predicted is not None]
     wrong, errors = sum(course.wrong for course in courses), sum(course.errors for course in courses)
     return Answer(
         "limits",
@@ -78,7 +84,7 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         f"Of {len(courses)} courses of a system and a kind of work, {counts[TIME]} are stopped by the limit of time, "
         f"{counts[MEMORY]} by that of memory, and {sum(course.whole for course in courses)} end at all sizes. In "
         f"{overflow} courses counts exceed 64 bits at sizes at which the system still ends, which is marked in its "
-        f"answer. Wrong answers: {wrong or 'none'}; errors: {errors or 'none'}.",
+        f"answer. {_foreseen(predictions)}Wrong answers: {wrong or 'none'}; errors: {errors or 'none'}.",
         (_drawn(courses),),
         (
             "Axis",
@@ -92,7 +98,17 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         ),
         tuple(_row(course) for course in courses),
         "A system is not run on sizes beyond the one at which it was stopped. The limit of memory is predicted "
-        "from the growth of its state over the last two sizes, before it is reached.",
+        "from the growth of its process over the last two sizes, before it is reached.",
+    )
+
+
+def _foreseen(predictions: Sequence[bool]) -> str:
+    """How many of the limits of memory lie where they were predicted."""
+    if not predictions:
+        return ""
+    return (
+        f"Of {len(predictions)} limits of memory, {sum(predictions)} lie where the growth of the process predicts "
+        "them, between the last size at which the system ends and the first at which it does not. "
     )
 
 
@@ -129,8 +145,9 @@ def _course(system: str, work: str, axis: str, records: Sequence[Record]) -> Cou
 
 
 def _predicted(axis: str, ended: Sequence[Record]) -> float | None:
-    """The size at which the state reaches the limit of memory, by its growth over the last two sizes."""
-    sizes = [(float(r.point[axis]), float(r.summary.state_peak), r.limit_bytes) for r in ended if r.summary.state_peak]
+    """The size at which the process reaches the limit of memory, by its growth over the last two sizes."""
+    grown = [record for record in ended if record.summary.process_peak]
+    sizes = [(float(r.point[axis]), float(r.summary.process_peak or 0), r.limit_bytes) for r in grown]
     if len(sizes) < 2:
         return None
     (first, less, _), (last, more, limit) = sizes[-2:]

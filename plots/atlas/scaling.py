@@ -1,7 +1,7 @@
-"""How does it scale? Measured on the slots of the machine, and simulated beyond them from the times of buckets.
+"""How does it scale? Measured on the slots of the machine, and simulated beyond them from the times of workers.
 
-The simulation gives each bucket, the longest first, to the slot that is free first. Slots that share a processor slow
-one another: their buckets take `contention` times as long as those on a single slot.
+The simulation gives each worker, the longest first, to the slot that is free first. Slots that share a processor slow
+one another: their workers take `contention` times as long as those on a single slot.
 """
 
 from __future__ import annotations
@@ -28,48 +28,50 @@ WANTED = 0.15
 
 
 MEASURED = (
-    "Makespans are those of slots at work, without the start of Spark's workers, which does not depend on the events; "
-    "merging of windows that cross slices is included. Beyond the slots of the machine the numbers are a simulation: "
-    "each bucket, the longest first, on the slot that is free first, and busy slots slow one another as those of this "
+    "Times are those of planning, of the slot whose workers take longest to start and to work, and of merging windows "
+    "that cross slices. Beyond the slots of the machine the numbers are a simulation: "
+    "each worker, the longest first, on the slot that is free first, and busy slots slow one another as those of this "
     "machine do, for any number of them. The difference of a case is simulated with the contention of the other cases."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A system on one stream: the times of its buckets on one slot, and its measured makespan by slots, in seconds."""
+    """A system on one stream, in seconds: the times of its workers on one slot, and the measured time by slots."""
 
     system: str
     work: str
     events: int
-    buckets: tuple[float, ...]
-    makespans: Mapping[int, float]
-    slowed: float  # the times of buckets on all slots over those on one
-    merging: float  # seconds of the driver for parts of windows, which no slot shortens
+    workers: tuple[float, ...]  # start and service
+    elapsed: Mapping[int, float]
+    slowed: float  # the times of workers on all slots over those on one
+    starting: float  # the share of starts in the times of workers
+    planning: float  # neither is shortened by a slot
+    merging: float
 
     def simulated(self, slots: int, contention: float) -> float:
-        """The makespan on so many slots; `contention` applies to several."""
+        """The time on so many slots; `contention` applies to several."""
         factor = 1.0 if slots == 1 else contention
-        return longest_first([factor * seconds for seconds in self.buckets], slots) + self.merging
+        return self.planning + longest_first([factor * seconds for seconds in self.workers], slots) + self.merging
 
 
 def longest_first(seconds: Sequence[float], slots: int) -> float:
-    """The makespan if each bucket, the longest first, goes to the slot that is free first."""
+    """The makespan if each worker, the longest first, goes to the slot that is free first."""
     free = [0.0] * slots
     heapify(free)
-    for bucket in sorted(seconds, reverse=True):
-        heapreplace(free, free[0] + bucket)
+    for worker in sorted(seconds, reverse=True):
+        heapreplace(free, free[0] + worker)
     return max(free)
 
 
 def answer(everything: Sequence[Results]) -> Answer | None:
     """The page; None without results."""
     cases = [case for results in of_question(everything, PREFIX) for case in cases_of(results)]
-    strong = [case for case in cases if {1, 2} <= case.makespans.keys() and case.buckets]
+    strong = [case for case in cases if {1, 2} <= case.elapsed.keys() and case.workers]
     if not strong:
         return None
-    most = min(max(case.makespans) for case in strong)
-    speedups = [case.makespans[1] / case.makespans[most] for case in strong]
+    most = min(max(case.elapsed) for case in strong)
+    speedups = [case.elapsed[1] / case.elapsed[most] for case in strong]
     contention = contention_of(strong)
     differences = [difference(case, most, contention_of(strong, case)) for case in strong]
     grown = weak(cases)
@@ -78,7 +80,7 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     return Answer(
         "scaling",
         "How does it scale?",
-        f"On {most} slots the work is done {span(speedups, _short)} times as fast as on one; buckets take "
+        f"On {most} slots the work is done {span(speedups, _short)} times as fast as on one; workers take "
         f"{plain(contention, 3)} times as long if all slots are busy.{growth} Simulated and measured times differ by "
         f"at most {plain(100 * max(map(abs, differences)), 2)} %, in {within} of {len(strong)} cases by no more than "
         f"{WANTED:.0%}.",
@@ -86,6 +88,9 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         (
             "System",
             "Stream",
+            "Planning",
+            "Starts",
+            "Merging",
             "One slot",
             f"{most} slots",
             "Simulated",
@@ -107,48 +112,69 @@ def cases_of(results: Results) -> list[Case]:
         by_work[record.algorithm, work, int(record.point["events"])][int(record.point["slots"])].append(record)
     cases = []
     for (system, work, events), by_slots in by_work.items():
-        makespans = {slots: median(r.summary.makespan or 0.0 for r in rounds) for slots, rounds in by_slots.items()}
-        rows = {slots: [r.samples.workers for r in rounds if r.samples.workers] for slots, rounds in by_slots.items()}
-        buckets = [median(times) for times in zip(*rows.get(1, []), strict=True)]
-        more = [median(times) for times in zip(*rows.get(max(rows), []), strict=True)]
-        merging = median(r.summary.details.get("join_seconds", 0.0) for r in by_slots[min(by_slots)])
-        slowed = sum(more) / sum(buckets) if buckets and more else 1.0
-        cases.append(Case(system, work, events, tuple(buckets), makespans, slowed, merging))
+        elapsed = {slots: median(r.summary.elapsed or 0.0 for r in rounds) for slots, rounds in by_slots.items()}
+        fewest = by_slots[min(by_slots)]
+        alone, beside = (_workers(by_slots.get(slots, ())) for slots in (1, max(by_slots)))
+        starts = median(sum(record.samples.starts) for record in fewest)
+        cases.append(
+            Case(
+                system,
+                work,
+                events,
+                tuple(alone),
+                elapsed,
+                sum(beside) / sum(alone) if alone and beside else 1.0,
+                starts / sum(alone) if alone else 0.0,
+                median(r.summary.plan_seconds or 0.0 for r in fewest),
+                median(r.summary.details.get("join_seconds", 0.0) for r in fewest),
+            )
+        )
     return cases
 
 
+def _workers(rounds: Sequence[Record]) -> list[float]:
+    """The time of each worker, start and service; of several rounds, medians. Empty without several workers."""
+    rows = [
+        [start + seconds for start, seconds in zip(r.samples.starts, r.samples.workers, strict=True)] for r in rounds
+    ]
+    return [median(times) for times in zip(*rows, strict=True)]
+
+
 def weak(cases: Sequence[Case]) -> list[float]:
-    """The makespan of n times the events on n slots over that of the events on one slot; 1 would be perfect."""
+    """The time for n times the events on n slots over that of the events on one slot; 1 would be perfect."""
     return [
-        more.makespans[slots] / case.makespans[1]
+        more.elapsed[slots] / case.elapsed[1]
         for case in cases
         for more in cases
-        for slots in more.makespans
-        if slots > 1 and 1 in case.makespans and more.system == case.system and more.events == slots * case.events
+        for slots in more.elapsed
+        if slots > 1 and 1 in case.elapsed and more.system == case.system and more.events == slots * case.events
         if more.work.replace(human(more.events), human(case.events)) == case.work
     ]
 
 
 def contention_of(cases: Sequence[Case], without: Case | None = None) -> float:
-    """How much longer buckets take if all slots are busy: the geometric mean over the cases, perhaps without one."""
+    """How much longer workers take if all slots are busy: the geometric mean over the cases, perhaps without one."""
     others = [case.slowed for case in cases if case is not without]
     return geometric_mean(others or [case.slowed for case in cases])
 
 
 def difference(case: Case, slots: int, contention: float) -> float:
-    """The simulated makespan over the measured one, minus 1."""
-    return case.simulated(slots, contention) / case.makespans[slots] - 1
+    """The simulated time over the measured one, minus 1."""
+    return case.simulated(slots, contention) / case.elapsed[slots] - 1
 
 
 def _row(case: Case, most: int, contention: float) -> tuple[str, ...]:
     return (
         label(case.system),
         case.work,
-        human(case.makespans[1], "s"),
-        human(case.makespans[most], "s"),
+        human(case.planning, "s"),
+        f"{plain(100 * case.starting, 2)} %",
+        human(case.merging, "s"),
+        human(case.elapsed[1], "s"),
+        human(case.elapsed[most], "s"),
         human(case.simulated(most, contention), "s"),
         f"{plain(100 * difference(case, most, contention), 2)} %",
-        *(human(case.simulated(n, contention), "s") if n <= len(case.buckets) else "–" for n in (8, 16)),
+        *(human(case.simulated(n, contention), "s") if n <= len(case.workers) else "–" for n in (8, 16)),
     )
 
 
@@ -159,11 +185,11 @@ def _drawn(cases: Sequence[Case], contention: float) -> Drawn:
         for axes, work in zip(drawing.subplots(1, len(works), sharey=True, squeeze=False)[0], works, strict=True):
             for case in (case for case in cases if case.work == work):
                 look = styles([case.system])[case.system]
-                slots = [slots for slots in SIMULATED if slots <= len(case.buckets)]
+                slots = [slots for slots in SIMULATED if slots <= len(case.workers)]
                 simulated = [case.simulated(1, 1.0) / case.simulated(n, contention) for n in slots]
                 axes.plot(slots, simulated, color=look.color, linestyle=":", linewidth=1)
-                measured = [case.makespans[1] / seconds for seconds in case.makespans.values()]
-                axes.plot(list(case.makespans), measured, look.marker, color=look.color, label=label(case.system))
+                measured = [case.elapsed[1] / seconds for seconds in case.elapsed.values()]
+                axes.plot(list(case.elapsed), measured, look.marker, color=look.color, label=label(case.system))
             axes.plot(SIMULATED, SIMULATED, color="#aaaaaa", linewidth=0.6)
             axes.set(xscale="log", yscale="log", xlabel="Slots")
             axes.set_title(work, fontsize=6)
@@ -177,7 +203,7 @@ def _drawn(cases: Sequence[Case], contention: float) -> Drawn:
             for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)
         }
         drawing.axes[0].legend(handles.values(), handles.keys(), frameon=False, fontsize=6)
-    gains = {case: case.simulated(1, 1.0) / case.simulated(16, contention) for case in cases if len(case.buckets) >= 16}
+    gains = {case: case.simulated(1, 1.0) / case.simulated(16, contention) for case in cases if len(case.workers) >= 16}
     sentence = "Marks are measured, dotted lines simulated."
     if gains:
         worst = min(gains, key=lambda case: gains[case])

@@ -1,4 +1,4 @@
-"""How large a machine? Cores and state for a rate of events, keys and queries, from the measurements of the limits."""
+"""How large a machine? Cores, state and memory for a rate of events, keys, windows and queries, from the limits."""
 
 from __future__ import annotations
 
@@ -15,53 +15,80 @@ from cepbench.plots.units import human
 LOAD = 0.7
 """The share of its time for which a core may be busy, so that latencies stay short."""
 RATES = (10_000, 100_000, 1_000_000)
-KEYS = (1_000, 100_000, 10_000_000)
+KEYS = (1_000, 10_000_000)
+WINDOWS = (10_000, 1_000_000, 100_000_000)
+QUERIES = (1, 100)
+MEASURED = 1_000_000
+"""Events of a window in which keys were measured."""
 WORK = "trends"
 ASSUMED = (
-    "Assumptions: one query of the kind SEQ(A, B+, C) in windows of a second with a million events, keys that are "
-    f"equally frequent, and cores like the measured one that are busy for {LOAD:.0%} of the time. The rate is the "
-    "lower one of those at the next numbers of keys that were measured, or that of the largest number; the state is "
-    "measured, and beyond the largest number grows as between the fewest and the most keys, though no window has "
-    "more keys than events. Spark, buffers and events that wait for a watermark come on top."
+    "Assumptions: queries of the kind SEQ(A, B+, C), keys that are equally frequent, and cores like the measured one "
+    f"that are busy for {LOAD:.0%} of the time. The cost of an event, and the state of a key, depend on how many "
+    f"events the key has in a window. Keys were measured in windows of {human(MEASURED)} events: the numbers of other "
+    "windows are those of as many events per key there, of the two next measurements the lower rate and the larger "
+    "state. Several queries, of which half overlap, cost as many times as much as they did on one key. Memory is that "
+    "of the process beyond an empty one; Spark, and events that wait for a watermark, come on top."
 )
 SYSTEMS = ("cogra", "hamlet", "gloria", "greta")
 
 
-@dataclass(frozen=True, eq=False)
-class Capacity:
-    """A system on one core: events per second and bytes of state by keys, and events per second by queries."""
+@dataclass(frozen=True)
+class Measured:
+    """A system on so many keys: events per second of a core, and bytes per key of state and of the process."""
 
-    system: str
-    by_keys: Mapping[int, float]
-    bytes_by_keys: Mapping[int, float]
-    by_queries: Mapping[int, float]
+    rate: float
+    state: float
+    memory: float
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a machine has to carry."""
+
+    keys: int
+    window: int
+    queries: int = 1
 
     @property
-    def bytes_per_key(self) -> float:
-        """The growth of the state from the fewest to the most keys."""
-        first, last = min(self.bytes_by_keys), max(self.bytes_by_keys)
-        return (self.bytes_by_keys[last] - self.bytes_by_keys[first]) / (last - first) if last > first else 0.0
+    def like(self) -> float:
+        """The number of keys that have as many events each in a window of the measurement."""
+        return self.keys * MEASURED / self.window
 
-    def rate(self, keys: int) -> float | None:
-        """Events per second of one core: the least of those measured at the next numbers of keys below and above.
 
-        None where the system did not end at the number above; beyond the largest, that of the largest.
+@dataclass(frozen=True, eq=False)
+class Capacity:
+    """A system on one core, by keys; and by queries the rate over that of one query."""
+
+    system: str
+    by_keys: Mapping[int, Measured]
+    by_queries: Mapping[int, float]
+
+    def near(self, load: Load) -> list[Measured]:
+        """The measurements at the next numbers of keys below and above; empty if the system did not end at one of them.
+
+        Beyond the largest number, where a key has at most one event in a window, that of the largest.
         """
-        above = min((n for n in self.by_keys if n >= keys), default=max(self.by_keys))
-        below = max((n for n in self.by_keys if n <= keys), default=None)
-        return None if below is None else min(self.by_keys[above], self.by_keys[below])
+        above = min((keys for keys in self.by_keys if keys >= load.like), default=max(self.by_keys))
+        below = max((keys for keys in self.by_keys if keys <= load.like), default=None)
+        return [] if below is None else [self.by_keys[above], self.by_keys[below]]
 
-    def cores(self, rate: float, keys: int) -> int | None:
+    def rate(self, load: Load) -> float | None:
+        """Events per second of one core; None where the system did not end."""
+        share = self.by_queries.get(load.queries)
+        return min((near.rate * share for near in self.near(load)), default=None) if share else None
+
+    def cores(self, rate: float, load: Load) -> int | None:
         """The cores for a rate of events."""
-        of_core = self.rate(keys)
+        of_core = self.rate(load)
         return None if of_core is None else max(1, ceil(rate / (LOAD * of_core)))
 
-    def memory(self, keys: int) -> float | None:
-        """Bytes of state for so many keys: the measured ones, and beyond the largest number those and more by keys."""
-        largest = max(self.bytes_by_keys)
-        if keys > largest:
-            return self.bytes_by_keys[largest] + max(0.0, self.bytes_per_key) * (keys - largest)
-        return max((size for n, size in self.bytes_by_keys.items() if n <= keys), default=None)
+    def state(self, load: Load) -> float | None:
+        """Bytes of state of one query."""
+        return max((load.keys * near.state for near in self.near(load)), default=None)
+
+    def memory(self, load: Load) -> float | None:
+        """Bytes of all processes, beyond those of empty ones, for one query."""
+        return max((load.keys * near.memory for near in self.near(load)), default=None)
 
 
 def answer(everything: Sequence[Results]) -> Answer | None:
@@ -69,41 +96,37 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     capacities = capacities_of(everything)
     if not capacities:
         return None
-    largest, most = RATES[-1], KEYS[-1]
-    needed = {shown: cores for shown in capacities if (cores := shown.cores(largest, most)) is not None}
+    rate, most = RATES[-1], Load(KEYS[-1], MEASURED)
+    needed = {shown: cores for shown in capacities if (cores := shown.cores(rate, most)) is not None}
     best = min(needed, key=lambda shown: needed[shown], default=None)
     short = "No system ended at that many keys."
     if best is not None:
         short = (
-            f"A million events per second on ten million keys takes {needed[best]} cores and "
-            f"{human(best.memory(most) or 0.0, 'B')} of state with {label(best.system)}."
+            f"A million events per second on ten million keys, one query in windows of {human(MEASURED)} events, take "
+            f"{needed[best]} cores and {human(best.state(most) or 0.0, 'B')} of state with {label(best.system)}."
         )
     rows = [
         (
             label(shown.system),
             human(keys),
-            _known(shown.rate(keys), "events/s"),
-            *(_known(shown.cores(rate, keys)) for rate in RATES),
-            _known(shown.memory(keys), "B"),
+            human(window),
+            str(queries),
+            _known(shown.rate(load), "events/s"),
+            *(_known(shown.cores(rate, load)) for rate in RATES),
+            *((_known(shown.state(load), "B"), _known(shown.memory(load), "B")) if queries == 1 else ("–", "–")),
         )
         for shown in capacities
         for keys in KEYS
+        for window in WINDOWS
+        for queries in QUERIES
+        for load in [Load(keys, window, queries)]
     ]
-    queries = "; ".join(
-        f"{label(shown.system)} {', '.join(f'{human(rate)} with {n}' for n, rate in sorted(shown.by_queries.items()))}"
-        for shown in capacities
-        if shown.by_queries
-    )
+    heads = ("System", "Keys", "Events per window", "Queries", "Per core")
+    of_rates = [f"Cores for {human(rate, 'events/s')}" for rate in RATES]
     return Answer(
-        "sizing",
-        "How large a machine?",
-        short,
-        (),
-        ("System", "Keys", "Per core", *(f"Cores for {human(rate, 'events/s')}" for rate in RATES), "State"),
-        tuple(rows),
-        f"{ASSUMED} With several queries of which half overlap, events per second of a core are: "
-        f"{queries or 'not measured'}. Longer windows: [What breaks first?](limits.md).",
-    )
+        "sizing", "How large a machine?", short, (), (*heads, *of_rates, "State", "Memory"), tuple(rows),
+        f"{ASSUMED} Where windows get longer: [What breaks first?](atlas/limits.md).",
+    )  # fmt: skip
 
 
 def capacities_of(everything: Sequence[Results]) -> list[Capacity]:
@@ -112,13 +135,25 @@ def capacities_of(everything: Sequence[Results]) -> list[Capacity]:
     queries = _records(everything, "atlas-breaks-queries", "closure", "flat")
     capacities = []
     for system in SYSTEMS:
-        own = [record for record in keys if record.algorithm == system]
-        rates = {int(r.point["keys"]): r.summary.throughput_per_core for r in own}
-        states = {int(r.point["keys"]): float(r.summary.state_peak) for r in own if r.summary.state_peak is not None}
-        by_queries = {int(r.point["queries"]): r.summary.throughput_per_core for r in queries if r.algorithm == system}
-        if _positive(rates) and states:
-            capacities.append(Capacity(system, _positive(rates), states, _positive(by_queries)))
+        by_keys = {int(r.point["keys"]): m for r in keys if r.algorithm == system if (m := _measured(r)) is not None}
+        rates = {
+            int(r.point["queries"]): r.summary.throughput_per_core
+            for r in queries
+            if r.algorithm == system and r.summary.throughput_per_core
+        }
+        if by_keys:
+            alone = rates.get(1)
+            capacities.append(
+                Capacity(system, by_keys, {1: 1.0} | {n: rate / alone for n, rate in rates.items() if alone})
+            )
     return capacities
+
+
+def _measured(record: Record) -> Measured | None:
+    summary, keys = record.summary, record.point["keys"]
+    if not summary.throughput_per_core or summary.state_peak is None or summary.process_peak is None:
+        return None
+    return Measured(summary.throughput_per_core, summary.state_peak / keys, summary.process_peak / keys)
 
 
 def _records(everything: Sequence[Results], prefix: str, axis: str, kind: str) -> list[Record]:
@@ -127,7 +162,3 @@ def _records(everything: Sequence[Results], prefix: str, axis: str, kind: str) -
 
 def _known(number: float | None, unit: str = "") -> str:
     return "–" if number is None else human(number, unit)
-
-
-def _positive(numbers: Mapping[int, float | None]) -> dict[int, float]:
-    return {size: number for size, number in numbers.items() if number}

@@ -58,6 +58,7 @@ def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
     first.measured.service, second.measured.service = [1.0, 2.0, 3.0], [4.0, 1.0]
     first.measured.latency, second.measured.latency = [5.0, 1.0], [2.0, 4.0]
     (first.began, first.ended), (second.began, second.ended) = (0.0, 10.0), (1.0, 9.0)
+    first.start, second.start = 1.0, 3.0
     first.compile_seconds, second.compile_seconds = 2.0, 3.0
     first.measured.details, second.measured.details = {"edges": 1.0, "pool_peak": 4.0}, {"edges": 2.0, "pool_peak": 3.0}
     outcome = run(reports, MeasuredRun(store.path, QUERY, Counting()))
@@ -67,6 +68,9 @@ def test_times_of_all_workers(store: Stream, reports: list[Report]) -> None:
     summary = outcome.summary
     # Both ran at the same time, so the first one, which took 6 s, is what the cell takes.
     assert (summary.makespan, summary.slots, summary.skew) == (6.0, 2, pytest.approx(6 / 5.5))
+    # With its start, the second one takes 8 s.
+    assert summary.elapsed == pytest.approx(8 + (summary.plan_seconds or 0))
+    assert (outcome.samples.workers, outcome.samples.starts) == ([6.0, 5.0], [1.0, 3.0])
     assert summary.throughput == pytest.approx(EVENTS / 6)
     assert summary.throughput_per_slot == pytest.approx(EVENTS / 12)
     assert summary.throughput_per_core == pytest.approx(EVENTS / 11)

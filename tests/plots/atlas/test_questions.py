@@ -67,36 +67,37 @@ def test_a_time_that_was_cut_off_decides_where_the_other_one_ended() -> None:
     assert breakeven.answer([replace(whole, records=tuple(both))]) is not None
 
 
-def test_the_longest_bucket_is_placed_first() -> None:
+def test_the_longest_worker_is_placed_first() -> None:
     assert scaling.longest_first([1.0, 1.0, 2.0], 2) == 2.0
     assert scaling.longest_first([3.0, 3.0, 2.0, 2.0, 2.0], 2) == 7.0
     assert scaling.longest_first([1.0, 2.0], 1) == 3.0
 
 
 def test_a_simulation_is_compared_with_the_measurement() -> None:
-    def record(slots: int, buckets: list[float], makespan: float, events: int = 1000) -> Record:
-        samples = Samples(workers=buckets)
-        summary = Summary(makespan=makespan)
+    def record(slots: int, workers: list[float], elapsed: float, events: int = 1000) -> Record:
+        samples = Samples(workers=[seconds / 2 for seconds in workers], starts=[seconds / 2 for seconds in workers])
+        summary = Summary(elapsed=elapsed, plan_seconds=0.5)
         point = {"events": events, "skew": 0.8, "slots": slots}
         return make_record("cogra", point, samples=samples, summary=summary)
 
     records = [record(1, [1.0, 2.0, 3.0], 6.0), record(2, [1.2, 2.4, 3.6], 4.0)]
     [case] = scaling.cases_of(results("atlas-scaling-keys", records))
-    assert (case.work, case.buckets, case.slowed) == ("events 1 k, skew 0.8", (1.0, 2.0, 3.0), pytest.approx(1.2))
-    assert scaling.difference(case, 2, 1.2) == pytest.approx(3.6 / 4.0 - 1)
+    assert (case.work, case.workers, case.slowed) == ("events 1 k, skew 0.8", (1.0, 2.0, 3.0), pytest.approx(1.2))
+    assert scaling.difference(case, 2, 1.2) == pytest.approx((0.5 + 3.6) / 4.0 - 1)
+    assert (case.planning, case.starting) == (0.5, pytest.approx(0.5))
     records.append(record(2, [2.0, 4.0, 6.0], 9.0, events=2000))
     assert scaling.weak(scaling.cases_of(results("atlas-scaling-keys", records))) == [pytest.approx(1.5)]
     page = scaling.answer([results("atlas-scaling-keys", records)])
     assert page is not None
     assert page.short.startswith(
-        "On 2 slots the work is done 1.5 times as fast as on one; buckets take 1.2 times as long if all slots are busy."
+        "On 2 slots the work is done 1.5 times as fast as on one; workers take 1.2 times as long if all slots are busy."
     )
-    assert "differ by at most 10 %, in 1 of 1 cases by no more than 15%" in page.short
+    assert "differ by at most 2.5 %, in 1 of 1 cases by no more than 15%" in page.short
 
 
 def test_the_first_limit_is_that_of_the_smallest_size_at_which_it_is_reached() -> None:
-    def record(size: int, status: Status = Status.OK, overflow: bool = False, state: int = 0) -> Record:
-        summary = Summary(service_total=1.0, state_peak=state or size * 1000) if status is Status.OK else Summary()
+    def record(size: int, status: Status = Status.OK, overflow: bool = False, memory: int = 0) -> Record:
+        summary = Summary(service_total=1.0, process_peak=memory or size * 1000) if status is Status.OK else Summary()
         point = {"window": size, "work": "trends"}
         return make_record("greta", point, status=status, summary=summary, memory=True, overflow=overflow)
 
@@ -106,6 +107,7 @@ def test_the_first_limit_is_that_of_the_smallest_size_at_which_it_is_reached() -
     assert (course.ends, course.limit, course.at, course.overflows) == (1000, "memory", 10_000, 1000)
     assert course.predicted == pytest.approx((4 << 30) / 1000)
     assert course.first == "arithmetic"
+    assert not course.foreseen  # 4 GB are more than a process has at the size at which it was stopped
     page = limits.answer([results("atlas-breaks-window", records, series=series)])
     assert page is not None
     assert page.short.startswith(
@@ -116,7 +118,9 @@ def test_the_first_limit_is_that_of_the_smallest_size_at_which_it_is_reached() -
     assert bad is not None
     assert bad.short.endswith("Wrong answers: 1; errors: none.")
     assert "and 0 end at all sizes" in bad.short
-    [flat] = limits.courses_of(results("atlas-breaks-window", [record(100), record(101, state=100_001)], series=series))
+    [flat] = limits.courses_of(
+        results("atlas-breaks-window", [record(100), record(101, memory=100_001)], series=series)
+    )
     assert flat.predicted is None  # it would lie beyond all sizes
 
 
@@ -141,15 +145,29 @@ def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
 
 def test_a_size_is_computed_from_the_limits() -> None:
     records = [
-        timed("cogra", {"work": "trends", "keys": keys}, 1.0, throughput_per_core=rate, state_peak=100 * keys)
+        timed(
+            "cogra",
+            {"work": "trends", "keys": keys},
+            1.0,
+            throughput_per_core=rate,
+            state_peak=100 * keys,
+            process_peak=300 * keys,
+        )
         for keys, rate in ((1_000, 1e6), (1_000_000, 1e5))
     ]
-    [shown] = sizing.capacities_of([results("atlas-breaks-keys", records)])
-    assert (shown.rate(1_000), shown.rate(5_000), shown.rate(10**7), shown.rate(1)) == (1e6, 1e5, 1e5, None)
-    assert (shown.cores(1e6, 10**7), shown.cores(1e6, 1)) == (15, None)
-    assert (shown.memory(1_000), shown.memory(10**7), shown.memory(1)) == (1e5, pytest.approx(1e9), None)
+    queries = [timed("cogra", {"closure": "flat", "queries": n}, 1.0, throughput_per_core=1e4 / n) for n in (1, 100)]
+    [shown] = sizing.capacities_of([results("atlas-breaks-keys", records), results("atlas-breaks-queries", queries)])
+    loads = [sizing.Load(keys, 10**6) for keys in (1_000, 5_000, 10**7, 1)]
+    assert [shown.rate(load) for load in loads] == [1e6, 1e5, 1e5, None]
+    # A thousand keys with ten events each in a window are like 100,000 keys in a window of a million.
+    short = sizing.Load(1_000, 10_000)
+    assert (short.like, shown.rate(short), shown.state(short), shown.memory(short)) == (1e5, 1e5, 1e5, 3e5)
+    assert shown.rate(sizing.Load(1_000, 10**6, 100)) == pytest.approx(1e4)
+    assert (shown.cores(1e6, loads[2]), shown.cores(1e6, loads[3])) == (15, None)
+    assert (shown.state(loads[2]), shown.state(loads[3])) == (pytest.approx(1e9), None)
     page = sizing.answer([results("atlas-breaks-keys", records)])
     assert page is not None
     assert page.short == (
-        "A million events per second on ten million keys takes 15 cores and 1 GB of state with COGRA."
+        "A million events per second on ten million keys, one query in windows of 1 M events, take 15 cores and 1 GB "
+        "of state with COGRA."
     )
