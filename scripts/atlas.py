@@ -1,7 +1,7 @@
 """Writes the pages that answer the questions of the field: `python scripts/atlas.py PACK`.
 
 From the pack, and from `docs/atlas/advice.csv` (`scripts/advice.py`), come `docs/atlas/`, a page per question, its
-drawings, and `docs/sizing.md`. `--check` writes nothing, and fails if a text differs.
+drawings, and beside them the page of sizes. `--check` writes nothing, and fails if a text differs.
 """
 
 import argparse
@@ -18,7 +18,8 @@ from cepbench.plots.atlas import breakeven, disorder, ideas, limits, models, sca
 from cepbench.plots.atlas.answers import Answer
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES, IMAGES, SIZING = "docs/atlas", "docs/images/atlas", "docs/sizing.md"
+DOCS = "docs"
+PAGES, IMAGES, SIZING = f"{DOCS}/atlas", f"{DOCS}/images/atlas", f"{DOCS}/sizing.md"
 INDEX = """# The questions of the field
 
 Papers compare their system with an earlier one, on their own workload. These pages ask what no paper could, with all
