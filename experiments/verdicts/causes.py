@@ -137,9 +137,10 @@ def _of_grid(
     held = [place for place, outcome in results if outcome is Verdict.HOLDS]
     region = "; ".join(f"{axis} {_range([place[axis] for place in held])}" for axis in axes) if held else ""
     what = f"on the grid of {' and '.join(axes)}"
+    undecided = f"its {len(places)} points decide nothing" if places else "no point was measured"
     return Counterfactual(
         kind="grid",
-        what=what if results else f"{what}: no point was measured",
+        what=what if results else f"{what}: {undecided}",
         points=len(results),
         held=len(held),
         region=region,

@@ -465,6 +465,12 @@ def test_a_grid_has_the_share_and_the_region_in_which_the_claim_holds() -> None:
     assert (shown.kind, shown.held, shown.points, shown.region) == ("grid", 3, 5, "n 3 to 7")
     nowhere = counterfactual(cells, to="fast", factor=40, where={"n": 1}, cause=paper(grid=["n"]))
     assert (nowhere.held, nowhere.points, nowhere.region) == (0, 5, "")
+    alone = [cell for cell in cells if cell.algorithm == "slow"]
+    undecided = counterfactual(alone, to="fast", factor=40, where={"n": 1}, cause=paper(grid=["n"]))
+    assert undecided.what == "on the grid of n: its 5 points decide nothing"
+    assert counterfactual([], to="fast", factor=4, where={"n": 1}, cause=paper(grid=["n"])).what.endswith(
+        "no point was measured"
+    )
 
 
 def law(sizes: Sequence[float], to: float, **fields: Any) -> Counterfactual:
