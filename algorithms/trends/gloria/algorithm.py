@@ -37,6 +37,8 @@ from cepbench.events.statistics import Statistics
 from cepbench.queries.compile import Workload
 from cepbench.queries.model import Query
 
+OF_BLOCK = 2**12
+"""The most combinations of how the parts of a pool of a block continue: those of a block of twelve queries."""
 LIGHTEST, NONE = "gloria", "none"
 """The default optimizer, and the one that shares nothing."""
 NOTICES = {
@@ -75,7 +77,8 @@ class Gloria(Algorithm):
       error, and the others fall back to the greedy plan (`details.fell_back`).
     - `substreams`: the number of keys among which the rates are divided, since statistics do not contain it.
     - `block`: `all` queries are planned together, as in the paper; with a number n, only blocks of n consecutive
-      queries of the workload, as in the measurements that the authors published.
+      queries of the workload, as in the measurements that the authors published. The graph of a block has all nodes,
+      up to `OF_BLOCK` combinations of how the parts of a pool continue.
 
     Time of the search: linear in nodes and edges where transitions form trees, otherwise exponential in how much they
     depend on one another; where a transition has too many plans, not all are compared (`details.thinned`). The number
@@ -117,7 +120,7 @@ class Gloria(Algorithm):
         details, members = dict.fromkeys(DETAILS, 0.0), members_of(workload)
         if self.optimizer == NONE:
             return GloriaPlan(workload, (), tuple(members), self.granularity, details=details)
-        limits = SearchLimits(self.seconds)
+        limits = SearchLimits(self.seconds) if self.block is None else SearchLimits(self.seconds, choices=OF_BLOCK)
         rates = {name: rate / self.substreams for name, rate in statistics.rates.items()}
         sets: list[PlannedSet] = []
         alone: list[SetMember] = []

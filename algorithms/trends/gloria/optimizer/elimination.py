@@ -41,13 +41,14 @@ class TablesTooLarge(SearchLimitReached):
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """Seconds after the limits are created; the most combinations of plans of the pools before a pool; and the most
-    entries of the tables of edges that come to one pool.
+    """Seconds after the limits are created; the most combinations of plans of the pools before a pool; the most
+    entries of the tables of edges that come to one pool; and the most combinations of how its parts continue.
     """
 
     seconds: float
     combinations: int = 2**10
     entries: int = 2**21
+    choices: int = 2**5
     started: float = field(default_factory=time.perf_counter)
 
     def check(self) -> None:

@@ -32,8 +32,8 @@ KEEP, LOCAL, MERGE = range(3)
 MOST_PARTS, FEW_PARTS = 5, 3
 """The most parts of a pool that always choose independently how to continue, and the number that do if they are joined.
 """
-MOST_CHOICES, MOST_LAST = 32, 1024
-"""The most combinations of more parts, up to an exchange of alike ones; the latter where nothing is shared later."""
+MOST_LAST = 2**10
+"""The most combinations of more parts, up to an exchange of alike ones, where nothing is shared later."""
 
 
 def profile(node: Node, pair: PoolPair) -> Profile:
@@ -52,20 +52,21 @@ def generated(
     pool: Pool,
     profiles: Sequence[Sequence[Profile]],
     costs: PaperCosts,
+    choices: int,
     check: Callable[[], None] = lambda: None,
     joined: Callable[[], None] = lambda: None,
 ) -> list[Node]:
     """The nodes of a pool, from every combination of profiles of the nodes before it; each once, in order.
 
     `profiles` are those of `pool.before`. `check` is called after each combination, and `joined` once if parts choose
-    together, so that not all nodes are generated.
+    together, so that not all nodes are generated: where they continue in more combinations than `choices`.
     """
     if not pool.members & (pool.members - 1):
         return [()]
     nodes: dict[Node, None] = {(): None} if pool.kleene else {}
     if pool.kleene:
         nodes |= dict.fromkeys(local_loops(pool))
-    parts = Parts(pool, costs)
+    parts = Parts(pool, costs, choices)
     for combination in product(*profiles):
         nodes |= dict.fromkeys(_kleene(pool, combination) if pool.kleene else _nodes(pool, combination, costs, parts))
         check()
@@ -131,12 +132,12 @@ class Parts:
     `joined`: whether some of them have chosen together.
     """
 
-    def __init__(self, pool: Pool, costs: PaperCosts) -> None:
+    def __init__(self, pool: Pool, costs: PaperCosts, choices: int) -> None:
         self._costs, self.joined = costs, False
         starting = pool.starts.get(pool.source, 0) if not pool.kleene else 0
         self._parts = [pair.common for pair in pool.before] + [1 << m for m in members_in(starting)]
         last = not any(pair.after.members & (pair.after.members - 1) for pair in pool.after)
-        self._most = MOST_LAST if last else MOST_CHOICES
+        self._most = max(MOST_LAST, choices) if last else choices
         self._likeness: list[object] = list(range(len(self._parts)))
         if len(self._parts) > MOST_PARTS:
             self._likeness = [n if p & (p - 1) else (pool.alike(p), costs.of(p)) for n, p in enumerate(self._parts)]

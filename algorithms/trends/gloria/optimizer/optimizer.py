@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf, prod
 from random import Random
 
@@ -36,7 +37,6 @@ WHOLE = ("exact", "noprune")
 """The optimizers that search the whole graph, and raise an error if a limit is reached."""
 BY_PROFILE = ("gloria", "algorithm1")
 """The optimizers that drop nodes which no edge enters, and whose nodes of one profile (`nodes.Profile`) share edges."""
-UNLIMITED = SearchLimits(inf)
 NODE, EDGE, Q_SET = 40, 32, 40
 """Bytes of objects as a Java program has them: a header of 16, and 8 for each reference and each number.
 
@@ -112,8 +112,9 @@ class Construction:
     def _generated(self, pool: Pool, profiles: list[list[Profile]], entering: Sequence[Leaving]) -> list[Node]:
         """No more nodes than fit into the tables of edges; among them the one that shares nothing."""
         if self.optimizer == "greedy":
-            return list(_candidates(pool, [profile for [profile] in profiles], self.costs))
-        nodes = generated(pool, profiles, self.costs, self.limits.check, lambda: self.counts.update(thinned=1))
+            return list(_candidates(pool, [profile for [profile] in profiles], self.costs, self.limits.choices))
+        limits, thinned = self.limits, partial(self.counts.update, thinned=1)
+        nodes = generated(pool, profiles, self.costs, limits.choices, limits.check, thinned)
         room = max(64, self.limits.entries // max(1, sum(len(leaving.profiles) for leaving in entering)))
         if len(nodes) <= room:
             return nodes
@@ -134,7 +135,8 @@ def optimize(
     """
     if search == ENUMERATE:
         return _enumerated(pools, costs, optimizer, limits)
-    construction = Construction(pools, costs, UNLIMITED if optimizer == "greedy" else limits, optimizer)
+    unlimited = SearchLimits(inf, choices=limits.choices)
+    construction = Construction(pools, costs, unlimited if optimizer == "greedy" else limits, optimizer)
     counts = construction.counts
     started = built = time.perf_counter()
     try:
@@ -145,7 +147,7 @@ def optimize(
         if optimizer in WHOLE:
             raise
         counts["fell_back"] = 1
-        graph = Construction(pools, costs, UNLIMITED, "greedy").graph()
+        graph = Construction(pools, costs, unlimited, "greedy").graph()
         chosen = [0] * len(graph.pools)
     nodes = [here.nodes[n] for here, n in zip(graph.pools, chosen, strict=True)]
     seconds = {"graph_seconds": built - started, "search_seconds": time.perf_counter() - built}
@@ -177,20 +179,20 @@ def _lightest_entered(graph: GloriaGraph) -> int:
     return min(range(len(here.nodes)), key=lambda n: (incoming[n], -shared[n]))
 
 
-def _candidates(pool: Pool, profiles: Sequence[Profile], costs: PaperCosts) -> Iterator[Node]:
+def _candidates(pool: Pool, profiles: Sequence[Profile], costs: PaperCosts, choices: int) -> Iterator[Node]:
     """The nodes that Greedy compares (Section 8.1): snapshots are reused wherever they can be, or made where no members
     share yet, or neither.
     """
     yield ()
     if pool.kleene:
-        yield from generated(pool, [[profile] for profile in profiles], costs)
+        yield from generated(pool, [[profile] for profile in profiles], costs, choices)
         return
     groups = groups_of(pool, profiles)
     reuse = tuple(sorted(Shared(group, snapshot) for group, snapshot in groups.items() if snapshot is not None))
     if reuse:
         yield reuse
     elif not any(profiles) and pool.members & (pool.members - 1):
-        yield generated(pool, [[profile] for profile in profiles], costs)[-1]
+        yield generated(pool, [[profile] for profile in profiles], costs, choices)[-1]
 
 
 def _searched(graph: GloriaGraph, construction: Construction) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from cepbench.algorithms.trends.gloria.optimizer.costs import PaperCosts
 from cepbench.algorithms.trends.gloria.optimizer.elimination import SearchLimits
@@ -54,9 +55,9 @@ class Graph:
         """A construction of the graph."""
         return Construction(self.pools, self.costs, UNLIMITED, optimizer)
 
-    def decision(self, optimizer: str = "gloria") -> SharingDecision:
+    def decision(self, optimizer: str = "gloria", choices: int = UNLIMITED.choices) -> SharingDecision:
         """The plan of an optimizer."""
-        return optimize(self.pools, self.costs, optimizer, UNLIMITED)
+        return optimize(self.pools, self.costs, optimizer, replace(UNLIMITED, choices=choices))
 
     def named(self, node: Node, number: int) -> str:
         """The plan of a pool as the paper writes it."""

@@ -161,14 +161,13 @@ def branches(random: Random, costs: type[PaperCosts] = PaperCosts) -> Graph:
 
 @pytest.mark.parametrize("costs", [PaperCosts, ExecutorCosts])
 def test_an_exchange_of_alike_parts_loses_no_lightest_plan(monkeypatch: pytest.MonkeyPatch, costs: Any) -> None:
-    monkeypatch.setattr(nodes, "MOST_CHOICES", 128)
     graphs = [branches(Random(seed), costs) for seed in range(12)]
-    decisions = [graph.decision("gloria") for graph in graphs]
+    decisions = [graph.decision("gloria", 128) for graph in graphs]
     assert not any(decision.numbers.get("thinned") for decision in decisions)
     monkeypatch.setattr(nodes, "MOST_PARTS", 99)  # every part is in a class of its own
     for graph, decision in zip(graphs, decisions, strict=True):
         check(decision.sharing, graph.template)
-        least = graph.decision("gloria").weight
+        least = graph.decision("gloria", 128).weight
         assert decision.weight == pytest.approx(least, rel=1e-9)
 
 
@@ -178,4 +177,5 @@ def test_parts_that_choose_together_are_reported() -> None:
     for optimizer in ("gloria", "exact", "noprune"):
         assert few.decision(optimizer).numbers.get("thinned", 0) == 0
         assert many.decision(optimizer).numbers["thinned"] == 1
+        assert many.decision(optimizer, 2**8).numbers.get("thinned", 0) == 0
     assert "thinned" not in many.decision("greedy").numbers
