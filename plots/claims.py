@@ -10,7 +10,7 @@ from cepbench.metrics.results import Results
 from cepbench.plots.conclusions import LINES, class_of, conclusions, rank
 from cepbench.plots.effects import effects_of
 from cepbench.plots.html import Cell, Html, join, table, tag
-from cepbench.plots.notation import in_unit_of, words
+from cepbench.plots.notation import in_unit_of, spoken, words
 from cepbench.plots.style import label
 from cepbench.plots.tables import badge, counted
 from cepbench.plots.units import human
@@ -125,15 +125,20 @@ def noise_and_draws(claim: ClaimResult) -> list[str]:
 
 
 def in_units(figure: Figure) -> list[ClaimResult]:
-    """The claims of a figure, with labels and units of its axes in their sizes."""
+    """The claims of a figure, with units and labels of its axes in their sizes, and words for metrics and systems."""
     shown = (figure.series, figure.facet, *map(figure.x_of, figure.panels), figure.x)
     axes = {axis.name: axis for axis in shown if axis}
     return [
         claim.model_copy(
             update={
                 "size": _size_in_units(claim.size, axes),
+                "reason": spoken(claim.reason, figure),
+                "number": spoken(claim.number, figure),
+                "counterfactual": claim.counterfactual
+                and claim.counterfactual.model_copy(update={"what": spoken(claim.counterfactual.what, figure)}),
                 "evidence": tuple(
-                    number.model_copy(update={"what": _what_in_units(number.what, axes)}) for number in claim.evidence
+                    number.model_copy(update={"what": spoken(_what_in_units(number.what, axes), figure)})
+                    for number in claim.evidence
                 ),
             }
         )

@@ -1,12 +1,29 @@
-"""One notation of measured numbers: 235 times, 0.66 %, 8.3 ms, n^1.9."""
+"""One notation of measured numbers, 235 times, 0.66 %, 8.3 ms, n^1.9, and of the names of metrics and algorithms."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
-from cepbench.metrics.figure import EXPONENT, RATIO, SHARE, ClaimResult, Evidence
+from cepbench.metrics.figure import EXPONENT, RATIO, SHARE, ClaimResult, Evidence, Figure
+from cepbench.plots.style import label
 from cepbench.plots.units import human, plain
+
+METRICS = {
+    "latency_mean": "mean latency",
+    "latency_max": "largest latency",
+    "latency_p50": "median latency",
+    "service_total": "CPU time",
+    "service_per_window": "CPU time per window",
+    "plan_seconds": "planning time",
+    "state_peak": "state",
+    "process_peak": "process memory",
+}
+"""Words for metrics whose names are not."""
+SUFFIXES = {"_seconds": " time", "_peak": "", "_mean": ""}
+"""Replaces the ends of the names of details."""
+METRIC = re.compile(rf"\b(?:(?P<of>details|realised|state_kinds)\.(?P<name>\w+)|(?P<metric>{'|'.join(METRICS)})\b)")
 
 
 def words(result: ClaimResult | Evidence) -> tuple[str, str]:
@@ -23,6 +40,23 @@ def words(result: ClaimResult | Evidence) -> tuple[str, str]:
     low = "0" if result.low is None else bare(result.low)
     high = "∞" if result.high is None else bare(result.high)
     return show(result.measured), f"{low} to {high}"
+
+
+def spoken(text: str, figure: Figure) -> str:
+    """A text on a claim of a figure, with words for metrics, and the labels of its algorithms."""
+    text = METRIC.sub(_metric, text)
+    names = "|".join(re.escape(name) for name in sorted(figure.algorithms, key=len, reverse=True))
+    return re.sub(rf"(?<![\w=]){names and f'(?:{names})'}(?![\w\[=])", lambda m: label(m[0], figure.labels), text)
+
+
+def _metric(match: re.Match[str]) -> str:
+    """`search time` for `details.search_seconds`, and `state of events` for `state_kinds.events`."""
+    if match["metric"]:
+        return METRICS[match["metric"]]
+    name = match["name"]
+    for suffix, words_in in SUFFIXES.items():
+        name = f"{name.removesuffix(suffix)}{words_in}" if name.endswith(suffix) else name
+    return f"{'state of ' if match['of'] == 'state_kinds' else ''}{name.replace('_', ' ')}"
 
 
 def in_unit_of(result: Evidence | ClaimResult, value: float) -> str:

@@ -93,6 +93,24 @@ def test_sizes_have_the_units_of_the_axes(size: str, text: str, figure: Any) -> 
     assert words(converted.evidence[0]) == ("n^2", "")
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("details.edges of greta over sase", "edges of GRETA over SASE"),
+        ("with sase[store=all], in details.search_seconds", "with SASE, all kept, in search time"),
+        ("realised.matches_per_window of greta, at latency 5", "matches per window of GRETA, at latency 5"),
+        ("state_kinds.events and details.memory_peak", "state of events and memory"),
+        ("exponent of the latency_mean of sase[store]", "exponent of the mean latency of sase[store]"),
+    ],
+)
+def test_metrics_and_systems_are_named_in_words(text: str, words: str, figure: Any) -> None:
+    systems = {"algorithms": ("greta", "sase", "sase[store=all]"), "labels": {"sase[store=all]": "SASE, all kept"}}
+    claim = result(number=text, reason=text, counterfactual=Counterfactual(kind="mode", what=text))
+    [shown] = in_units(figure(claims=(claim,), panels=ONE, **systems))
+    assert shown.counterfactual is not None
+    assert (shown.number, shown.reason, shown.counterfactual.what) == (words, words, words)
+
+
 def test_claims_are_sorted_by_their_verdicts() -> None:
     table = claims_table([result(verdict) for verdict in reversed(Verdict)])
     places = [table.index(f"It is {verdict}.") for verdict in Verdict]
