@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cepbench.metrics.figure import Axis, ClaimResult, Counterfactual, Evidence, Figure, Verdict
 from cepbench.metrics.results import Results
-from cepbench.plots.conclusions import LINES, class_of, conclusions, rank
+from cepbench.plots.conclusions import LINES, class_of, conclusions, demonstrated, rank
 from cepbench.plots.effects import effects_of
 from cepbench.plots.html import Cell, Html, join, table, tag
-from cepbench.plots.notation import in_unit_of, spoken, words
+from cepbench.plots.notation import between, in_unit_of, spoken, words
 from cepbench.plots.style import label
 from cepbench.plots.tables import badge, counted
 from cepbench.plots.units import human
@@ -34,10 +34,11 @@ EXPLAINED = (
     "weaker; it is opposite if the effect has the other direction, and open if its interval reaches from no effect to "
     "the band, or if a limit, an incomplete search, times that are not of work, noise or the size leave it undecided. "
     f"{GROWTH} The class of a claim that does not hold is its cause: the paper contradicts itself, its text is silent "
-    "on what decides, the size is too small, the paper's own formula excludes its number (arithmetic), or the "
-    "difference is ours. A counterfactual demonstrates a cause: the number of this run in which that of the paper "
-    "appears, or does not. A cause without one is presumed, and its claim unexplained. A claim is marked as at an edge "
-    "if the ends of its interval have different verdicts: another run may give another one."
+    "on what decides, the size is too small, or the difference is ours; it is arithmetic if a formula demonstrates the "
+    "cause. A counterfactual demonstrates a cause: the number of this run in which that of the paper appears, or does "
+    "not. A cause without one, or whose counterfactual does not decide, is presumed, and its claim unexplained. A "
+    "claim is marked as at an edge if the ends of its interval have different verdicts: another run may give another "
+    "one."
 )
 
 
@@ -164,8 +165,8 @@ def number(result: ClaimResult | Evidence) -> Html:
 
 
 def cause_of(claim: ClaimResult) -> str:
-    """The cause of a claim in a few words; a cause without counterfactual is presumed. Empty if it needs none."""
-    if claim.counterfactual is not None:
+    """The cause of a claim in a few words; one that is not demonstrated is presumed. Empty if it needs none."""
+    if demonstrated(claim):
         return claim.cause
     if claim.cause and claim.cause != "unexplained":
         return f"unexplained; presumed: {claim.cause}"
@@ -176,7 +177,8 @@ def counterfactual(shown: Counterfactual) -> str:
     """A counterfactual in words: `with search=enumerate: 4.1 times, holds`."""
     if shown.kind == "grid" and shown.points:
         where = f", {shown.region}" if shown.region else ""
-        return f"{shown.what}: holds at {shown.held} of {shown.points} points{where}"
+        numbers = f"; its numbers are {between(shown)}" if shown.low is not None else ""
+        return f"{shown.what}: holds at {shown.held} of {shown.points} points{where}{numbers}"
     if shown.measured is None:
         return shown.what
     value, interval = words(shown)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from cepbench.metrics.figure import ClaimResult, Counterfactual, Verdict
 from cepbench.plots.notation import words
+from cepbench.plots.units import human
 
 NAMED = 2
 """Claims that hold and are named in a line."""
@@ -23,7 +24,8 @@ CLASSES = {
 REASONS = {
     "cut off by a limit": "cut off by a limit",
     "the interval reaches": "the interval reaches from no effect to the paper's number",
-    "its own time with one event": "the time is not that of work",
+    "mostly fixed costs": "times are mostly fixed costs",
+    "the interval covers": "the interval covers all that counts as no difference",
     "noisy cells lost": "noise decides",
     "the search of": "the search was incomplete",
     "was not measured": "another size was measured",
@@ -57,13 +59,28 @@ def conclusions(claims: Sequence[ClaimResult]) -> tuple[str, str, str]:
 def class_of(claim: ClaimResult) -> str:
     """The class of a claim: its verdict if it holds or is open, and otherwise why it does not hold.
 
-    A cause without counterfactual is presumed, and its claim unexplained.
+    A cause without counterfactual that demonstrates it is presumed, and its claim unexplained.
     """
     if claim.verdict in (Verdict.HOLDS, Verdict.OPEN) or (claim.verdict is Verdict.STRONGER and not claim.cause):
         return str(claim.verdict)
-    if claim.counterfactual is None or not claim.cause:
+    if not demonstrated(claim) or claim.counterfactual is None:
         return "unexplained"
     return "arithmetic" if claim.counterfactual.kind == "arithmetic" else claim.cause
+
+
+def demonstrated(claim: ClaimResult) -> bool:
+    """Whether a counterfactual demonstrates the cause of a claim.
+
+    The claim holds at a point of its grid, or at the size to which its law leads; a mode or a formula has a verdict.
+    """
+    shown = claim.counterfactual
+    if shown is None or not claim.cause:
+        return False
+    if shown.kind == "grid":
+        return shown.held > 0
+    if shown.kind == "law":
+        return shown.verdict in (Verdict.HOLDS, Verdict.STRONGER)
+    return shown.verdict not in (None, Verdict.OPEN)
 
 
 def rank(claim: ClaimResult) -> tuple[int, int]:
@@ -79,10 +96,11 @@ def largest(claims: Sequence[ClaimResult], most: int) -> list[ClaimResult]:
 
 
 def _holding(claims: Sequence[ClaimResult]) -> str:
-    named = [f"{_sentence(claim)}{_numbers(claim)}" for claim in largest(claims, NAMED)]
-    stronger = sum(claim.verdict is Verdict.STRONGER for claim in claims)
-    beyond = f" Beyond the paper's number: {stronger}." if stronger else ""
-    return f"{'; '.join(named)}.{beyond}" if named else ""
+    inside = [claim for claim in claims if claim.verdict is Verdict.HOLDS]
+    named = [f"{_sentence(claim)}{_numbers(claim)}" for claim in largest(inside or claims, NAMED)]
+    beyond = len(claims) - len(inside)
+    more = f" Beyond the paper's number: {beyond} of these." if beyond else ""
+    return f"{'; '.join(named)}.{more}" if named else ""
 
 
 def _failing(claims: Sequence[ClaimResult]) -> str:
@@ -91,8 +109,8 @@ def _failing(claims: Sequence[ClaimResult]) -> str:
         return ""
     counts = Counter(map(class_of, claims))
     classes = ", ".join(f"{text} ({counts[name]})" for name, text in CLASSES.items() if counts[name])
-    [claim] = largest([claim for claim in claims if claim.counterfactual is not None] or claims, 1)
-    why = f"; {shortly(claim.counterfactual)}" if claim.counterfactual is not None else ""
+    [claim] = largest([claim for claim in claims if demonstrated(claim)] or claims, 1)
+    why = f"; {shortly(claim.counterfactual)}" if demonstrated(claim) and claim.counterfactual is not None else ""
     return f"{classes}. {_sentence(claim)}{_numbers(claim, why)}."
 
 
@@ -123,6 +141,8 @@ def shortly(shown: Counterfactual) -> str:
         return f"holds at {shown.held} of {shown.points} points of a grid"
     if shown.measured is None:
         return shown.what
-    where = {"law": "extrapolated to the paper's size", "arithmetic": "by the paper's formula"}.get(shown.kind)
-    said = where or re.sub(r":.*|, without .*?(?=, in |$)", "", shown.what)
+    size = re.search(r"over (\w+).*, at (\S+)$", shown.what)
+    law = f"extrapolated to {size[1]} {human(float(size[2]))}" if size else "extrapolated"
+    mode = re.sub(r":.*|, without .*?(?=, in |$)", "", shown.what)
+    said = {"law": law, "arithmetic": "by arithmetic"}.get(shown.kind, mode)
     return f"{words(shown)[0]} {said}{'' if shown.verdict is None else f', {shown.verdict}'}"

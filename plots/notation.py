@@ -59,6 +59,13 @@ def _metric(match: re.Match[str]) -> str:
     return f"{'state of ' if match['of'] == 'state_kinds' else ''}{name.replace('_', ' ')}"
 
 
+def between(result: Evidence) -> str:
+    """The least and the largest number: `1.2 to 85 times`."""
+    low, high = result.low or 0.0, result.high or 0.0
+    show, bare = _notation(high, result.unit)
+    return show(high) if low == high else f"{bare(low)} to {show(high)}"
+
+
 def in_unit_of(result: Evidence | ClaimResult, value: float) -> str:
     """Another number, written as that of the result."""
     return _notation(result.measured or value, result.unit)[0](value)

@@ -30,6 +30,11 @@ RULES = (
         "The work takes at most the measured time, so the ratio is at least, or at most, the measured one. Only "
         "bounds that lie beyond the band decide.",
     ),
+    Rule(
+        "2026-11-29T15:40:00Z",
+        "A claim of no difference is open if the interval covers all that counts as none. Before, its median decided.",
+        "Such an interval says nothing: one claim was opposite whose interval had no effect in its middle.",
+    ),
 )
 
 

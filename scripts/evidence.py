@@ -39,8 +39,9 @@ figures, measured on {machines}, commit {commits}.
 The column *Size* is where a claim is judged. Our number has its interval in parentheses; counts and bytes are exact.
 [Verdicts](measurement.md#verdicts) has the rules, and [Metrics](measurement.md#metrics) the names of the numbers. The
 cause of what does not hold is the *paper* (it contradicts itself), *text silent* (it does not state what decides), the
-*size* (this machine cannot measure a larger one), or *ours*. A counterfactual demonstrates it: the number of the same
-run in which that of the paper appears, or does not. A cause without one is presumed, and its claim *unexplained*.
+*size* (this machine cannot measure a larger one), or *ours*; *arithmetic* is a cause that a formula demonstrates on the
+realised workload. A counterfactual demonstrates it: the number of the same run in which that of the paper appears, or
+does not. A cause without one, or whose counterfactual does not decide, is presumed, and its claim *unexplained*.
 The report with all drawings: `cepbench report {path}`.
 
 {growth}

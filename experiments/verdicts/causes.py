@@ -122,7 +122,7 @@ def _parameters(specification: str) -> set[str]:
 def _of_grid(
     claim: Effect, axes: Sequence[str], records: Sequence[Record], sweeps: Sequence[Sequence[Point]]
 ) -> Counterfactual:
-    """The share of the grid in which the claim holds, and where."""
+    """The share of the grid in which the claim holds, and where; and the least and the largest number."""
     fixed = {axis: value for axis, value in claim.where.items() if axis not in axes}
     places: dict[str, dict[str, Any]] = {}
     for record in records:
@@ -133,9 +133,9 @@ def _of_grid(
     for place in places.values():
         there = judged(claim.model_copy(update={"where": {**fixed, **place}, "cause": None}), records, sweeps)
         if there.verdict is not Verdict.OPEN:
-            results.append((place, there.verdict))
-    held = [place for place, outcome in results if outcome is Verdict.HOLDS]
-    region = "; ".join(f"{axis} {_range([place[axis] for place in held])}" for axis in axes) if held else ""
+            results.append((place, there))
+    held = [place for place, there in results if there.verdict is Verdict.HOLDS]
+    numbers = [there.measured for _, there in results if there.measured is not None]
     what = f"on the grid of {' and '.join(axes)}"
     undecided = f"its {len(places)} points decide nothing" if places else "no point was measured"
     return Counterfactual(
@@ -143,8 +143,18 @@ def _of_grid(
         what=what if results else f"{what}: {undecided}",
         points=len(results),
         held=len(held),
-        region=region,
+        region=_region(held),
+        low=min(numbers, default=None),
+        high=max(numbers, default=None),
+        unit=unit_of(claim),
     )
+
+
+def _region(places: Sequence[Mapping[str, Any]]) -> str:
+    """`n 5 to 10` on one axis; on several axes all places."""
+    if any(len(place) > 1 for place in places):
+        return "; ".join(named(dict(place)) for place in places)
+    return "".join(f"{axis} {_range([place[axis] for place in places])}" for place in places[:1] for axis in place)
 
 
 def _range(values: Sequence[Any]) -> str:

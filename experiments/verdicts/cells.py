@@ -67,7 +67,10 @@ def at_floor(cells: Sequence[Record], metric: str) -> str:
     if not ratios or (times := median_low(ratios)) >= WORK:
         return ""
     first = cells[0]
-    return f"{first.algorithm} takes {times:.1f} times its own time with one event per window at {named(first.point)}"
+    return (
+        f"the time of {first.algorithm} is mostly fixed costs at {named(first.point)}: "
+        f"{times:.1f} times that with one event per window, of {WORK:g} that are needed"
+    )
 
 
 def is_noisy(cell: Record) -> bool:

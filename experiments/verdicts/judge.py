@@ -133,14 +133,20 @@ def graded(claim: Effect, number: float) -> Verdict:
     return Verdict.OPPOSITE if crossed else Verdict.WEAKER
 
 
-def undecided(claim: Effect, number: Number) -> bool:
-    """Whether the interval reaches from no effect to the band of the claim or beyond it."""
+def undecided(claim: Effect, number: Number) -> str:
+    """In words, that the interval reaches from no effect to the band of the claim or beyond it; otherwise empty.
+
+    Of a claim of no difference: that it covers the whole band.
+    """
     wanted, neutral = band(claim), claim.neutral
+    if wanted.same and number.least < wanted.low and wanted.high < number.most:
+        return "the interval covers all that counts as no difference"
     if neutral is None or not number.least <= neutral <= number.most:
-        return False
+        return ""
     if wanted.low <= neutral <= wanted.high and claim.direction is None:
-        return False
-    return number.most >= wanted.low if wanted.low >= neutral else number.least <= wanted.high
+        return ""
+    reaches = number.most >= wanted.low if wanted.low >= neutral else number.least <= wanted.high
+    return "the interval reaches from no effect to the paper's number" if reaches else ""
 
 
 def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> ClaimResult:
@@ -152,8 +158,8 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
     either = {graded(claim, end) for end in (number.low, number.high)}
     if len(either) > 1:
         reason = "; ".join(filter(None, (measurement.floor or "cut off by a limit", reason)))
-    elif number.exact and undecided(claim, number):
-        reason = "; ".join(filter(None, ("the interval reaches from no effect to the paper's number", reason)))
+    elif number.exact and (wide := undecided(claim, number)):
+        reason = "; ".join(filter(None, (wide, reason)))
     elif not reason:
         [verdict] = either
     noisy = sum(map(is_noisy, measurement.timed))

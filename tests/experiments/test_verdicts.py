@@ -114,7 +114,9 @@ def floored(algorithm: str, seconds: float, least: float) -> Record:
 def test_times_near_those_of_one_event_per_window_decide_nothing() -> None:
     cells = [floored("slow", 3.0, 0.1), floored("fast", 0.3, 0.1)]
     result = judge(cells, to="fast", factor=10)
-    reason = "fast takes 3.0 times its own time with one event per window at n 1"
+    reason = (
+        "the time of fast is mostly fixed costs at n 1: 3.0 times that with one event per window, of 10 that are needed"
+    )
     assert (result.verdict, result.measured, result.reason) == (OPEN, 10.0, reason)
     assert judge([cells[0], floored("fast", 0.3, 0.03)], to="fast", factor=10).verdict is HOLDS
     assert judge(cells, to="fast", metric="service_total", factor=10).verdict is OPEN

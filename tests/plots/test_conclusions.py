@@ -28,7 +28,8 @@ def test_a_line_names_the_largest_effects_that_hold() -> None:
     claims = [claim(HOLDS, 2.0, claimed=2.0, text="Small."), claim(STRONGER, 50.0, claimed=9.0, text="Large.")]
     claims += [claim(HOLDS, 3.0, claimed=3.0, text="Medium."), claim(OPEN)]
     assert conclusions(claims)[0] == (
-        "3 of 4: Large (50 times, paper: 9 times); Medium (3 times, paper: 9 times). Beyond the paper's number: 1."
+        "3 of 4: Medium (3 times, paper: 9 times); Small (2 times, paper: 9 times). "
+        "Beyond the paper's number: 1 of these."
     )
 
 
@@ -61,10 +62,14 @@ def test_lines_without_claims_have_counts() -> None:
     [
         ({"verdict": HOLDS, "cause": "size", "counterfactual": shown()}, "holds"),
         ({"verdict": STRONGER}, "stronger"),
-        ({"verdict": STRONGER, "cause": "size", "counterfactual": shown("law")}, "size"),
+        ({"verdict": STRONGER, "cause": "size", "counterfactual": shown("law", **NINE)}, "size"),
         ({"verdict": WEAKER, "cause": "size"}, "unexplained"),
-        ({"verdict": WEAKER, "cause": "ours", "counterfactual": shown()}, "ours"),
-        ({"verdict": OPPOSITE, "cause": "text silent", "counterfactual": shown("arithmetic")}, "arithmetic"),
+        ({"verdict": WEAKER, "cause": "ours", "counterfactual": shown(**NINE)}, "ours"),
+        ({"verdict": OPPOSITE, "cause": "text silent", "counterfactual": shown("arithmetic", **NINE)}, "arithmetic"),
+        ({"verdict": WEAKER, "cause": "size", "counterfactual": shown("law", verdict=WEAKER)}, "unexplained"),
+        ({"verdict": WEAKER, "cause": "paper", "counterfactual": shown("grid", points=3, held=1)}, "paper"),
+        ({"verdict": WEAKER, "cause": "paper", "counterfactual": shown("grid", points=3)}, "unexplained"),
+        ({"verdict": WEAKER, "cause": "paper", "counterfactual": shown(verdict=OPEN)}, "unexplained"),
         ({"verdict": OPPOSITE}, "unexplained"),
         ({"verdict": OPEN, "cause": "paper", "counterfactual": shown()}, "open"),
     ],
@@ -74,7 +79,7 @@ def test_the_class_of_a_claim(fields: dict[str, Any], name: str) -> None:
 
 
 def test_claims_are_ranked_by_class() -> None:
-    claims = [claim(OPEN), claim(WEAKER), claim(WEAKER, cause="paper", counterfactual=shown()), claim(HOLDS)]
+    claims = [claim(OPEN), claim(WEAKER), claim(WEAKER, cause="paper", counterfactual=shown(**NINE)), claim(HOLDS)]
     assert [class_of(shown) for shown in sorted(claims, key=rank)] == ["holds", "paper", "unexplained", "open"]
 
 
@@ -82,8 +87,8 @@ def test_claims_are_ranked_by_class() -> None:
     ("fields", "text"),
     [
         ({"kind": "grid", "points": 8, "held": 3}, "holds at 3 of 8 points of a grid"),
-        ({"kind": "law", "what": "by the law over n, at 9", **NINE}, "8 times extrapolated to the paper's size, holds"),
-        ({"kind": "arithmetic", "what": "by arithmetic, n", **NINE}, "8 times by the paper's formula, holds"),
+        ({"kind": "law", "what": "by the law over n, at 9", **NINE}, "8 times extrapolated to n 9, holds"),
+        ({"kind": "arithmetic", "what": "by arithmetic, n", **NINE}, "8 times by arithmetic, holds"),
         ({"what": "with k=1, without k=2, in details.paths: x", **NINE}, "8 times with k=1, in details.paths, holds"),
         ({"what": "with k=1: a was not run"}, "with k=1: a was not run"),
     ],
