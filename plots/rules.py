@@ -33,7 +33,7 @@ RULES = (
     Rule(
         "2026-11-29T15:40:00Z",
         "A claim of no difference is open if the interval covers all that counts as none. Before, its median decided.",
-        "Such an interval says nothing: one claim was opposite whose interval had no effect in its middle.",
+        "Such an interval decides nothing: one claim was opposite, with no effect in the middle of its interval.",
     ),
 )
 

@@ -205,12 +205,12 @@ def test_claims_that_were_changed_after_the_run_are_listed_with_the_reason(
     ("started", "listed"), [("2026-11-29T12:00:00Z", list(RULES[1:])), ("9999-01-01T00:00:00Z", [])]
 )
 def test_rules_that_changed_after_the_first_cell_are_listed(
-    started: str, listed: list[Rule], tmp_path: Path, figure: Any, sweep: Any, save: Any
+    started: str, listed: tuple[Rule, ...], tmp_path: Path, figure: Any, sweep: Any, save: Any
 ) -> None:
     measured = [sweep[0].model_copy(update={"started": started})]
     save(tmp_path, figure(claims=(result(),), panels=ONE), measured)
     page = write_report(tmp_path, tmp_path / "report.html").read_text()
-    assert [rule for rule in RULES if rule.reason in page] == listed
+    assert tuple(rule for rule in RULES if rule.reason in page) == listed
 
 
 def test_the_page_opens_with_what_became_of_each_paper(tmp_path: Path, figure: Any, sweep: Any, save: Any) -> None:
