@@ -133,6 +133,7 @@ def in_units(figure: Figure) -> list[ClaimResult]:
         claim.model_copy(
             update={
                 "size": _size_in_units(claim.size, axes),
+                "expected": spoken(claim.expected, figure),
                 "reason": spoken(claim.reason, figure),
                 "number": spoken(claim.number, figure),
                 "counterfactual": claim.counterfactual
