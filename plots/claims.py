@@ -24,6 +24,7 @@ KIND = {
 }
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 SIZE = re.compile(rf"\b(?P<name>\w+) (?P<first>{NUMBER})(?: to (?P<last>{NUMBER}))?(?=,|$)")
+BOUND = re.compile(rf"^(at most|at least) ({NUMBER})$")
 EDGE = "at an edge"
 ENDS = "The ends of the interval have different verdicts: another run may give another one."
 HEADS = ("Claim", "Paper", "Ours", "Verdict", "Class", "Noise and draws", "Why")
@@ -133,7 +134,7 @@ def in_units(figure: Figure) -> list[ClaimResult]:
         claim.model_copy(
             update={
                 "size": _size_in_units(claim.size, axes),
-                "expected": spoken(claim.expected, figure),
+                "expected": _expected_in_units(claim, figure),
                 "reason": spoken(claim.reason, figure),
                 "number": spoken(claim.number, figure),
                 "counterfactual": claim.counterfactual
@@ -207,6 +208,15 @@ def by_system(figures: Sequence[Results]) -> dict[str, list[Results]]:
 def paper_of(figure: Figure) -> str:
     """`GRETA · Poppe et al., PVLDB 2017`: the system and the paper of a figure."""
     return f"{label(_system(figure))} · {figure.paper.partition(';')[0] if figure.published else 'our own claims'}"
+
+
+def _expected_in_units(claim: ClaimResult, figure: Figure) -> str:
+    """`at most 25 ms` for `at most 0.025`; names of systems in words."""
+    bound = BOUND.match(claim.expected)
+    if bound is None:
+        return spoken(claim.expected, figure)
+    number = float(bound[2])
+    return f"{bound[1]} {in_unit_of(claim.model_copy(update={'measured': number}), number)}"
 
 
 def _size_in_units(size: str, axes: Mapping[str, Axis]) -> str:

@@ -13,7 +13,7 @@ from cepbench.plots.units import human
 NAMED = 2
 """Claims that hold and are named in a line."""
 CLASSES = {
-    "paper": "the paper contradicts itself",
+    "paper": "the paper disagrees with itself or its code",
     "text silent": "the text is silent",
     "size": "too small here",
     "arithmetic": "arithmetic",
@@ -141,7 +141,7 @@ def shortly(shown: Counterfactual) -> str:
         return f"holds at {shown.held} of {shown.points} points of a grid"
     if shown.measured is None:
         return shown.what
-    size = re.search(r"over (\w+).*, at (\S+)$", shown.what)
+    size = re.search(r"over ([\w .]+?) of .*, at (\S+)$", shown.what)
     law = f"extrapolated to {size[1]} {human(float(size[2]))}" if size else "extrapolated"
     mode = re.sub(r":.*|, without .*?(?=, in |$)", "", shown.what)
     said = {"law": law, "arithmetic": "by arithmetic"}.get(shown.kind, mode)

@@ -164,7 +164,7 @@ def _summary(everything: Sequence[Results]) -> str:
     parts = []
     for name, figures in by_system(everything).items():
         claims = [claim for results in figures for claim in in_units(results.figure)]
-        if claims:
+        if claims and figures[0].figure.published:
             texts = zip(LINES, conclusions(claims), strict=True)
             lines = [fill(f"- *{head}* {text}", 119, subsequent_indent="  ") for (head, _), text in texts]
             parts.append("\n".join([f"**{name}**\n", *lines, ""]))

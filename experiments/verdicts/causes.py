@@ -109,7 +109,7 @@ def _changed(claim: Effect, mode: Effect) -> str:
     moved = {axis: place for axis, place in mode.where.items() if claim.where.get(axis) != place}
     size = f" at {named(moved)}" if moved else ""
     if not same or not new | gone:
-        return f"with {in_words(mode)}{size}"
+        return f"in {in_words(mode)}{size}"
     changes = [f"{word} {' and '.join(sorted(parts))}" for word, parts in (("with", new), ("without", gone)) if parts]
     return f"{', '.join(changes)}{f', in {mode.metric}' if mode.metric != claim.metric else ''}{size}"
 

@@ -452,13 +452,13 @@ def test_a_mode_names_the_parameters_that_it_leaves_out() -> None:
 def test_a_mode_with_another_metric_names_its_number() -> None:
     cells = [record(name, {"n": 1}, latency_max=1.0, service_total=x) for name, x in (("slow", 9.0), ("fast", 1.0))]
     shown = counterfactual(cells, to="fast", factor=8, cause=paper(mode={"metric": "service_total"}))
-    assert (shown.what, shown.measured) == ("with service_total of slow over fast", 9.0)
+    assert (shown.what, shown.measured) == ("in service_total of slow over fast", 9.0)
 
 
 def test_a_mode_at_another_size_names_it() -> None:
     cells = [at(name, n, x) for name, n, x in (("slow", 1, 1.0), ("slow", 2, 9.0), ("fast", 1, 1.0), ("fast", 2, 1.0))]
     shown = counterfactual(cells, to="fast", where={"n": 1}, factor=8, cause=paper(mode={"where": {"n": 2}}))
-    assert (shown.what, shown.measured) == ("with latency_max of slow over fast at n 2", 9.0)
+    assert (shown.what, shown.measured) == ("in latency_max of slow over fast at n 2", 9.0)
 
 
 def test_a_grid_has_the_share_and_the_region_in_which_the_claim_holds() -> None:

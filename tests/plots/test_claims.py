@@ -111,6 +111,15 @@ def test_metrics_and_systems_are_named_in_words(text: str, words: str, figure: A
     assert (shown.number, shown.reason, shown.counterfactual.what) == (words, words, words)
 
 
+@pytest.mark.parametrize(
+    ("expected", "unit", "words"),
+    [("at most 0.025", "s", "at most 25 ms"), ("at least 0.5", "", "at least 0.5"), ("n^2", EXPONENT, "n^2")],
+)
+def test_bounds_have_their_units(expected: str, unit: str, words: str, figure: Any) -> None:
+    [shown] = in_units(figure(claims=(result(expected=expected, unit=unit, measured=0.1),), panels=ONE))
+    assert shown.expected == words
+
+
 def test_claims_are_sorted_by_their_verdicts() -> None:
     table = claims_table([result(verdict) for verdict in reversed(Verdict)])
     places = [table.index(f"It is {verdict}.") for verdict in Verdict]

@@ -40,7 +40,7 @@ def test_a_line_says_why_claims_do_not_hold_with_a_counterfactual() -> None:
         claim(OPPOSITE, 0.5, cause="size"),
     ]
     assert conclusions(claims)[1] == (
-        "3 of 3: the paper contradicts itself (1), unexplained (2). "
+        "3 of 3: the paper disagrees with itself or its code (1), unexplained (2). "
         "Read (2 times, paper: 9 times; 8 times with k=1, holds)."
     )
     assert conclusions(claims[:1])[1] == "1 of 1: unexplained (1). Unexplained (2 times, paper: 9 times)."
@@ -87,7 +87,10 @@ def test_claims_are_ranked_by_class() -> None:
     ("fields", "text"),
     [
         ({"kind": "grid", "points": 8, "held": 3}, "holds at 3 of 8 points of a grid"),
-        ({"kind": "law", "what": "by the law over n, at 9", **NINE}, "8 times extrapolated to n 9, holds"),
+        (
+            {"kind": "law", "what": "by the law over n of a, at 9", **NINE},
+            "8 times extrapolated to n 9, holds",
+        ),
         ({"kind": "arithmetic", "what": "by arithmetic, n", **NINE}, "8 times by arithmetic, holds"),
         ({"what": "with k=1, without k=2, in details.paths: x", **NINE}, "8 times with k=1, in details.paths, holds"),
         ({"what": "with k=1: a was not run"}, "with k=1: a was not run"),
