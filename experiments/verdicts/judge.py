@@ -145,6 +145,8 @@ def undecided(claim: Effect, number: Number) -> str:
         return ""
     if wanted.low <= neutral <= wanted.high and claim.direction is None:
         return ""
+    if claim.direction is not None and number.least == number.most:
+        return ""
     reaches = number.most >= wanted.low if wanted.low >= neutral else number.least <= wanted.high
     return "the interval reaches from no effect to the paper's number" if reaches else ""
 

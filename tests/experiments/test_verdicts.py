@@ -55,6 +55,9 @@ def test_an_interval_that_touches_an_edge_of_the_band_is_marked() -> None:
 def test_a_direction_of_bytes_needs_no_tolerance() -> None:
     cells = [at(name, 1, size, "state_peak", memory=Status.OK) for name, size in (("slow", 1001.0), ("fast", 1e3))]
     assert judge(cells, to="fast", metric="state_peak", direction="more").verdict is HOLDS
+    same = [at(name, 1, 1e3, "state_peak", memory=Status.OK) for name in ("slow", "fast")]
+    assert judge(same, to="fast", metric="state_peak", direction="more").verdict is WEAKER
+    assert judge(same, to="fast", metric="state_peak", factor=1).verdict is HOLDS
 
 
 def test_a_limit_of_the_memory_run_cuts_off_memory_and_not_times() -> None:
