@@ -36,8 +36,8 @@ EXPLAINED = (
     "the band, or if a limit, an incomplete search, times that are not of work, noise or the size leave it undecided. "
     f"{GROWTH} The class of a claim that does not hold is its cause: the paper contradicts itself, its text is silent "
     "on what decides, the size is too small, or the difference is ours; it is arithmetic if a formula demonstrates the "
-    "cause. A counterfactual demonstrates a cause: the number of this run in which that of the paper appears, or does "
-    "not. A cause without one, or whose counterfactual does not decide, is presumed, and its claim unexplained. A "
+    "cause. A cause is shown by a counterfactual, another number of this run, in which the paper's appears or is "
+    "excluded. A cause without one, or whose counterfactual does not decide, is presumed, and its claim unexplained. A "
     "claim is marked as at an edge if the ends of its interval have different verdicts: another run may give another "
     "one."
 )
@@ -169,7 +169,7 @@ def number(result: ClaimResult | Evidence) -> Html:
 def cause_of(claim: ClaimResult) -> str:
     """The cause of a claim in a few words; one that is not demonstrated is presumed. Empty if it needs none."""
     if demonstrated(claim):
-        return claim.cause
+        return claim.cause if class_of(claim) in (claim.cause, *Verdict) else f"{class_of(claim)}, {claim.cause}"
     if claim.cause and claim.cause != "unexplained":
         return f"unexplained; presumed: {claim.cause}"
     return "unexplained" if claim.cause or claim.verdict in (Verdict.WEAKER, Verdict.OPPOSITE) else ""

@@ -23,14 +23,14 @@ CLASSES = {
 """Why a claim does not hold, by its class."""
 REASONS = {
     "cut off by a limit": "cut off by a limit",
-    "the interval reaches": "the interval reaches from no effect to the paper's number",
-    "mostly fixed costs": "times are mostly fixed costs",
-    "the interval covers": "the interval covers all that counts as no difference",
-    "noisy cells lost": "noise decides",
-    "the search of": "the search was incomplete",
+    "the interval reaches": "the interval is too wide",
+    "mostly fixed costs": "too fast to time, mostly fixed costs",
+    "the interval covers": "the interval is too wide",
+    "noisy cells lost": "noise changes the verdict",
+    "the search of": "the optimizer reached its limit",
     "was not measured": "another size was measured",
     "did not finish": "no system finished",
-    "measured on request": "it needs an engine that others wrote",
+    "measured on request": "it needs an engine that was not run",
     "fewer than two sizes": "another size was measured",
     "no point has": "another size was measured",
 }
@@ -48,11 +48,12 @@ LINES = (
 def conclusions(claims: Sequence[ClaimResult]) -> tuple[str, str, str]:
     """The text of each of `LINES` on the claims of a paper."""
     hold, fail, undecided = ([claim for claim in claims if claim.verdict in verdicts] for _, verdicts in LINES)
-    texts = _holding(hold), _failing(fail), _undecided(undecided)
-    first, second, third = (
-        f"{len(of)} of {len(claims)}{f': {text}' if text else ''}"
-        for of, text in zip((hold, fail, undecided), texts, strict=True)
-    )
+    inside = [claim for claim in hold if claim.verdict is Verdict.HOLDS]
+    beyond = len(hold) - len(inside)
+    counts = [f"{len(of)} of {len(claims)}" for of in (inside, fail, undecided)]
+    counts[0] += f", and {beyond} beyond the paper's number" if beyond else ""
+    texts = _holding(inside or hold), _failing(fail), _undecided(undecided)
+    first, second, third = (f"{count}{f': {text}' if text else ''}" for count, text in zip(counts, texts, strict=True))
     return first, second, third
 
 
@@ -96,11 +97,8 @@ def largest(claims: Sequence[ClaimResult], most: int) -> list[ClaimResult]:
 
 
 def _holding(claims: Sequence[ClaimResult]) -> str:
-    inside = [claim for claim in claims if claim.verdict is Verdict.HOLDS]
-    named = [f"{_sentence(claim)}{_numbers(claim)}" for claim in largest(inside or claims, NAMED)]
-    beyond = len(claims) - len(inside)
-    more = f" Beyond the paper's number: {beyond} of these." if beyond else ""
-    return f"{'; '.join(named)}.{more}" if named else ""
+    named = [f"{_sentence(claim)}{_numbers(claim)}" for claim in largest(claims, NAMED)]
+    return f"{'; '.join(named)}." if named else ""
 
 
 def _failing(claims: Sequence[ClaimResult]) -> str:
@@ -136,7 +134,7 @@ def _numbers(claim: ClaimResult, more: str = "") -> str:
 
 
 def shortly(shown: Counterfactual) -> str:
-    """A counterfactual in a few words."""
+    """A counterfactual in a few words, with its number; whether that is the paper's, a reader sees beside it."""
     if shown.kind == "grid":
         return f"holds at {shown.held} of {shown.points} points of a grid"
     if shown.measured is None:
@@ -145,4 +143,5 @@ def shortly(shown: Counterfactual) -> str:
     law = f"extrapolated to {size[1]} {human(float(size[2]))}" if size else "extrapolated"
     mode = re.sub(r":.*|, without .*?(?=, in |$)", "", shown.what)
     said = {"law": law, "arithmetic": "by arithmetic"}.get(shown.kind, mode)
-    return f"{words(shown)[0]} {said}{'' if shown.verdict is None else f', {shown.verdict}'}"
+    value, interval = words(shown)
+    return f"{value}{f' ({interval})' if interval and shown.kind == 'law' else ''} {said}"

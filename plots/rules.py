@@ -35,6 +35,11 @@ RULES = (
         "A claim of no difference is open if the interval covers all that counts as none. Before, its median decided.",
         "Such an interval decides nothing: one claim was opposite, with no effect in the middle of its interval.",
     ),
+    Rule(
+        "2026-11-29T16:30:00Z",
+        "A claim of an effect is weaker, and not opposite, if the interval contains no effect.",
+        "Its direction is not known then.",
+    ),
 )
 
 

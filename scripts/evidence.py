@@ -40,8 +40,11 @@ The column *Size* is where a claim is judged. Our number has its interval in par
 [Verdicts](measurement.md#verdicts) has the rules, and [Metrics](measurement.md#metrics) the names of the numbers. The
 cause of what does not hold is the *paper* (it contradicts itself), *text silent* (it does not state what decides), the
 *size* (this machine cannot measure a larger one), or *ours*; *arithmetic* is a cause that a formula demonstrates on the
-realised workload. A counterfactual demonstrates it: the number of the same run in which that of the paper appears, or
-does not. A cause without one, or whose counterfactual does not decide, is presumed, and its claim *unexplained*.
+realised workload. A cause is shown by a counterfactual, another number of the same run, in which the paper's appears or
+is excluded. A cause without one, or whose counterfactual does not decide, is presumed, and its claim *unexplained*.
+
+A claim of x times holds from half of x, but at least its square root, to twice x; one of orders of magnitude within
+half an order; one of no difference from half to twice; an exponent within 0.3.
 The report with all drawings: `cepbench report {path}`.
 
 {growth}
@@ -160,8 +163,16 @@ def finding(results: Results) -> str:
 
 
 def _summary(everything: Sequence[Results]) -> str:
-    """Three lines per paper: what holds, what does not and why, and what is undecided."""
-    parts = []
+    """How many claims hold; and three lines per paper: what holds, what does not and why, and what is undecided."""
+    published = [results for results in everything if results.figure.published and results.figure.claims]
+    count = Counter(claim.verdict for results in published for claim in results.figure.claims)
+    failed = count[Verdict.WEAKER] + count[Verdict.OPPOSITE]
+    total = (
+        f"Of {count.total()} claims on {len(by_system(published))} systems {count[Verdict.HOLDS]} hold, "
+        f"{count[Verdict.STRONGER]} are beyond the paper's number, {failed} do not hold, and {count[Verdict.OPEN]} are "
+        f"undecided."
+    )
+    parts = [fill(total, 119) + "\n"]
     for name, figures in by_system(everything).items():
         claims = [claim for results in figures for claim in in_units(results.figure)]
         if claims and figures[0].figure.published:

@@ -151,6 +151,11 @@ def undecided(claim: Effect, number: Number) -> str:
     return "the interval reaches from no effect to the paper's number" if reaches else ""
 
 
+def no_effect(claim: Effect, number: Number) -> bool:
+    """Whether the interval of a claim of an effect contains none."""
+    return not band(claim).same and claim.neutral is not None and number.least <= claim.neutral <= number.most
+
+
 def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> ClaimResult:
     try:
         measurement = measured(claim, records, sweeps)
@@ -164,6 +169,8 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
         reason = "; ".join(filter(None, (wide, reason)))
     elif not reason:
         [verdict] = either
+        if verdict is Verdict.OPPOSITE and no_effect(claim, number):
+            verdict = Verdict.WEAKER
     noisy = sum(map(is_noisy, measurement.timed))
     quiet = _calm(claim, records, sweeps) if noisy else number
     if verdict is not Verdict.OPEN and {graded(claim, end) for end in (quiet.low, quiet.high)} != either:

@@ -88,6 +88,11 @@ def test_an_interval_from_no_effect_to_the_band_decides_nothing() -> None:
     assert judge(around, of="fast", to="slow", direction="less").verdict is OPEN
     wide = [ran("slow", 1, [0.8, 0.9, 1.15, 1.2, 99.0]), at("fast", 1, 1.0)]
     assert judge(wide, to="fast", factor=8).verdict is OPEN
+    short = [ran("slow", 1, [0.8, 0.9, 0.9, 0.9, 1.1]), at("fast", 1, 1.0)]
+    assert judge(short, to="fast", factor=8).verdict is WEAKER  # and not opposite, since the interval has no effect
+    assert (
+        judge([ran("slow", 1, [0.8, 0.8, 0.8, 0.8, 0.9]), at("fast", 1, 1.0)], to="fast", factor=8).verdict is OPPOSITE
+    )
     assert judge(wide, to="fast", factor=1).verdict is HOLDS
     assert judge(wide, factor=1.15).verdict is HOLDS  # a number by itself has no effect
 

@@ -28,8 +28,7 @@ def test_a_line_names_the_largest_effects_that_hold() -> None:
     claims = [claim(HOLDS, 2.0, claimed=2.0, text="Small."), claim(STRONGER, 50.0, claimed=9.0, text="Large.")]
     claims += [claim(HOLDS, 3.0, claimed=3.0, text="Medium."), claim(OPEN)]
     assert conclusions(claims)[0] == (
-        "3 of 4: Medium (3 times, paper: 9 times); Small (2 times, paper: 9 times). "
-        "Beyond the paper's number: 1 of these."
+        "2 of 4, and 1 beyond the paper's number: Medium (3 times, paper: 9 times); Small (2 times, paper: 9 times)."
     )
 
 
@@ -41,7 +40,7 @@ def test_a_line_says_why_claims_do_not_hold_with_a_counterfactual() -> None:
     ]
     assert conclusions(claims)[1] == (
         "3 of 3: the paper disagrees with itself or its code (1), unexplained (2). "
-        "Read (2 times, paper: 9 times; 8 times with k=1, holds)."
+        "Read (2 times, paper: 9 times; 8 times with k=1)."
     )
     assert conclusions(claims[:1])[1] == "1 of 1: unexplained (1). Unexplained (2 times, paper: 9 times)."
 
@@ -89,10 +88,10 @@ def test_claims_are_ranked_by_class() -> None:
         ({"kind": "grid", "points": 8, "held": 3}, "holds at 3 of 8 points of a grid"),
         (
             {"kind": "law", "what": "by the law over n of a, at 9", **NINE},
-            "8 times extrapolated to n 9, holds",
+            "8 times extrapolated to n 9",
         ),
-        ({"kind": "arithmetic", "what": "by arithmetic, n", **NINE}, "8 times by arithmetic, holds"),
-        ({"what": "with k=1, without k=2, in details.paths: x", **NINE}, "8 times with k=1, in details.paths, holds"),
+        ({"kind": "arithmetic", "what": "by arithmetic, n", **NINE}, "8 times by arithmetic"),
+        ({"what": "with k=1, without k=2, in details.paths: x", **NINE}, "8 times with k=1, in details.paths"),
         ({"what": "with k=1: a was not run"}, "with k=1: a was not run"),
     ],
 )
