@@ -19,10 +19,7 @@ from cepbench.metrics.record import Record, Samples
 SAMPLES_SUFFIX = ".parquet"
 NEXT_SUFFIX = ".next.parquet"
 _SCHEMA = pa.schema(
-    [
-        *((name, pa.list_(pa.float64())) for name in ("latency", "service", "workers")),
-        ("state_bytes", pa.list_(pa.int64())),
-    ]
+    [(name, pa.list_(pa.int64() if name == "state_bytes" else pa.float64())) for name in Samples.model_fields]
 )
 """One row, a list per column."""
 

@@ -26,6 +26,13 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", f"c{SAMPLES_SUFFIX}"]
 
 
+def test_every_field_of_the_samples_is_kept(tmp_path: Path) -> None:
+    numbers = {name: [n + 1, n + 2] for n, name in enumerate(Samples.model_fields)}
+    shown = record().model_copy(update={"samples": Samples(**numbers)})
+    write_record(tmp_path, shown)
+    assert read_record(tmp_path / f"{shown.cell}.json") == shown
+
+
 def test_samples_that_wait_are_those_of_a_record_that_names_them(tmp_path: Path) -> None:
     write_record(tmp_path, record(1.0))
     (tmp_path / f"c{SAMPLES_SUFFIX}").rename(tmp_path / f"c{NEXT_SUFFIX}")
