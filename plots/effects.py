@@ -12,7 +12,7 @@ from cepbench.metrics.figure import RATIO, ClaimResult, Verdict
 from cepbench.metrics.results import Results
 from cepbench.plots.conclusions import largest
 from cepbench.plots.draw import render
-from cepbench.plots.html import Html, scrolled, tag
+from cepbench.plots.html import Html, tag
 from cepbench.plots.html import drawing as image
 from cepbench.plots.style import COLUMN_WIDTH, label, paper, styles
 from cepbench.plots.units import human
@@ -85,7 +85,7 @@ def effects_of(experiment: str, claims: Sequence[ClaimResult]) -> Html | None:
     if drawing is None:
         return None
     text = "The largest effects that the paper claims, the measured ones, and those of the counterfactuals."
-    return tag("figure", scrolled([image(render(drawing, "svg"), text)], "Drawing"))
+    return tag("figure", image(render(drawing, "svg"), text))
 
 
 def draw_effects_of(experiment: str, claims: Sequence[ClaimResult]) -> Drawing | None:
@@ -96,7 +96,7 @@ def draw_effects_of(experiment: str, claims: Sequence[ClaimResult]) -> Drawing |
     system = experiment.partition("-")[0]
     style = styles([system])[system]
     with paper():
-        drawing = Drawing(figsize=(1.5 * COLUMN_WIDTH, 0.55 + 0.46 * len(shown)), layout="constrained")
+        drawing = Drawing(figsize=(1.5 * COLUMN_WIDTH, 0.55 + 0.52 * len(shown)), layout="constrained")
         axes = drawing.subplots()
         axes.set(xscale="log", ylim=(len(shown) - 0.5, -0.5))
         axes.axvline(1, color="#888888", linewidth=0.6, linestyle=":")
