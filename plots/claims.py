@@ -13,7 +13,7 @@ from cepbench.plots.html import Cell, Html, join, table, tag
 from cepbench.plots.notation import between, in_unit_of, spoken, words
 from cepbench.plots.style import label
 from cepbench.plots.tables import badge, counted
-from cepbench.plots.units import human
+from cepbench.plots.units import human, plain
 
 KIND = {
     Verdict.HOLDS: "good",
@@ -24,6 +24,7 @@ KIND = {
 }
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 SIZE = re.compile(rf"\b(?P<name>\w+) (?P<first>{NUMBER})(?: to (?P<last>{NUMBER}))?(?=,|$)")
+PART_ORDER = re.compile(r"10\^(\d+\.\d+)")
 BOUND = re.compile(rf"^(at most|at least) ({NUMBER})$")
 EDGE = "at an edge"
 ENDS = "The ends of the interval have different verdicts: another run may give another one."
@@ -211,10 +212,10 @@ def paper_of(figure: Figure) -> str:
 
 
 def _expected_in_units(claim: ClaimResult, figure: Figure) -> str:
-    """`at most 25 ms` for `at most 0.025`; names of systems in words."""
+    """`at most 25 ms` for `at most 0.025`, `16 times` for `10^1.2 times`; names of systems in words."""
     bound = BOUND.match(claim.expected)
     if bound is None:
-        return spoken(claim.expected, figure)
+        return spoken(PART_ORDER.sub(lambda order: plain(10 ** float(order[1]), 2), claim.expected), figure)
     number = float(bound[2])
     return f"{bound[1]} {in_unit_of(claim.model_copy(update={'measured': number}), number)}"
 

@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from cepbench.metrics.figure import EXPONENT, Axis, ClaimResult, Counterfactual, Declared, Departure, Evidence, Verdict
+from cepbench.metrics.figure import (
+    EXPONENT,
+    RATIO,
+    Axis,
+    ClaimResult,
+    Counterfactual,
+    Declared,
+    Departure,
+    Evidence,
+    Verdict,
+)
 from cepbench.metrics.results import ResultsError, load_results
 from cepbench.plots.claims import claims_table, in_units
 from cepbench.plots.notation import words
@@ -113,7 +123,13 @@ def test_metrics_and_systems_are_named_in_words(text: str, words: str, figure: A
 
 @pytest.mark.parametrize(
     ("expected", "unit", "words"),
-    [("at most 0.025", "s", "at most 25 ms"), ("at least 0.5", "", "at least 0.5"), ("n^2", EXPONENT, "n^2")],
+    [
+        ("at most 0.025", "s", "at most 25 ms"),
+        ("at least 0.5", "", "at least 0.5"),
+        ("n^2", EXPONENT, "n^2"),
+        ("10^1.2 times", RATIO, "16 times"),
+        ("10^4 times", RATIO, "10^4 times"),
+    ],
 )
 def test_bounds_have_their_units(expected: str, unit: str, words: str, figure: Any) -> None:
     [shown] = in_units(figure(claims=(result(expected=expected, unit=unit, measured=0.1),), panels=ONE))
