@@ -40,6 +40,17 @@ RULES = (
         "A claim of an effect is weaker, and not opposite, if the interval contains no effect.",
         "Its direction is not known then.",
     ),
+    Rule(
+        "2026-11-29T16:15:00Z",
+        "A number without any effect is weaker than a claimed direction. Before, such a claim was open.",
+        "Equal counts and bytes are exact, and show no effect.",
+    ),
+    Rule(
+        "2026-11-29T15:40:00Z",
+        "A cause is shown only by a counterfactual that decides: a grid on which the claim holds somewhere, a law that "
+        "reaches the paper's number, a mode or a formula with a verdict. Otherwise the claim is unexplained.",
+        "A counterfactual that decides nothing was shown as a demonstration.",
+    ),
 )
 
 

@@ -152,7 +152,7 @@ def undecided(claim: Effect, number: Number) -> str:
 
 
 def no_effect(claim: Effect, number: Number) -> bool:
-    """Whether the interval of a claim of an effect contains none."""
+    """Whether the interval of the number contains no effect, where the claim is one of an effect."""
     return not band(claim).same and claim.neutral is not None and number.least <= claim.neutral <= number.most
 
 

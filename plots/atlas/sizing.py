@@ -18,14 +18,14 @@ RATES = (10_000, 100_000, 1_000_000)
 KEYS = (1_000, 10_000_000)
 WINDOWS = (10_000, 1_000_000, 100_000_000)
 QUERIES = (1, 100)
-MEASURED = 1_000_000
+MEASURED_WINDOW = 1_000_000
 """Events of a window in which keys were measured."""
 WORK = "trends"
 ASSUMED = (
     "Assumptions: queries of the kind SEQ(A, B+, C), keys that are equally frequent, and cores like the measured one "
     f"that are busy for {LOAD:.0%} of the time. The cost of an event, and the state of a key, depend on how many "
-    f"events the key has in a window. Keys were measured in windows of {human(MEASURED)} events: the numbers of other "
-    "windows are those of as many events per key there, of the two next measurements the lower rate and the larger "
+    f"events the key has in a window. Keys were measured in windows of {human(MEASURED_WINDOW)} events: the numbers of "
+    "other windows are those of as many events per key there, of the two next measurements the lower rate and the larger "
     "state. Several queries, of which half overlap, cost as many times as much as they did on one key. Memory is that "
     "of the process beyond an empty one; Spark, and events that wait for a watermark, come on top."
 )
@@ -43,7 +43,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Load:
-    """What a machine has to carry."""
+    """The keys, the events of a window, and the queries of a workload."""
 
     keys: int
     window: int
@@ -52,7 +52,7 @@ class Load:
     @property
     def like(self) -> float:
         """The number of keys that have as many events each in a window of the measurement."""
-        return self.keys * MEASURED / self.window
+        return self.keys * MEASURED_WINDOW / self.window
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +96,14 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     capacities = capacities_of(everything)
     if not capacities:
         return None
-    rate, most = RATES[-1], Load(KEYS[-1], MEASURED)
+    rate, most = RATES[-1], Load(KEYS[-1], MEASURED_WINDOW)
     needed = {shown: cores for shown in capacities if (cores := shown.cores(rate, most)) is not None}
     best = min(needed, key=lambda shown: needed[shown], default=None)
     short = "No system ended at that many keys."
     if best is not None:
         short = (
-            f"A million events per second on ten million keys, one query in windows of {human(MEASURED)} events, take "
-            f"{needed[best]} cores and {human(best.state(most) or 0.0, 'B')} of state with {label(best.system)}."
+            f"A million events per second on ten million keys, one query in windows of {human(MEASURED_WINDOW)} events, "
+            f"take {needed[best]} cores and {human(best.state(most) or 0.0, 'B')} of state with {label(best.system)}."
         )
     rows = [
         (

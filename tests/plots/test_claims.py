@@ -199,6 +199,18 @@ def test_a_counterfactual_stands_with_its_cause(fields: dict[str, Any], words: s
     assert why(cause="paper", why="As released.", counterfactual=shown) == f"{cause}: As released.{words}"
 
 
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"kind": "mode", "what": "with k=1: a was not run"}, "with k=1: a was not run"),
+        ({"kind": "grid", "what": "on the grid of n", "points": 5}, "on the grid of n: holds at 0 of 5 points"),
+    ],
+)
+def test_a_counterfactual_that_decides_nothing_leaves_a_cause_presumed(fields: dict[str, Any], words: str) -> None:
+    shown = why(cause="paper", why="As released.", counterfactual=Counterfactual(**fields))
+    assert shown == f"Unexplained; presumed: paper: As released.{words}"
+
+
 def noise(**more: Any) -> str:
     """The text of the cell of noise and draws."""
     return re.sub(r"<.*?>", "", re.findall(r"<td.*?</td>", claims_table([result(**more)]))[-2])
