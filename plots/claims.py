@@ -37,8 +37,9 @@ EXPLAINED = (
     "the band, or if a limit, an incomplete search, times that are not of work, noise or the size leave it undecided. "
     f"{GROWTH} The class of a claim that does not hold is its cause: the paper disagrees with itself or its code, its "
     "text is silent on what decides, the size is too small, or the difference is ours; it is arithmetic if a formula "
-    "demonstrates the cause. A cause is shown by a counterfactual, another number of this run, in which the paper's appears or is "
-    "excluded. A cause without one, or whose counterfactual does not decide, is presumed, and its claim unexplained. A "
+    "demonstrates the cause. A cause is shown by a counterfactual, another number of this run, in which the "
+    "paper's appears or is excluded. A cause without one, or whose "
+    "counterfactual does not decide, is presumed, and its claim unexplained. A "
     "claim is marked as at an edge if the ends of its interval have different verdicts: another run may give another "
     "one."
 )

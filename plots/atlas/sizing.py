@@ -25,8 +25,9 @@ ASSUMED = (
     "Assumptions: queries of the kind SEQ(A, B+, C), keys that are equally frequent, and cores like the measured one "
     f"that are busy for {LOAD:.0%} of the time. The cost of an event, and the state of a key, depend on how many "
     f"events the key has in a window. Keys were measured in windows of {human(MEASURED_WINDOW)} events: the numbers of "
-    "other windows are those of as many events per key there, of the two next measurements the lower rate and the larger "
-    "state. Several queries, of which half overlap, cost as many times as much as they did on one key. Memory is that "
+    "other windows are those of as many events per key there, of the two next measurements the lower rate and the "
+    "larger state. Several queries, of which half overlap, cost as many "
+    "times as much as they did on one key. Memory is that "
     "of the process beyond an empty one; Spark, and events that wait for a watermark, come on top."
 )
 SYSTEMS = ("cogra", "hamlet", "gloria", "greta")
@@ -102,8 +103,9 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     short = "No system ended at that many keys."
     if best is not None:
         short = (
-            f"A million events per second on ten million keys, one query in windows of {human(MEASURED_WINDOW)} events, "
-            f"take {needed[best]} cores and {human(best.state(most) or 0.0, 'B')} of state with {label(best.system)}."
+            f"A million events per second on ten million keys, one query in windows of {human(MEASURED_WINDOW)} "
+            f"events, take {needed[best]} cores and {human(best.state(most) or 0.0, 'B')} of state with "
+            f"{label(best.system)}."
         )
     rows = [
         (
