@@ -28,7 +28,7 @@ PART_ORDER = re.compile(r"10\^(\d+\.\d+)")
 BOUND = re.compile(rf"^(at most|at least) ({NUMBER})$")
 EDGE = "at an edge"
 ENDS = "The ends of the interval have different verdicts: another run may give another one."
-HEADS = ("Claim", "Paper", "Ours", "Verdict", "Class", "Noise and draws", "Why")
+HEADS = ("Claim", "Paper", "Ours", "Verdict", "Noise and draws", "Why")
 GROWTH = "Growth is shown as n^1.9; exponential growth is judged as steeper than cubic, at least n^3."
 EXPLAINED = (
     "A claim holds if our number, a median, lies in the band of the claim: from half of a factor (at least its square "
@@ -112,11 +112,17 @@ def row(claim: ClaimResult) -> list[Cell]:
         Cell(join([claim.text, " ", tag("span", f"({claim.source})", class_="meta")]), kind="claim"),
         Cell(claim.expected),
         Cell(join([number(claim), tag("div", f"at {claim.size}", class_="meta")]), claim.measured),
-        Cell(badge(claim.verdict, KIND[claim.verdict]), float(list(Verdict).index(claim.verdict))),
-        Cell(class_of(claim)),
+        Cell(
+            join([badge(claim.verdict, KIND[claim.verdict]), _class(claim)]), float(list(Verdict).index(claim.verdict))
+        ),
         Cell(join([tag("div", line, title=ENDS if line == EDGE else None) for line in noise_and_draws(claim)])),
         Cell(join(_why(claim)), kind="cause"),
     ]
+
+
+def _class(claim: ClaimResult) -> Html | None:
+    """The class of a claim that does not hold, below its verdict."""
+    return tag("div", class_of(claim), class_="meta") if class_of(claim) != claim.verdict else None
 
 
 def noise_and_draws(claim: ClaimResult) -> list[str]:

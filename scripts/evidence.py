@@ -22,7 +22,7 @@ from cepbench.plots.conclusions import LINES, class_of, conclusions, rank
 from cepbench.plots.draw import all_styles, draw, render, write_drawings
 from cepbench.plots.effects import draw_effects
 from cepbench.plots.notation import words
-from cepbench.plots.rules import younger_rules
+from cepbench.plots.rules import RULES
 from cepbench.plots.units import human
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +36,7 @@ EVIDENCE_TEXT = """# What holds
 Made by `python scripts/evidence.py {name}`; all numbers are those of the pack `{name}`: {cells} cells of {figures}
 figures, measured on {machines}, commit {commits}.
 
-The column *Size* is where a claim is judged. Our number has its interval in parentheses; counts and bytes are exact.
+Our number is that at the size where a claim is judged, with its interval in parentheses; counts and bytes are exact.
 [Verdicts](measurement.md#verdicts) has the rules, and [Metrics](measurement.md#metrics) the names of the numbers. The
 cause of what does not hold is the *paper* (it contradicts itself), *text silent* (it does not state what decides), the
 *size* (this machine cannot measure a larger one), or *ours*; *arithmetic* is a cause that a formula demonstrates on the
@@ -131,7 +131,7 @@ def texts(pack: Path) -> dict[str, str]:
             **sections,
             growth=fill(GROWTH, 119),
             summary=summary,
-            rules=_rules(everything),
+            rules=_rules(),
             tables="\n".join(_claims(everything)),
         ),
         ARTIFACT: ARTIFACT_TEXT.format(**sections, **_artifact(everything)) + _missing(everything),
@@ -182,10 +182,10 @@ def _summary(everything: Sequence[Results]) -> str:
     return "\n".join(parts)
 
 
-def _rules(everything: Sequence[Results]) -> str:
-    """The rules that changed after the first cell was measured, with their reasons."""
-    rules = [fill(f"- {rule.text} {rule.reason}", 119, subsequent_indent="  ") for rule in younger_rules(everything)]
-    return "\n".join(["## Rules that changed after the first cell was measured\n", *rules, "", ""]) if rules else ""
+def _rules() -> str:
+    """The rules that changed after numbers of a first run had been seen, with their reasons."""
+    rules = [fill(f"- {rule.text} {rule.reason}", 119, subsequent_indent="  ") for rule in RULES]
+    return "\n".join(["## Rules that changed after numbers of a first run had been seen\n", *rules, "", ""])
 
 
 def _claims(everything: Sequence[Results]) -> Iterator[str]:
@@ -195,9 +195,7 @@ def _claims(everything: Sequence[Results]) -> Iterator[str]:
         if pairs:
             yield f"## {name}\n"
             rows = [_claim(results, claim) for results, claim in sorted(pairs, key=lambda pair: rank(pair[1]))]
-            yield _table(
-                ("Figure", "Claim", "Paper", "Ours", "Size", "Verdict", "Class", "Noise and draws", "Why"), rows
-            )
+            yield _table(("Figure", "Claim", "Paper", "Ours", "Verdict", "Noise and draws", "Why"), rows)
 
 
 def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
@@ -210,10 +208,8 @@ def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
         f"{results.figure.id} ({results.figure.experiment})",
         f"{claim.text} ({claim.source})",
         claim.expected,
-        f"{shown} ({interval})" if interval else shown,
-        claim.size,
-        f"**{claim.verdict}**",
-        class_of(claim),
+        f"{shown}{f' ({interval})' if interval else ''} at {claim.size}",
+        f"**{claim.verdict}**" + (f", {class_of(claim)}" if class_of(claim) != claim.verdict else ""),
         "; ".join(noise_and_draws(claim)),
         "; ".join(filter(None, why)),
     )
