@@ -10,11 +10,13 @@ import io
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from math import inf
 from pathlib import Path
 from statistics import median
 
 from cepbench import advise
 from cepbench.events.errors import CepbenchError
+from cepbench.experiments.load import ATLAS
 from cepbench.experiments.streams import STREAMS_FOLDER, prepare_stream
 from cepbench.metrics.files import write
 from cepbench.metrics.record import Record
@@ -33,9 +35,9 @@ BUDGET = 1.0
 
 
 def points(results: Path) -> Iterator[tuple[Record, dict[str, float]]]:
-    """A record of each point, and the seconds of each system there: the limit of one that was stopped."""
+    """A record of each point, and the seconds of each system there: infinite for one that was stopped."""
     for shown in load_results(results):
-        if not shown.figure.experiment.startswith(PREFIX):
+        if shown.figure.profile != ATLAS or not shown.figure.experiment.startswith(PREFIX):
             continue
         cells: dict[str, list[Record]] = defaultdict(list)
         for record in shown.records:
@@ -44,7 +46,7 @@ def points(results: Path) -> Iterator[tuple[Record, dict[str, float]]]:
         for records in cells.values():
             names = dict.fromkeys(record.configuration.get("algorithm", record.algorithm) for record in records)
             seconds = {name: _seconds(records, name) for name in names}
-            if len(seconds) > 1 and min(seconds.values()) >= LEAST:
+            if len(seconds) > 1 and LEAST <= min(seconds.values()) < inf:
                 yield records[0], seconds
 
 
@@ -69,7 +71,7 @@ def row(record: Record, seconds: dict[str, float], results: Path) -> tuple[objec
 
 def _seconds(records: Sequence[Record], name: str) -> float:
     own = [record for record in records if record.configuration.get("algorithm", record.algorithm) == name]
-    return median(record.summary.service_total or record.limit_seconds for record in own)
+    return median(record.summary.service_total or inf for record in own)
 
 
 def main() -> None:

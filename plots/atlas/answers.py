@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, exp, log
+from math import ceil, exp, inf, log
 from textwrap import fill
 
 from matplotlib.figure import Figure as Drawing
 
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
-from cepbench.metrics.statistics import Estimate, estimate
 from cepbench.metrics.status import Status
 from cepbench.plots.draw import render
 from cepbench.plots.units import plain
 
 WIDTH = 119
 """Letters in a line of a page."""
+SAME = 1.05
+"""Times that differ by less count as equal."""
 
 
 @dataclass(frozen=True)
@@ -71,26 +72,19 @@ def valid(results: Results) -> list[Record]:
     return [record for record in results.records if record.status is Status.OK]
 
 
-def ratios(above: Sequence[float], below: Sequence[float]) -> Estimate:
-    """The ratio of two numbers in each draw: its median and interval."""
-    return estimate([a / b for a, b in zip(above, below, strict=True)])
-
-
 def mean_of_ratios(pairs: Sequence[tuple[float, float]]) -> float:
-    """The geometric mean of ratios."""
-    return exp(sum(log(a / b) for a, b in pairs) / len(pairs))
+    """The geometric mean of ratios: 0 or infinite if one of them is, NaN if one is 0 and another one infinite."""
+    return exp(sum(_log(a) - _log(b) if a != b else 0.0 for a, b in pairs) / len(pairs))
+
+
+def _log(number: float) -> float:
+    return log(number) if number else -inf
 
 
 def quantile(numbers: Sequence[float], share: float) -> float:
     """The least of the numbers that at least this share of them does not exceed."""
     ordered = sorted(numbers)
     return ordered[max(0, ceil(share * len(ordered)) - 1)]
-
-
-def times(number: Estimate) -> str:
-    """`12 times (11 to 14)`, or without an interval if there are too few draws."""
-    text = f"{plain(number.median, 3)} times"
-    return text if number.low is None else f"{text} ({plain(number.low, 3)} to {plain(number.high or 0.0, 3)})"
 
 
 def span(numbers: Sequence[float], show: Callable[[float], str] = lambda number: plain(number, 3)) -> str:

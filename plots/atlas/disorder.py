@@ -14,6 +14,7 @@ from matplotlib.figure import Figure as Drawing
 
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
+from cepbench.metrics.status import Status
 from cepbench.plots.atlas.answers import Answer, Drawn, of_question, span, valid
 from cepbench.plots.style import TEXT_WIDTH, label, paper
 from cepbench.plots.units import human, plain
@@ -22,8 +23,9 @@ PREFIX = "atlas-disorder"
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 MARKERS = {"sequences": "o", "matches": "s"}
 MEASURED = (
-    "The watermark follows the clock at the distance of its wait, and events that arrive later are lost. The latency "
-    "of each row grows by the wait, and the buffer in front of a system by the events of that time."
+    "The watermark follows the clock at the distance of its wait, and events that arrive later are lost. It stands in "
+    "front of all systems, none of which sorts by itself. By this rule the latency of each row grows by the wait, and "
+    "the buffer in front of a system by the events of that time; neither is measured."
 )
 NEARLY = 0.99
 """The share of matches from which on an answer is called nearly complete."""
@@ -55,6 +57,8 @@ class Duplicates:
 def answer(everything: Sequence[Results]) -> Answer | None:
     """The page; None without results."""
     records = [record for results in of_question(everything, PREFIX) for record in valid(results)]
+    shown = [record for results in of_question(everything, PREFIX) for record in results.records]
+    wrong = sum(record.cell_status is Status.WRONG for record in shown)
     waits, duplicates = waits_of(records), duplicates_of(records)
     if not waits:
         return None
@@ -72,22 +76,26 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         (_drawn(waits, duplicates),),
         ("Work", "Late", "Mean delay", "Kept without a wait", f"Wait for {_percent(NEARLY)}", "Events that wait then"),
         tuple(_row(wait, _rate(records)) for wait in waits),
-        f"{MEASURED} {_agreement(records)}",
+        f"{MEASURED} {_agreement(records, wrong)}",
     )
 
 
-def _agreement(records: Sequence[Record]) -> str:
+def _agreement(records: Sequence[Record], wrong: int) -> str:
     """Whether all systems gave the same answer on the events that were left, and what they kept."""
     states: dict[str, list[int]] = defaultdict(list)
     for record in records:
         if record.summary.state_peak is not None:
             states[record.algorithm].append(record.summary.state_peak)
     kept = ", ".join(f"{label(name)} {human(max(sizes), 'B')}" for name, sizes in states.items()) or "not measured"
-    digests: dict[str, set[str | None]] = defaultdict(set)
+    digests: dict[str, list[str | None]] = defaultdict(list)
     for record in records:
-        digests[record.group].add(record.digest)
-    same = sum(len(answers) == 1 for answers in digests.values())
-    return f"All systems gave the same answer at {same} of {len(digests)} points. Their largest states: {kept}."
+        digests[record.group].append(record.digest)
+    several = [answers for answers in digests.values() if len(answers) > 1]
+    same = sum(len(set(answers)) == 1 for answers in several)
+    return (
+        f"At {same} of {len(several)} points that several systems ended, their answers are the same; {wrong or 'no'} "
+        f"answers are wrong. Their largest states: {kept}."
+    )
 
 
 def waits_of(records: Sequence[Record]) -> list[Wait]:
@@ -181,5 +189,6 @@ def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
         right.set(xlabel="Duplicates (%)", ylabel="Matches added (%)")
         right.legend(frameon=False, fontsize=6)
     multiples = [wait.enough / wait.delay for wait in waits if wait.enough is not None]
-    sentence = f"{_percent(NEARLY)} of the matches need a wait of {span(multiples or [0.0])} times the mean delay."
+    needed = span(multiples or [0.0])
+    sentence = f"{_percent(NEARLY)} of the matches need a wait of {needed} times the mean delay, of the waits tried."
     return Drawn("disorder", drawing, sentence, "Matches kept over the wait, and matches added by duplicates.")

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isnan, prod
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import NullFormatter
 
@@ -17,21 +19,24 @@ from cepbench.metrics.results import Results
 from cepbench.metrics.statistics import Estimate, estimate
 from cepbench.metrics.status import Status
 from cepbench.metrics.values import value
-from cepbench.plots.atlas.answers import Answer, Drawn, mean_of_ratios, of_question, span, times
+from cepbench.plots.atlas.answers import SAME, Answer, Drawn, mean_of_ratios, of_question
 from cepbench.plots.style import TEXT_WIDTH, paper
 from cepbench.plots.units import human, plain
 
-TIME = "service_total"
-SAME = 1.05
-"""Gains that differ by less count as equal, as times do."""
+TIME, STATE = ("service_total",), ("state_peak",)
+"""A number of a record is the sum of these metrics."""
 MEASURED = (
-    "Gains are medians over the draws of workload and stream, with their intervals; they are bounds where the limit of "
-    "time stopped the system without the idea. The gain of an idea is its mean over the levels of the other factor. "
-    "Work is counted: events before that are visited, updates of counters, or comparisons."
+    "Gains are medians over the draws of workload and stream, with their intervals. They are bounds where the limit of "
+    "time stopped one of the two systems. The gain of an idea is its mean over the levels of the other factor. Work is "
+    "counted: visits of earlier events, and snapshots; updates of counters; or comparisons. An idea gains all of the "
+    "work if none is left. Without graphlets and sums, an event visits all events before it that it may follow; "
+    "graphlets, runs of events of one type, have a sum that is read instead of theirs; with sums no event is visited. "
+    "Orders find matches event by event, trees by joining parts of a pattern, and compact sets represent matches "
+    "without constructing them."
 )
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
-Draws = Mapping[str, Mapping[str, float]]
-"""A number by algorithm and draw."""
+Draws = Mapping[str, Mapping[str, tuple[float, float]]]
+"""A number by algorithm and draw: both ends of an interval, which is from the limit on where a time was cut off."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Design:
     levels: Mapping[str, tuple[str, str]]
     steps: tuple[Step, ...]
     effects: tuple[Idea, ...]
-    work: str  # the metric of counted work
+    work: tuple[str, ...]  # the details that count work
 
     def pairs(self, idea: Idea) -> list[tuple[str, str]]:
         """The pairs of algorithms that differ in an idea only."""
@@ -105,7 +110,7 @@ TRENDS = Design(
         Idea("sharing by plan", 1, "nothing", "plan"),
         Idea("graphlets", 0, "visits", "graphlets"),
     ),
-    "details.edges",
+    ("details.edges", "details.snapshots"),
 )
 SEQUENCES = Design(
     "sequences",
@@ -127,7 +132,7 @@ SEQUENCES = Design(
         Idea("sharing of sub-sequences", 1, "nothing", "sub-sequences"),
         Idea("sharing by an optimal plan", 1, "nothing", "plan"),
     ),
-    "details.updates",
+    ("details.updates", "details.combinations"),
 )
 ORDERS, SHARED_ORDERS = "mcep[plan=alone, sharing=prefix]", "mcep[plan=annealing, sharing=prefix]"
 TREES, SHARED_TREES = "mcep[plan=alone]", "mcep[plan=annealing]"
@@ -150,7 +155,7 @@ DETECTION = Design(
         Idea("sharing", 1, "nothing", "shared"),
         Idea("compact sets", 0, "orders", "compact sets"),
     ),
-    "details.comparisons",
+    ("details.comparisons",),
 )
 DESIGNS = (TRENDS, SEQUENCES, DETECTION)
 
@@ -160,16 +165,13 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     factorials = [(design, shown) for design in DESIGNS for shown in _of(everything, design)]
     if not factorials:
         return None
-    drawn = [_drawn(design, [shown for other, shown in factorials if other is design]) for design in DESIGNS]
-    drawn.append(_interactions(factorials))
+    drawn = [_steps(everything), _interactions(factorials)]
     rows = [row for design, shown in factorials for row in _rows(design, shown)]
+    sentences = [_sentence(design, _of(everything, design)) for design in DESIGNS]
     return Answer(
         "ideas",
         "Which idea gains how much?",
-        " ".join(
-            _sentence(design, [shown for other, shown in factorials if other is design]) for design in DESIGNS
-        ).strip()
-        + _predicting(factorials),
+        " ".join(filter(None, [*sentences, _predicting(factorials)])),
         tuple(shown for shown in drawn if shown is not None),
         ("Workload", "Idea", "Gain in time", "In work", "In state", "Alone", "With the other idea", "Draws"),
         tuple(rows),
@@ -179,56 +181,94 @@ def answer(everything: Sequence[Results]) -> Answer | None:
 
 @dataclass(frozen=True)
 class Gain:
-    """The gain of an idea over draws; a `bound` if the system without it was stopped by the limit of time in some."""
+    """The gain of an idea over draws: of the lower and of the upper ends, which differ where a system was stopped."""
 
-    number: Estimate
-    bound: bool
+    lower: Estimate
+    upper: Estimate
 
     @property
-    def text(self) -> str:
-        """`12 times (11 to 14)`, or `≥ 12 times`."""
-        return f"≥ {plain(self.number.median, 3)} times" if self.bound else times(self.number)
+    def exact(self) -> bool:
+        """Whether the median draw is measured."""
+        return self.lower.median == self.upper.median
+
+    @property
+    def known(self) -> bool:
+        """Whether the median draw is measured or bounded."""
+        return self.lower.median > 0 or self.upper.median < inf
 
     @property
     def median(self) -> float:
-        """The median over draws."""
-        return self.number.median
+        """The median over draws, or its bound."""
+        return self.upper.median if self.lower.median == 0 else self.lower.median
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The interval of the median; None with too few draws, or if the median is a bound."""
+        low, high = self.lower.low, self.upper.high
+        return None if low is None or high is None or not self.exact else (low, high)
+
+    @property
+    def text(self) -> str:
+        """`12 times (11 to 14)`, `≥ 12 times`, or `all` if nothing is left."""
+        if self.exact and self.median == inf:
+            return "all"
+        interval = "" if self.ends is None else f" ({' to '.join(plain(end, 3) for end in self.ends)})"
+        return f"{self.short} times{interval}"
+
+    @property
+    def short(self) -> str:
+        """`12` or `≥ 12`."""
+        sign = "" if self.exact else "≤ " if self.lower.median == 0 else "≥ "
+        return f"{sign}{plain(self.median, 3)}"
 
 
-def by_draw(results: Results, metric: str) -> Draws:
-    """A metric by algorithm and draw, where it is positive; a time that was cut off is minus its limit."""
-    numbers: dict[str, dict[str, float]] = {}
+def by_draw(results: Results, metrics: Sequence[str]) -> Draws:
+    """A sum of metrics by algorithm and draw; a time that was cut off is at least its limit."""
+    numbers: dict[str, dict[str, tuple[float, float]]] = {}
     for record in results.records:
-        number = value(record, metric) if record.status is Status.OK else None
-        if record.status is Status.TIMEOUT and metric == TIME:
-            number = -record.limit_seconds
-        if number:
-            numbers.setdefault(record.algorithm, {})[repr(record.point)] = number
+        ends = None
+        if record.status is Status.OK:
+            parts = [number for metric in metrics if (number := value(record, metric)) is not None]
+            ends = (sum(parts), sum(parts)) if parts else None
+        elif record.status is Status.TIMEOUT and metrics == TIME:
+            ends = (record.limit_seconds, inf)
+        if ends is not None:
+            numbers.setdefault(record.algorithm, {})[repr(record.point)] = ends
     return numbers
 
 
-def gains(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[float, bool]]:
-    """The gain of an idea in each draw, the mean over pairs of systems without and with it, and whether it is a bound.
-
-    Draws in which a system with it was stopped are left out.
-    """
-    present = [(without, having) for without, having in pairs if without in numbers and having in numbers]
-    shared = [set(numbers[name]) for pair in present for name in pair]
-    draws = sorted(set.intersection(*shared)) if shared else []
-    return {
-        draw: (
-            mean_of_ratios([(abs(numbers[a][draw]), numbers[b][draw]) for a, b in present]),
-            any(numbers[a][draw] < 0 for a, _ in present),
+def gains(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
+    """The ends of the gain of an idea in each draw, its mean over pairs of systems without and with it."""
+    ends = []
+    for draw in _common(numbers, [name for pair in pairs for name in pair]):
+        of_pairs = [(numbers[without][draw], numbers[having][draw]) for without, having in pairs]
+        ends.append(
+            (
+                mean_of_ratios([(less, more) for (less, _), (_, more) in of_pairs]),
+                mean_of_ratios([(more, less) for (_, more), (less, _) in of_pairs]),
+            )
         )
-        for draw in draws
-        if all(numbers[b][draw] > 0 for _, b in present)
-    }
+    return [end for end in ends if not any(map(isnan, end))]
 
 
 def gain(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> Gain | None:
-    """The gain of an idea over all draws; None without any."""
-    ratios = gains(numbers, pairs).values()
-    return Gain(estimate([number for number, _ in ratios]), any(bound for _, bound in ratios)) if ratios else None
+    """The gain of an idea over all draws; None without any, or if both systems were stopped in most."""
+    ends = gains(numbers, pairs)
+    if not ends:
+        return None
+    shown = Gain(estimate([low for low, _ in ends]), estimate([high for _, high in ends]))
+    return shown if shown.known else None
+
+
+def measured(design: Design, idea: Idea, numbers: Draws) -> list[tuple[str, str]]:
+    """The pairs of systems that differ in an idea only, and have numbers."""
+    return [pair for pair in design.pairs(idea) if all(name in numbers for name in pair)]
+
+
+def _common(numbers: Draws, systems: Iterable[str]) -> list[str]:
+    """The draws in which all of these systems have a number."""
+    draws = [set(numbers.get(name, ())) for name in systems]
+    return sorted(set.intersection(*draws)) if draws else []
 
 
 def alone_and_together(design: Design, idea: Idea, numbers: Draws) -> tuple[Gain | None, Gain | None]:
@@ -241,49 +281,52 @@ def alone_and_together(design: Design, idea: Idea, numbers: Draws) -> tuple[Gain
 
 def interacts(alone: Gain | None, together: Gain | None) -> bool:
     """Whether the gain of an idea alone and that with the other one differ beyond their intervals."""
-    if alone is None or together is None or alone.bound or together.bound:
+    if alone is None or together is None:
         return False
-    less, more = sorted((alone.number, together.number), key=lambda number: number.median)
-    return less.high is not None and more.low is not None and more.low > SAME * less.high
+    less, more = sorted((alone, together), key=lambda shown: shown.median)
+    return less.ends is not None and more.ends is not None and more.ends[0] > SAME * less.ends[1]
 
 
-def predicted(design: Design, numbers: Draws) -> tuple[float, Estimate] | None:
-    """The joint gain of the first two ideas: the product of what each gains alone, and as measured.
+def predicted(design: Design, numbers: Draws) -> bool | None:
+    """Whether the gains of the first two ideas, means over the levels of the other factor, predict that of both.
 
-    None without the systems, without an interval, and where a system was stopped.
+    Their product must lie within the interval of the measured gain of both. None without systems or an interval.
     """
-    one, other = design.effects[:2]
-    last = {level: name for name, level in design.levels.items()}.get((one.having, other.having))
-    joint = None if last is None else gain(numbers, [(next(iter(design.levels)), last)])
-    alone = [alone_and_together(design, idea, numbers)[0] for idea in (one, other)]
-    exact = [number for number in (joint, *alone) if number is not None and not number.bound]
-    if joint is None or len(exact) < 3 or joint.number.low is None:
+    ideas = design.effects[:2]
+    last = {level: name for name, level in design.levels.items()}.get((ideas[0].having, ideas[1].having))
+    first = next(iter(design.levels))
+    joint = None if last is None else gain(numbers, [(first, last)])
+    main = [gain(numbers, measured(design, idea, numbers)) for idea in ideas]
+    exact = [shown.median for shown in main if shown is not None and shown.exact]
+    if joint is None or joint.ends is None or len(exact) < len(ideas):
         return None
-    return exact[1].median * exact[2].median, joint.number
+    low, high = joint.ends
+    return low / SAME <= prod(exact) <= SAME * high
 
 
 def _predicting(factorials: Sequence[tuple[Design, Results]]) -> str:
-    """How often the gains of two ideas alone predict what both gain."""
-    pairs = [pair for design, shown in factorials if (pair := predicted(design, by_draw(shown, TIME))) is not None]
-    if not pairs:
+    """How often the mean gains of two ideas predict what both gain."""
+    known = [
+        shown for design, results in factorials if (shown := predicted(design, by_draw(results, TIME))) is not None
+    ]
+    if not known:
         return ""
-    within = sum(
-        (joint.low or 0.0) <= SAME * product and product <= SAME * (joint.high or 0.0) for product, joint in pairs
-    )
+    where = "" if all(known) else "; where it does not, the ideas interact, and are drawn below"
     return (
-        " The product of what the first two ideas gain alone lies within the interval of their joint gain on "
-        f"{within} of {len(pairs)} workloads; on the others the ideas interact."
+        "The product of the mean gains of the first two ideas lies within the interval of what both gain on "
+        f"{sum(known)} of {len(known)} workloads{where}."
     )
 
 
 def _interactions(factorials: Sequence[tuple[Design, Results]]) -> Drawn | None:
-    """The ideas whose gain alone and with the other one differ; None if there are none."""
+    """The ideas whose gain alone and with the other one differ, or do not predict what both gain; None if none are."""
     lines = []
     for design, shown in factorials:
         numbers = by_draw(shown, TIME)
+        missed = design.effects[:2] if predicted(design, numbers) is False else ()
         for idea in design.effects:
             alone, together = alone_and_together(design, idea, numbers)
-            if alone is not None and together is not None and interacts(alone, together):
+            if alone is not None and together is not None and (idea in missed or interacts(alone, together)):
                 lines.append((f"{design.name}, {_workload(shown)}: {idea.name}", alone.median, together.median))
     if not lines:
         return None
@@ -318,9 +361,9 @@ def _workload(results: Results) -> str:
 
 
 def _rows(design: Design, results: Results) -> Iterable[tuple[str, ...]]:
-    seconds, states, work = (by_draw(results, metric) for metric in (TIME, "state_peak", design.work))
+    seconds, states, work = (by_draw(results, metrics) for metrics in (TIME, STATE, design.work))
     for idea in design.effects:
-        pairs = design.pairs(idea)
+        pairs = measured(design, idea, seconds)
         effect = gain(seconds, pairs)
         if effect is None:
             continue
@@ -331,7 +374,7 @@ def _rows(design: Design, results: Results) -> Iterable[tuple[str, ...]]:
             f"{design.name}, {_workload(results)}",
             idea.name,
             effect.text,
-            *("–" if number is None else number.text for number in others),
+            *("–" if shown is None else shown.text for shown in others),
             "–" if alone is None else alone.text,
             "–" if together is None else f"{together.text}{mark}",
             str(len(gains(seconds, pairs))),
@@ -342,52 +385,82 @@ def _sentence(design: Design, shown: Sequence[Results]) -> str:
     """The gains of the ideas of a family, from the workload with the least to that with the most."""
     parts = []
     for idea in design.effects:
-        pairs = design.pairs(idea)
-        effects = [effect.median for results in shown if (effect := gain(by_draw(results, TIME), pairs)) is not None]
+        numbers = [by_draw(results, TIME) for results in shown]
+        effects = [effect for n in numbers if (effect := gain(n, measured(design, idea, n))) is not None]
         if effects:
-            parts.append(f"{idea.name} {span(effects)} times")
+            parts.append(f"{idea.name} {_span(effects)} times")
     return f"In {design.name}: {', '.join(parts)}." if parts else ""
 
 
-def _drawn(design: Design, shown: Sequence[Results]) -> Drawn | None:
-    """The steps from the first to the last system, one line per workload."""
-    lines: list[tuple[str, list[float], float]] = []
-    for results in shown:
-        numbers = by_draw(results, TIME)
-        gains = [gain(numbers, [(step.before, step.after)]) for step in design.steps]
-        whole = gain(numbers, [(design.steps[0].before, design.steps[-1].after)])
-        medians = [number.median for number in gains if number is not None]
-        if whole is not None and len(medians) == len(gains):
-            lines.append((_workload(results), medians, whole.median))
-    if not lines:
+def _span(shown: Sequence[Gain]) -> str:
+    """`1.2 to ≥ 12`, from the least to the greatest gain."""
+    ordered = sorted(shown, key=lambda each: each.median)
+    return " to ".join(dict.fromkeys(each.short for each in (ordered[0], ordered[-1])))
+
+
+@dataclass(frozen=True)
+class Path:
+    """The gains of the steps of a design on one workload, and of all steps, on the draws that all systems have."""
+
+    workload: str
+    steps: tuple[Gain, ...]
+    whole: Gain
+
+
+def path_of(design: Design, results: Results) -> Path | None:
+    """The path of a workload; None if a system has no number."""
+    numbers = by_draw(results, TIME)
+    systems = [design.steps[0].before, *(step.after for step in design.steps)]
+    draws = _common(numbers, systems)
+    shared = {name: {draw: numbers[name][draw] for draw in draws} for name in systems}
+    steps = [gain(shared, [(step.before, step.after)]) for step in design.steps]
+    whole = gain(shared, [(systems[0], systems[-1])])
+    known = tuple(step for step in steps if step is not None)
+    return Path(_workload(results), known, whole) if whole is not None and len(known) == len(steps) else None
+
+
+def _steps(everything: Sequence[Results]) -> Drawn | None:
+    """The steps from the first to the last system of each design, one line per workload."""
+    paths = {
+        design.name: (design, [path for shown in _of(everything, design) if (path := path_of(design, shown))])
+        for design in DESIGNS
+    }
+    drawn = [(design, lines) for design, lines in paths.values() if lines]
+    if not drawn:
         return None
+    heights = [0.6 + 0.3 * len(lines) for _, lines in drawn]
     with paper():
-        drawing = Drawing(figsize=(TEXT_WIDTH, 0.7 + 0.4 * len(lines)), layout="constrained")
-        axes = drawing.subplots()
-        axes.set(xscale="log", xlabel="Times as fast", ylim=(len(lines) - 0.5, -0.5))
-        axes.axvline(1, color="#888888", linewidth=0.6, linestyle=":")
-        for row, (_, factors, _) in enumerate(lines):
-            begin = 1.0
-            for color, factor in zip(COLORS, factors, strict=False):
-                end = begin * factor
-                axes.plot([begin, end], [row, row], color=color, linewidth=5, solid_capstyle="butt")
-                place = ((begin * end) ** 0.5, row)
-                axes.annotate(f"×{factor:.3g}", place, (0, 5), textcoords="offset points", ha="center", fontsize=6)
-                begin = end
-            axes.plot([begin], [row], "k|", markersize=9)
-        for color, step in zip(COLORS, design.steps, strict=False):
-            axes.plot([], [], color=color, linewidth=5, label=step.idea)
-        axes.set_yticks(range(len(lines)), [name for name, _, _ in lines])
-        axes.xaxis.set_major_formatter(lambda number, _: f"{human(number)}×")
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.legend(ncols=len(design.steps), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
-    ends = [whole for _, _, whole in lines]
-    sentence = (
-        f"{design.name.capitalize()}, step by step from {_name(design.steps[0].before)} to "
-        f"{_name(design.steps[-1].after)}, which is {span(ends)} times as fast."
-    )
-    ideas = ", ".join(step.idea for step in design.steps)
-    return Drawn(f"ideas-{design.name}", drawing, sentence, f"What each idea multiplies, by workload: {ideas}.")
+        drawing = Drawing(figsize=(TEXT_WIDTH, 0.4 + sum(heights)), layout="constrained")
+        panels = drawing.subplots(len(drawn), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for axes, (design, lines) in zip(panels, drawn, strict=True):
+            _path(axes, design, lines)
+        panels[-1].set_xlabel("Times as fast")
+    ends = [
+        f"{design.name} from {_name(design.steps[0].before)} to {_name(design.steps[-1].after)} "
+        f"{_span([line.whole for line in lines])} times"
+        for design, lines in drawn
+    ]
+    return Drawn("ideas", drawing, f"What each idea multiplies, step by step: {'; '.join(ends)}.", "Steps by workload.")
+
+
+def _path(axes: Axes, design: Design, lines: Sequence[Path]) -> None:
+    axes.set(xscale="log", ylim=(len(lines) - 0.5, -0.5))
+    axes.axvline(1, color="#888888", linewidth=0.6, linestyle=":")
+    for row, line in enumerate(lines):
+        begin = 1.0
+        for color, gained in zip(COLORS, line.steps, strict=False):
+            end = begin * gained.median
+            axes.plot([begin, end], [row, row], color=color, linewidth=5, solid_capstyle="butt")
+            place = ((begin * end) ** 0.5, row)
+            axes.annotate(f"×{gained.short}", place, (0, 4), textcoords="offset points", ha="center", fontsize=6)
+            begin = end
+        axes.plot([begin], [row], "k|", markersize=9)
+    for color, step in zip(COLORS, design.steps, strict=False):
+        axes.plot([], [], color=color, linewidth=5, label=step.idea)
+    axes.set_yticks(range(len(lines)), [line.workload for line in lines])
+    axes.xaxis.set_major_formatter(lambda number, _: f"{human(number)}×")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.legend(ncols=len(design.steps), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=6)
 
 
 def _name(specification: str) -> str:

@@ -26,7 +26,7 @@ FARTHEST = 1e15
 """Sizes beyond are no prediction."""
 NAMES = {"flat": "Kleene patterns", "none": "sequences"}
 """Kinds of work, by the closure of their queries."""
-COLORS = {TIME: "#e69f00", MEMORY: "#cc79a7", ARITHMETIC: "#56b4e9", "": "#009e73"}
+COLORS = {TIME: "#e69f00", MEMORY: "#cc79a7", "": "#009e73"}
 LIMITS = {Status.TIMEOUT: TIME, Status.OUT_OF_MEMORY: MEMORY}
 
 
@@ -35,8 +35,9 @@ class Course:
     """A system on one kind of work along an axis.
 
     - `least`, `ends`: the smallest and the largest size at which it ended; 0 if at none.
-    - `limit`: what stopped it first, time or memory; empty if nothing did. `at`: the smallest such size.
-    - `overflows`: the least size from which on its counts exceed 64 bits, or None.
+    - `limit`: what stopped it, time or memory, at the next size `at`: beyond the largest one, or, if it ended there,
+      below the least one (few keys have long trends). Empty if nothing did.
+    - `overflows`: the sizes at which its counts exceed 64 bits.
     - `predicted`: the size at which its process reaches the limit of memory, by its growth; None if it does not grow.
     - `wrong`, `errors`: numbers of cells.
     """
@@ -48,7 +49,7 @@ class Course:
     ends: float
     limit: str
     at: float
-    overflows: float | None
+    overflows: tuple[float, ...]
     predicted: float | None
     wrong: int
     errors: int
@@ -56,7 +57,12 @@ class Course:
     @property
     def first(self) -> str:
         """The first limit: arithmetic, where counts overflow at a size at which it still ends."""
-        return ARITHMETIC if self.overflows is not None else self.limit
+        return ARITHMETIC if self.overflows else self.limit
+
+    @property
+    def beyond(self) -> bool:
+        """Whether it was stopped at a size beyond all at which it ended."""
+        return bool(self.limit) and self.at > self.ends
 
     @property
     def foreseen(self) -> bool:
@@ -75,16 +81,17 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     if not courses:
         return None
     counts = {limit: sum(course.limit == limit for course in courses) for limit in (TIME, MEMORY)}
-    overflow = sum(course.overflows is not None for course in courses)
-    predictions = [course.foreseen for course in courses if course.limit == MEMORY and course.predicted is not None]
+    overflow = sum(bool(course.overflows) for course in courses)
+    predictions = [c.foreseen for c in courses if c.limit == MEMORY and c.beyond and c.predicted is not None]
     wrong, errors = sum(course.wrong for course in courses), sum(course.errors for course in courses)
     return Answer(
         "limits",
         "What breaks first?",
-        f"Of {len(courses)} courses of a system and a kind of work, {counts[TIME]} are stopped by the limit of time, "
-        f"{counts[MEMORY]} by that of memory, and {sum(course.whole for course in courses)} end at all sizes. In "
-        f"{overflow} courses counts exceed 64 bits at sizes at which the system still ends, which is marked in its "
-        f"answer. {_foreseen(predictions)}Wrong answers: {wrong or 'none'}; errors: {errors or 'none'}.",
+        f"Of {len(courses)} pairs of a system and a kind of work, {counts[TIME]} are stopped by the limit of time "
+        f"({_limits(everything)}), {counts[MEMORY]} by that of memory, and {sum(course.whole for course in courses)} "
+        f"end at all sizes. In {overflow} of them counts exceed 64 bits at sizes at which the system still ends, which "
+        f"is marked in its answer. {_foreseen(predictions)}"
+        f"Wrong answers: {wrong or 'none'}; errors: {errors or 'none'}.",
         (_drawn(courses),),
         (
             "Axis",
@@ -93,13 +100,20 @@ def answer(everything: Sequence[Results]) -> Answer | None:
             "Ends",
             "First limit",
             "Stopped at",
-            "Counts exceed 64 bits from",
+            "Counts exceed 64 bits at",
             "Memory predicted at",
         ),
         tuple(_row(course) for course in courses),
-        "A system is not run on sizes beyond the one at which it was stopped. The limit of memory is predicted "
+        "A system is not run on longer windows, or more queries, than those at which it was stopped. Few keys have "
+        "more events each in a window, so that some systems are stopped there. The limit of memory is predicted "
         "from the growth of its process over the last two sizes, before it is reached.",
     )
+
+
+def _limits(everything: Sequence[Results]) -> str:
+    """`10 s and 4 GB`: the limits of a cell."""
+    [record, *_] = (record for results in of_question(everything, PREFIX) for record in results.records)
+    return f"{human(record.limit_seconds, 's')}, with {human(float(record.limit_bytes), 'B')}"
 
 
 def _foreseen(predictions: Sequence[bool]) -> str:
@@ -127,17 +141,18 @@ def courses_of(results: Results) -> list[Course]:
 def _course(system: str, work: str, axis: str, records: Sequence[Record]) -> Course:
     ordered = sorted(records, key=lambda record: record.point[axis])
     ended = [record for record in ordered if record.cell_status is Status.OK]
-    stopped = [record for record in ordered if record.cell_status in LIMITS]
-    overflows = [float(record.point[axis]) for record in ended if record.overflow]
+    least, most = (float(ended[end].point[axis]) if ended else 0.0 for end in (0, -1))
+    stopped = {float(r.point[axis]): LIMITS[r.cell_status] for r in ordered if r.cell_status in LIMITS}
+    at = min((size for size in stopped if size > most), default=max(stopped, default=0.0))
     return Course(
         system,
         work,
         axis,
-        float(ended[0].point[axis]) if ended else 0.0,
-        float(ended[-1].point[axis]) if ended else 0.0,
-        LIMITS[stopped[0].cell_status] if stopped else "",
-        float(stopped[0].point[axis]) if stopped else 0.0,
-        overflows[0] if overflows else None,
+        least,
+        most,
+        stopped.get(at, ""),
+        at,
+        tuple(float(record.point[axis]) for record in ended if record.overflow),
         _predicted(axis, ended),
         sum(record.cell_status is Status.WRONG for record in records),
         sum(record.cell_status is Status.ERROR for record in records),
@@ -165,7 +180,7 @@ def _row(course: Course) -> tuple[str, ...]:
         span((course.least, course.ends), human) if course.ends else "–",
         course.first or "none",
         human(course.at) if course.limit else "–",
-        "–" if course.overflows is None else human(course.overflows),
+        span(course.overflows, human) if course.overflows else "–",
         "–" if course.predicted is None else human(course.predicted, digits=2),
     )
 
@@ -177,29 +192,25 @@ def _drawn(courses: Sequence[Course]) -> Drawn:
         drawing = Drawing(figsize=(TEXT_WIDTH, 0.7 + 0.2 * len(names)), layout="constrained")
         axes = drawing.subplots()
         for row, course in enumerate(shown):
-            axes.plot(
-                [max(course.least, 0.9), max(course.ends, 1)],
-                [row, row],
-                color=COLORS[course.limit],
-                linewidth=4,
-                solid_capstyle="butt",
-            )
-            if course.overflows is not None:
-                axes.plot([course.overflows], [row], "|", color="black", markersize=7)
+            if course.ends:
+                ends = [0.9 * course.least, course.ends]
+                axes.plot(ends, [row, row], color=COLORS[course.limit], linewidth=4, solid_capstyle="butt")
+            if course.overflows:
+                axes.plot(course.overflows[:1], [row], "|", color="black", markersize=7)
             if course.limit == MEMORY and course.predicted is not None:
                 axes.plot([course.predicted], [row], "x", color="black", markersize=4)
         axes.set(xscale="log", ylim=(len(names) - 0.5, -0.5), xlabel=AXES[shown[0].axis].capitalize())
         axes.set_yticks(range(len(names)), [f"{work}: {label(system)}" for work, system in names], fontsize=6)
         for limit, color in COLORS.items():
-            if limit != ARITHMETIC:
-                axes.plot([], [], color=color, linewidth=4, label=f"then {limit}" if limit else "no limit reached")
+            axes.plot([], [], color=color, linewidth=4, label=f"then {limit}" if limit else "no limit reached")
         axes.plot([], [], "k|", markersize=7, label="counts exceed 64 bits")
         axes.plot([], [], "kx", markersize=4, label="memory, predicted")
         axes.legend(ncols=5, loc="lower center", bbox_to_anchor=(0.4, 1.0), frameon=False, fontsize=6)
     best = max(shown, key=lambda course: course.ends)
     worst = min(shown, key=lambda course: course.ends)
     sentence = (
-        f"The largest {AXES[shown[0].axis]} at which a system ends: from {human(worst.ends)} ({label(worst.system)}, "
-        f"{worst.work}, then {worst.limit or 'no limit'}) to {human(best.ends)} ({label(best.system)}, {best.work})."
+        f"The most {AXES[shown[0].axis]} with which a system ends: from {human(worst.ends)} ({label(worst.system)}, "
+        f"{worst.work}{f', then {worst.limit}' if worst.limit else ''}) to {human(best.ends)} ({label(best.system)}, "
+        f"{best.work})."
     )
     return Drawn("limits", drawing, sentence, "A bar for each system and kind of work up to the largest size.")

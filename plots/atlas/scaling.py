@@ -208,7 +208,9 @@ def _drawn(cases: Sequence[Case], contention: float) -> Drawn:
     if gains:
         worst = min(gains, key=lambda case: gains[case])
         worth = span([*gains.values()], _short)
-        sentence += f" 16 slots are worth {worth}, the least with {label(worst.system)} at {worst.work}."
+        sentence += (
+            f" 16 slots would be worth {worth} by simulation, the least with {label(worst.system)} at {worst.work}."
+        )
     return Drawn("scaling", drawing, sentence, "Speed over slots, measured and simulated, by stream.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, expm1
 
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
@@ -20,14 +20,14 @@ WINDOWS = (10_000, 1_000_000, 100_000_000)
 QUERIES = (1, 100)
 MEASURED_WINDOW = 1_000_000
 """Events of a window in which keys were measured."""
-WORK = "trends"
+KEYED, WORK = "atlas-breaks-keys", "trends"
 ASSUMED = (
     "Assumptions: queries of the kind SEQ(A, B+, C), keys that are equally frequent, and cores like the measured one "
     f"that are busy for {LOAD:.0%} of the time. The cost of an event, and the state of a key, depend on how many "
     f"events the key has in a window. Keys were measured in windows of {human(MEASURED_WINDOW)} events: the numbers of "
     "other windows are those of as many events per key there, of the two next measurements the lower rate and the "
-    "larger state. Several queries, of which half overlap, cost as many "
-    "times as much as they did on one key. Memory is that "
+    "larger state. Only keys with an event in the window have state. Cores do not slow one another. Several "
+    "queries, of which half overlap, cost as many times as much as they did on one key. Memory is that "
     "of the process beyond an empty one; Spark, and events that wait for a watermark, come on top."
 )
 SYSTEMS = ("cogra", "hamlet", "gloria", "greta")
@@ -35,7 +35,7 @@ SYSTEMS = ("cogra", "hamlet", "gloria", "greta")
 
 @dataclass(frozen=True)
 class Measured:
-    """A system on so many keys: events per second of a core, and bytes per key of state and of the process."""
+    """A system on so many keys: events per second of a core, and bytes of state and process per key in a window."""
 
     rate: float
     state: float
@@ -55,6 +55,11 @@ class Load:
         """The number of keys that have as many events each in a window of the measurement."""
         return self.keys * MEASURED_WINDOW / self.window
 
+    @property
+    def active(self) -> float:
+        """The keys that have an event in a window, on average."""
+        return -self.keys * expm1(-self.window / self.keys)
+
 
 @dataclass(frozen=True, eq=False)
 class Capacity:
@@ -63,15 +68,16 @@ class Capacity:
     system: str
     by_keys: Mapping[int, Measured]
     by_queries: Mapping[int, float]
+    most: int  # the most keys on which it was run
 
     def near(self, load: Load) -> list[Measured]:
         """The measurements at the next numbers of keys below and above; empty if the system did not end at one of them.
 
         Beyond the largest number, where a key has at most one event in a window, that of the largest.
         """
-        above = min((keys for keys in self.by_keys if keys >= load.like), default=max(self.by_keys))
-        below = max((keys for keys in self.by_keys if keys <= load.like), default=None)
-        return [] if below is None else [self.by_keys[above], self.by_keys[below]]
+        above = min((keys for keys in self.by_keys if keys >= load.like), default=self.most)
+        below = max((keys for keys in self.by_keys if keys <= load.like), default=0)
+        return [self.by_keys[keys] for keys in (above, below)] if {above, below} <= self.by_keys.keys() else []
 
     def rate(self, load: Load) -> float | None:
         """Events per second of one core; None where the system did not end."""
@@ -85,11 +91,11 @@ class Capacity:
 
     def state(self, load: Load) -> float | None:
         """Bytes of state of one query."""
-        return max((load.keys * near.state for near in self.near(load)), default=None)
+        return max((load.active * near.state for near in self.near(load)), default=None)
 
     def memory(self, load: Load) -> float | None:
         """Bytes of all processes, beyond those of empty ones, for one query."""
-        return max((load.keys * near.memory for near in self.near(load)), default=None)
+        return max((load.active * near.memory for near in self.near(load)), default=None)
 
 
 def answer(everything: Sequence[Results]) -> Answer | None:
@@ -133,9 +139,10 @@ def answer(everything: Sequence[Results]) -> Answer | None:
 
 def capacities_of(everything: Sequence[Results]) -> list[Capacity]:
     """The capacities of the systems that were measured over keys."""
-    keys = _records(everything, "atlas-breaks-keys", "work", WORK)
+    keys = _records(everything, KEYED, "work", WORK)
     queries = _records(everything, "atlas-breaks-queries", "closure", "flat")
     capacities = []
+    most = max((int(r.point["keys"]) for shown in of_question(everything, KEYED) for r in shown.records), default=0)
     for system in SYSTEMS:
         by_keys = {int(r.point["keys"]): m for r in keys if r.algorithm == system if (m := _measured(r)) is not None}
         rates = {
@@ -146,13 +153,13 @@ def capacities_of(everything: Sequence[Results]) -> list[Capacity]:
         if by_keys:
             alone = rates.get(1)
             capacities.append(
-                Capacity(system, by_keys, {1: 1.0} | {n: rate / alone for n, rate in rates.items() if alone})
+                Capacity(system, by_keys, {1: 1.0} | {n: rate / alone for n, rate in rates.items() if alone}, most)
             )
     return capacities
 
 
 def _measured(record: Record) -> Measured | None:
-    summary, keys = record.summary, record.point["keys"]
+    summary, keys = record.summary, Load(record.point["keys"], MEASURED_WINDOW).active
     if not summary.throughput_per_core or summary.state_peak is None or summary.process_peak is None:
         return None
     return Measured(summary.throughput_per_core, summary.state_peak / keys, summary.process_peak / keys)

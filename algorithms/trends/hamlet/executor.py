@@ -145,8 +145,9 @@ class HamletExecutor(SetExecutor):
         classes = np.zeros((count, number), records_of(ClassRecord))
         matches = np.ones((len(events.time), number), np.bool_)
         scan_bursts(events, template.group, template.predicate_class, bursts, classes, matches)
+        decisions = self.sharing.decisions(bursts, classes, matches, template)
         self.deciding += time.perf_counter() - started
-        return self.sharing.decisions(bursts, classes, matches, template), rest
+        return decisions, rest
 
     def _keep(self, events: KernelEvents, rest: int) -> None:
         """Buffers the events that may belong to the incomplete burst."""

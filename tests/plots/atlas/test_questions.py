@@ -40,15 +40,18 @@ def test_a_map_knows_where_sharing_pays_and_who_wins() -> None:
     [shown] = breakeven.maps_of([sharing_map()]).values()
     assert (shown.columns, shown.rows) == ([2, 10], [0.1, 0.5])
     assert shown.gain == pytest.approx(np.array([[0.25, 0.25], [0.5, 2.0]]))
-    assert shown.winners == {"cogra": 3, "hamlet[sharing=static]": 1, "hamlet": 0, "gloria": 0}
+    assert shown.winners == {"COGRA": 3, "shared": 1, "Hamlet": 0, "Gloria": 0, "equal": 0}
     assert breakeven.loss(shown) == pytest.approx(np.full((2, 2), 1.1))
     page = breakeven.answer([sharing_map()])
     assert page is not None
-    assert "at 1 of 4 points of the map of queries" in page.short
+    assert "at 1 of 4 points over queries and share" in page.short
     assert page.drawn[0].sentence == (
-        "Queries: sharing pays at the largest value for 1 of 2 values of the other axis, from 10 on; for 1 of them it "
-        "never pays."
+        "For 1 of 2 values of share sharing pays up to the largest number of queries: from 10 on; for 1 it never pays."
     )
+    close = [r.model_copy(update={"algorithm": "gloria"}) for r in sharing_map().records if r.algorithm == "cogra"]
+    others = [r for r in sharing_map().records if r.algorithm != "gloria"]
+    [equal] = breakeven.maps_of([replace(sharing_map(), records=(*others, *close))]).values()
+    assert equal.winners["equal"] == 3
 
 
 def test_a_time_that_was_cut_off_decides_where_the_other_one_ended() -> None:
@@ -104,14 +107,14 @@ def test_the_first_limit_is_that_of_the_smallest_size_at_which_it_is_reached() -
     series = Axis(name="work", label="Work")
     records = [record(100), record(1000, overflow=True), record(10_000, Status.OUT_OF_MEMORY)]
     [course] = limits.courses_of(results("atlas-breaks-window", records, series=series))
-    assert (course.ends, course.limit, course.at, course.overflows) == (1000, "memory", 10_000, 1000)
+    assert (course.ends, course.limit, course.at, course.overflows) == (1000, "memory", 10_000, (1000,))
     assert course.predicted == pytest.approx((4 << 30) / 1000)
     assert course.first == "arithmetic"
     assert not course.foreseen  # 4 GB are more than a process has at the size at which it was stopped
     page = limits.answer([results("atlas-breaks-window", records, series=series)])
     assert page is not None
     assert page.short.startswith(
-        "Of 1 courses of a system and a kind of work, 0 are stopped by the limit of time, 1 by"
+        "Of 1 pairs of a system and a kind of work, 0 are stopped by the limit of time (60 s, with 4.29 GB), 1 by"
     )
     wrong = [record(100), record(1000, Status.WRONG)]
     bad = limits.answer([results("atlas-breaks-window", wrong, series=series)])
@@ -122,6 +125,20 @@ def test_the_first_limit_is_that_of_the_smallest_size_at_which_it_is_reached() -
         results("atlas-breaks-window", [record(100), record(101, memory=100_001)], series=series)
     )
     assert flat.predicted is None  # it would lie beyond all sizes
+
+
+def test_few_keys_may_be_what_stops_a_system() -> None:
+    def record(keys: int, status: Status = Status.OK) -> Record:
+        summary = Summary(service_total=1.0, process_peak=1000 * keys) if status is Status.OK else Summary()
+        return make_record("greta", {"keys": keys, "work": "trends"}, status=status, summary=summary, memory=True)
+
+    records = [record(1, Status.TIMEOUT), record(10, Status.TIMEOUT), record(100), record(1000)]
+    few = results("atlas-breaks-keys", records, series=Axis(name="work", label="Work"))
+    [course] = limits.courses_of(few)
+    assert (course.least, course.ends, course.limit, course.at, course.beyond) == (100, 1000, "time", 10, False)
+    assert limits.answer([few]) is not None
+    none = results("atlas-breaks-keys", records[:1], series=Axis(name="work", label="Work"))
+    assert limits.answer([none]) is not None  # of a system that never ended
 
 
 def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
@@ -140,7 +157,16 @@ def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
     page = disorder.answer([results("atlas-disorder", records)])
     assert page is not None
     assert page.rows == (("sequences", "10 %", "1 s", "70 %", "3 s", "900"),)
-    assert page.drawn[0].sentence == "99 % of the matches need a wait of 3 times the mean delay."
+    assert page.drawn[0].sentence == "99 % of the matches need a wait of 3 times the mean delay, of the waits tried."
+    assert "At 0 of 0 points that several systems ended" in page.measured
+    other = make_record("greta", records[0].point, realised=records[0].realised, group=records[0].group)
+    wrong = other.model_copy(update={"status": Status.WRONG})
+    several = disorder.answer([results("atlas-disorder", [*records, other, wrong])])
+    assert several is not None
+    assert (
+        "At 1 of 1 points that several systems ended, their answers are the same; 1 answers are wrong"
+        in several.measured
+    )
 
 
 def test_a_size_is_computed_from_the_limits() -> None:
@@ -150,8 +176,8 @@ def test_a_size_is_computed_from_the_limits() -> None:
             {"work": "trends", "keys": keys},
             1.0,
             throughput_per_core=rate,
-            state_peak=100 * keys,
-            process_peak=300 * keys,
+            state_peak=round(100 * sizing.Load(keys, 10**6).active),
+            process_peak=round(300 * sizing.Load(keys, 10**6).active),
         )
         for keys, rate in ((1_000, 1e6), (1_000_000, 1e5))
     ]
@@ -161,13 +187,18 @@ def test_a_size_is_computed_from_the_limits() -> None:
     assert [shown.rate(load) for load in loads] == [1e6, 1e5, 1e5, None]
     # A thousand keys with ten events each in a window are like 100,000 keys in a window of a million.
     short = sizing.Load(1_000, 10_000)
-    assert (short.like, shown.rate(short), shown.state(short), shown.memory(short)) == (1e5, 1e5, 1e5, 3e5)
+    assert (short.like, shown.rate(short)) == (1e5, 1e5)
+    assert (shown.state(short), shown.memory(short)) == pytest.approx((1e5, 3e5), rel=1e-3)
     assert shown.rate(sizing.Load(1_000, 10**6, 100)) == pytest.approx(1e4)
     assert (shown.cores(1e6, loads[2]), shown.cores(1e6, loads[3])) == (15, None)
-    assert (shown.state(loads[2]), shown.state(loads[3])) == (pytest.approx(1e9), None)
+    # Of ten million keys about a million have an event in a window of a million.
+    assert (shown.state(loads[2]), shown.state(loads[3])) == (pytest.approx(0.95e8, rel=0.01), None)
+    failed = make_record("cogra", {"work": "trends", "keys": 10**7}, status=Status.OUT_OF_MEMORY)
+    [stopped] = sizing.capacities_of([results("atlas-breaks-keys", [*records, failed])])
+    assert stopped.rate(loads[2]) is None
     page = sizing.answer([results("atlas-breaks-keys", records)])
     assert page is not None
     assert page.short == (
-        "A million events per second on ten million keys, one query in windows of 1 M events, take 15 cores and 1 GB "
-        "of state with COGRA."
+        "A million events per second on ten million keys, one query in windows of 1 M events, take 15 cores and "
+        "95.2 MB of state with COGRA."
     )
