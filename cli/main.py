@@ -22,7 +22,7 @@ from cepbench.cli.import_command import import_command
 from cepbench.cli.interrupts import reported, reraised, terminable
 from cepbench.cli.lists import algorithms, datasets, experiments
 from cepbench.cli.new import new
-from cepbench.cli.pack import pack, review
+from cepbench.cli.pack import pack, review, unpack
 from cepbench.cli.query import query
 from cepbench.cli.results import compare, export, plot, report
 from cepbench.cli.run import run
@@ -56,6 +56,7 @@ COMMANDS = (
     export,
     compare,
     pack,
+    unpack,
     review,
     verify,
     compile_command,

@@ -1,4 +1,4 @@
-"""`cepbench pack` and `review`: results as one file, and how two results differ."""
+"""`cepbench pack`, `unpack` and `review`: results as one file, as a folder again, and how two results differ."""
 
 import json
 from pathlib import Path
@@ -41,6 +41,31 @@ def pack(file: Path, results: Path, profile: str | None) -> None:
     own_files = [name for name in names if name not in files]
     if own_files:
         click.echo(f"  without the experiment files of {', '.join(own_files)}, which are not part of cepbench")
+
+
+@click.command()
+@click.argument("file", type=Place(exists=True, dir_okay=False))
+@click.option(
+    "--results",
+    type=Place(file_okay=False),
+    default=Path("results"),
+    show_default=True,
+    help="Folder of the measured cells.",
+)
+def unpack(file: Path, results: Path) -> None:
+    """Write the results of a pack to a results folder.
+
+    `cepbench run` continues with the cells that it lacks, on this machine or another one. Figures that the folder has
+    already are replaced, so that packs of several parts can be joined.
+    """
+    from cepbench.experiments.cell_files import CellFiles, locked
+    from cepbench.metrics.results import load_results
+
+    everything = load_results(file)
+    with locked(results):
+        for swept in everything:
+            CellFiles(results, swept.figure.experiment, swept.figure.profile).replace(swept.figure, swept.records)
+    click.echo(f"{results}: {len(everything)} figures, {sum(len(swept.records) for swept in everything)} cells")
 
 
 @click.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,6 +117,18 @@ class CellFiles:
     def write(self, record: Record) -> None:
         """Stores one record."""
         write_record(self._cells, record)
+
+    def replace(self, figure: Figure, records: Sequence[Record]) -> None:
+        """Stores a figure and its records in place of all that the folder has."""
+        try:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self._cells.mkdir(parents=True)
+        except OSError as error:
+            raise SweepError(f"{self.folder}: the results folder is not writable: {_reason(error)}") from None
+        self.declare(figure.declared)
+        for record in records:
+            self.write(record)
+        self.write_figure(figure)
 
     def declare(self, claims: tuple[Declared, ...]) -> None:
         """Stores the claims; to be called before the first record is written."""

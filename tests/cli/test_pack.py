@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cepbench.metrics.results import load_results
 from tests.cli.conftest import Cepbench
 from tests.cli.test_results import save
 
@@ -52,6 +53,22 @@ def test_commands_read_a_pack_as_its_folder(cepbench: Cepbench, results: Path, p
     assert (tmp_path / "pack.csv").read_bytes() == (tmp_path / "folder.csv").read_bytes()
     assert cepbench("plot", "mine", "--results", pack, "-o", tmp_path / "d", "--format", "svg").status == 0
     assert (tmp_path / "d" / "mine.svg").exists()
+
+
+def test_a_pack_becomes_a_folder_again(cepbench: Cepbench, results: Path, pack: Path, tmp_path: Path) -> None:
+    folder, again = tmp_path / "unpacked", tmp_path / "again.tar.xz"
+    ended = cepbench("unpack", pack, "--results", folder)
+    assert (ended.status, ended.out) == (0, f"{folder}: 2 figures, 2 cells\n")
+    assert cepbench("pack", again, "--results", folder).status == 0
+    assert again.read_bytes() == pack.read_bytes()
+    # A figure that the folder has is replaced, others stay.
+    save(tmp_path / "other", "mine", 2.0)
+    save(tmp_path / "other", "cet-8.6", 2.0)
+    assert cepbench("pack", again, "--results", tmp_path / "other").status == 0
+    assert cepbench("unpack", again, "--results", folder).status == 0
+    [replaced], [other] = (load_results(place / "mine") for place in (folder, tmp_path / "other"))
+    assert replaced.records == other.records
+    assert {path.name for path in folder.iterdir() if path.is_dir()} == {"cet-8.5", "cet-8.6", "mine"}
 
 
 def test_the_page_of_a_pack_stands_beside_it(cepbench: Cepbench, pack: Path) -> None:
