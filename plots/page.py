@@ -21,13 +21,13 @@ from cepbench.plots.claims import all_claims, by_paper, paper_of, systems, verdi
 from cepbench.plots.effects import effects
 from cepbench.plots.explore import bundle, license_of_bundle
 from cepbench.plots.html import Cell, Html, join, table, tag, trusted
-from cepbench.plots.rules import RULES
+from cepbench.plots.rules import younger_rules
 from cepbench.plots.section import anchor
 from cepbench.plots.style import label
 from cepbench.plots.tables import AGREEMENT_KIND, badge, counted, statuses
 
 TITLE = "cepbench report"
-CHANGED_RULES = "These rules of verdicts changed after numbers of a first run had been seen; each with its reason."
+CHANGED_RULES = "These rules of verdicts changed after the first cell was measured; each with its reason."
 CHANGES = (
     "The number, the expectation and the size of each claim are stored before the first cell is measured. This table "
     "lists claims in which one of them was changed later, with the reasons."
@@ -237,11 +237,9 @@ def _commit(record: Record) -> str:
 
 
 def _changes(everything: Sequence[Results]) -> Html | None:
-    """The rules that changed after numbers had been seen, and a row per changed claim; None without claims."""
-    if not any(results.figure.claims for results in everything):
-        return None
-    rules = [tag("li", f"{rule.text} ", tag("span", rule.reason, class_="meta")) for rule in RULES]
-    parts = [tag("p", CHANGED_RULES, class_="note"), tag("ul", rules)]
+    """The rules that changed after the first cell was measured, and a row per changed claim; None without changes."""
+    rules = [tag("li", f"{rule.text} ", tag("span", rule.reason, class_="meta")) for rule in younger_rules(everything)]
+    parts = [tag("p", CHANGED_RULES, class_="note"), tag("ul", rules)] if rules else []
     rows = []
     for results in by_paper(everything):
         figure = results.figure
@@ -256,7 +254,7 @@ def _changes(everything: Sequence[Results]) -> Html | None:
         ] or [[link, Cell("run or rules"), Cell("all"), "", "", "", reason]]
     heads = ("Figure", "Change", "Claim", "Number", "Expected", "Size", "Reason")
     parts += [tag("p", CHANGES, class_="note"), table("Changes of claims", heads, rows)] if rows else []
-    return join(parts)
+    return join(parts) if parts else None
 
 
 def _threats(everything: Sequence[Results]) -> Html | None:

@@ -1,6 +1,9 @@
-"""Rules of verdicts that changed after numbers of `headline` had been seen, with their dates and reasons."""
+"""Rules of verdicts that changed, with their dates: a page lists those that are younger than its first cell."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from cepbench.metrics.results import Results
 
 
 class Rule(NamedTuple):
@@ -49,3 +52,10 @@ RULES = (
         "A counterfactual that decides nothing was shown as a demonstration.",
     ),
 )
+
+
+def younger_rules(everything: Sequence[Results]) -> list[Rule]:
+    """The rules that changed after the first cell of a figure with claims was measured."""
+    claiming = [results for results in everything if results.figure.claims]
+    starts = [record.started for results in claiming for record in results.records if record.started]
+    return [rule for rule in RULES if rule.since > min(starts)] if starts else []

@@ -16,6 +16,7 @@ from cepbench.events.errors import CepbenchError
 from cepbench.experiments.load import belonging
 from cepbench.metrics.figure import ClaimResult, Verdict
 from cepbench.metrics.files import write
+from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results, load_results
 from cepbench.plots.claims import GROWTH, by_paper, by_system, cause_of, counterfactual, in_units, noise_and_draws
 from cepbench.plots.conclusions import LINES, class_of, conclusions, rank
@@ -118,7 +119,7 @@ def texts(pack: Path) -> dict[str, str]:
         "name": pack.name,
         "path": f"docs/{pack.name}",
         "machines": "; ".join(machines),
-        "commits": ", ".join(dict.fromkeys(str(origin.get("commit"))[:7] for origin in origins)),
+        "commits": _commits(record for results in everything for record in results.records),
         "cells": sum(len(results.records) for results in everything),
         "figures": len(everything),
     }
@@ -194,8 +195,22 @@ def _claims(everything: Sequence[Results]) -> Iterator[str]:
         pairs = [(results, claim) for results in figures for claim in in_units(results.figure)]
         if pairs:
             yield f"## {name}\n"
+            yield f"Measured {_origin(figures)}.\n"
             rows = [_claim(results, claim) for results, claim in sorted(pairs, key=lambda pair: rank(pair[1]))]
             yield _table(("Figure", "Claim", "Paper", "Ours", "Verdict", "Noise and draws", "Why"), rows)
+
+
+def _origin(figures: Sequence[Results]) -> str:
+    """`on 2026-11-29, on AMD EPYC, commit 0123456`: when, where and of which commit the cells of some figures are."""
+    records = [record for results in figures for record in results.records]
+    days = sorted({record.started[:10] for record in records if record.started})
+    machines = dict.fromkeys(str(record.provenance.get("cpu")) for record in records)
+    day = f"on {' to '.join(dict.fromkeys((days[0], days[-1])))}, " if days else ""
+    return f"{day}on {', '.join(machines)}, commit {_commits(records)}"
+
+
+def _commits(records: Iterable[Record]) -> str:
+    return ", ".join(dict.fromkeys(str(record.provenance.get("commit"))[:7] for record in records))
 
 
 def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
