@@ -55,16 +55,20 @@ def pack(file: Path, results: Path, profile: str | None) -> None:
 def unpack(file: Path, results: Path) -> None:
     """Write the results of a pack to a results folder.
 
-    `cepbench run` continues with the cells that it lacks, on this machine or another one. Figures that the folder has
-    already are replaced, so that packs of several parts can be joined.
+    `cepbench run` continues with the cells that it lacks, on this machine or another one. Packs of several parts are
+    joined in one folder. Nothing is written if the folder has cells of one of the figures already.
     """
     from cepbench.experiments.cell_files import CellFiles, locked
-    from cepbench.metrics.results import load_results
+    from cepbench.metrics.results import ResultsError, load_results
 
     everything = load_results(file)
     with locked(results):
-        for swept in everything:
-            CellFiles(results, swept.figure.experiment, swept.figure.profile).replace(swept.figure, swept.records)
+        folders = [CellFiles(results, swept.figure.experiment, swept.figure.profile) for swept in everything]
+        for folder in folders:
+            if folder.used:
+                raise ResultsError(f"{folder.folder}: has results already; move them, or choose another --results")
+        for folder, swept in zip(folders, everything, strict=True):
+            folder.fill(swept.figure, swept.records)
     click.echo(f"{results}: {len(everything)} figures, {sum(len(swept.records) for swept in everything)} cells")
 
 

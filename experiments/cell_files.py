@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -118,11 +117,15 @@ class CellFiles:
         """Stores one record."""
         write_record(self._cells, record)
 
-    def replace(self, figure: Figure, records: Sequence[Record]) -> None:
-        """Stores a figure and its records in place of all that the folder has."""
+    @property
+    def used(self) -> bool:
+        """Whether the folder has cells or a figure already."""
+        return (self.folder / FIGURE_FILE).exists() or any(self._cells.glob("*.json"))
+
+    def fill(self, figure: Figure, records: Sequence[Record]) -> None:
+        """Stores a figure and its records in a folder that is not `used`."""
         try:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            self._cells.mkdir(parents=True)
+            self._cells.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise SweepError(f"{self.folder}: the results folder is not writable: {_reason(error)}") from None
         self.declare(figure.declared)

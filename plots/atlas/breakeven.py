@@ -191,8 +191,8 @@ def _drawn(name: str, shown: Map) -> Drawn:
         right.set_title("the fastest", fontsize=7)
     paying = [_first(shown, row) for row in range(len(shown.rows))]
     crossings = [first for first in paying if first is not None]
-    known = ~np.isnan(shown.pays).all(axis=1)
-    never = int((known & (np.nansum(shown.pays, axis=1) == 0)).sum())
+    decided_rows = ~np.isnan(shown.pays).all(axis=1)
+    never = int((decided_rows & (np.nansum(shown.pays, axis=1) == 0)).sum())
     first, second = _labels(shown)
     begin = f" {first}: from {span(crossings)} on" if crossings else ""
     sentence = (

@@ -306,15 +306,15 @@ def predicted(design: Design, numbers: Draws) -> bool | None:
 
 def _predicting(factorials: Sequence[tuple[Design, Results]]) -> str:
     """How often the mean gains of two ideas predict what both gain."""
-    known = [
+    predictions = [
         shown for design, results in factorials if (shown := predicted(design, by_draw(results, TIME))) is not None
     ]
-    if not known:
+    if not predictions:
         return ""
-    where = "" if all(known) else "; where it does not, the ideas interact, and are drawn below"
+    where = "" if all(predictions) else "; where it does not, the ideas interact, and are drawn below"
     return (
         "The product of the mean gains of the first two ideas lies within the interval of what both gain on "
-        f"{sum(known)} of {len(known)} workloads{where}."
+        f"{sum(predictions)} of {len(predictions)} workloads{where}."
     )
 
 
@@ -415,8 +415,8 @@ def path_of(design: Design, results: Results) -> Path | None:
     shared = {name: {draw: numbers[name][draw] for draw in draws} for name in systems}
     steps = [gain(shared, [(step.before, step.after)]) for step in design.steps]
     whole = gain(shared, [(systems[0], systems[-1])])
-    known = tuple(step for step in steps if step is not None)
-    return Path(_workload(results), known, whole) if whole is not None and len(known) == len(steps) else None
+    gained = tuple(step for step in steps if step is not None)
+    return Path(_workload(results), gained, whole) if whole is not None and len(gained) == len(steps) else None
 
 
 def _steps(everything: Sequence[Results]) -> Drawn | None:

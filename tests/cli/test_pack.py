@@ -61,14 +61,18 @@ def test_a_pack_becomes_a_folder_again(cepbench: Cepbench, results: Path, pack: 
     assert (ended.status, ended.out) == (0, f"{folder}: 2 figures, 2 cells\n")
     assert cepbench("pack", again, "--results", folder).status == 0
     assert again.read_bytes() == pack.read_bytes()
-    # A figure that the folder has is replaced, others stay.
-    save(tmp_path / "other", "mine", 2.0)
-    save(tmp_path / "other", "cet-8.6", 2.0)
-    assert cepbench("pack", again, "--results", tmp_path / "other").status == 0
+    # A part with another figure is joined; one with a figure that the folder has is refused as a whole.
+    save(tmp_path / "part", "cet-8.6", 2.0)
+    assert cepbench("pack", again, "--results", tmp_path / "part").status == 0
     assert cepbench("unpack", again, "--results", folder).status == 0
-    [replaced], [other] = (load_results(place / "mine") for place in (folder, tmp_path / "other"))
-    assert replaced.records == other.records
-    assert {path.name for path in folder.iterdir() if path.is_dir()} == {"cet-8.5", "cet-8.6", "mine"}
+    before = load_results(folder)
+    assert {swept.figure.experiment for swept in before} == {"cet-8.5", "cet-8.6", "mine"}
+    save(tmp_path / "part", "mine", 2.0)
+    save(tmp_path / "part", "cet-8.7", 2.0)
+    assert cepbench("pack", again, "--results", tmp_path / "part").status == 0
+    ended = cepbench("unpack", again, "--results", folder)
+    assert (ended.status, "has results already; move them, or choose another --results" in ended.err) == (2, True)
+    assert load_results(folder) == before
 
 
 def test_the_page_of_a_pack_stands_beside_it(cepbench: Cepbench, pack: Path) -> None:

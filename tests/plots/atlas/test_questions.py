@@ -49,8 +49,8 @@ def test_a_map_knows_where_sharing_pays_and_who_wins() -> None:
         "For 1 of 2 values of share sharing pays up to the largest number of queries: from 10 on; for 1 it never pays."
     )
     close = [r.model_copy(update={"algorithm": "gloria"}) for r in sharing_map().records if r.algorithm == "cogra"]
-    others = [r for r in sharing_map().records if r.algorithm != "gloria"]
-    [equal] = breakeven.maps_of([replace(sharing_map(), records=(*others, *close))]).values()
+    without_gloria = [r for r in sharing_map().records if r.algorithm != "gloria"]
+    [equal] = breakeven.maps_of([replace(sharing_map(), records=(*without_gloria, *close))]).values()
     assert equal.winners["equal"] == 3
 
 
@@ -159,9 +159,9 @@ def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
     assert page.rows == (("sequences", "10 %", "1 s", "70 %", "3 s", "900"),)
     assert page.drawn[0].sentence == "99 % of the matches need a wait of 3 times the mean delay, of the waits tried."
     assert "At 0 of 0 points that several systems ended" in page.measured
-    other = make_record("greta", records[0].point, realised=records[0].realised, group=records[0].group)
-    wrong = other.model_copy(update={"status": Status.WRONG})
-    several = disorder.answer([results("atlas-disorder", [*records, other, wrong])])
+    greta = make_record("greta", records[0].point, realised=records[0].realised, group=records[0].group)
+    wrong = greta.model_copy(update={"status": Status.WRONG})
+    several = disorder.answer([results("atlas-disorder", [*records, greta, wrong])])
     assert several is not None
     assert (
         "At 1 of 1 points that several systems ended, their answers are the same; 1 answers are wrong"
