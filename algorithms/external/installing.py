@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cepbench.algorithms.external.packages import (
@@ -31,6 +31,8 @@ from cepbench.events.errors import CepbenchError, choices
 
 UNREACHABLE = re.compile("connection broken by|Max retries exceeded|Read timed out|No route to host")
 """Output of pip when it has no network."""
+REACTION = 0.5
+"""Seconds within which an installation reacts to a signal."""
 
 
 class NotInstalled(CepbenchError):
@@ -106,20 +108,36 @@ def _run(package: Package, command: Sequence[str], scratch: Path) -> None:
     environment: Mapping[str, str] = {
         **os.environ, "TMPDIR": str(scratch), "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }  # fmt: skip
-    ran = subprocess.run(
-        command, cwd=scratch, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
-    if ran.returncode:
-        raise NotInstalled(f"{package.title} could not be installed: {_reason(ran)}")
+    with subprocess.Popen(
+        command, cwd=scratch, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as step:
+        try:
+            output = _output(step)
+        except BaseException:
+            step.kill()
+            step.wait()
+            raise
+    if step.returncode:
+        raise NotInstalled(f"{package.title} could not be installed: {_reason(output, step.returncode)}")
 
 
-def _reason(ran: subprocess.CompletedProcess[str]) -> str:
+def _output(step: subprocess.Popen[str]) -> str:
+    """The output of a step, when it has ended.
+
+    A signal that arrives just before the process begins to wait does not end the wait. So the process waits `REACTION`
+    seconds at a time: pip may wait for an index for minutes.
+    """
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return step.communicate(timeout=REACTION)[0]
+
+
+def _reason(output: str, status: int) -> str:
     """The reason in the output of a step that failed."""
-    output = ran.stdout
     if UNREACHABLE.search(output):
         return "the Python package index cannot be reached"
     if "No module named pip" in output:
         return f"{sys.executable} has no pip"
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-    return (errors or lines or [f"status {ran.returncode}"])[-1]
+    return (errors or lines or [f"status {status}"])[-1]

@@ -7,13 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from cepbench.algorithms.external import packages
+from cepbench.algorithms.external import installing, packages
 from tests.algorithms.external.wheels import JARS, unpacked, wheel
 
 MODULE = (sys.executable, "-m", "cepbench.cli.main")
@@ -142,6 +143,21 @@ def test_every_engine_without_a_name(cepbench, engines, tmp_path, monkeypatch):
     assert files(engines) == {"duckdb"}
 
 
+def test_a_signal_that_does_not_end_a_wait_stops_an_installation(tmp_path):
+    """As one does that arrives just before the wait: here, another thread receives it."""
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+    timer = threading.Timer(0.5, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGUSR1))
+    begun = time.monotonic()
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            installing._run(packages.FLINK, ["sleep", "30"], tmp_path)
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGUSR1, before)
+    assert time.monotonic() - begun < 20
+
+
 @pytest.mark.parametrize(
     ("number", "status"),
     [
@@ -160,8 +176,11 @@ def test_an_installation_that_is_stopped_leaves_no_half(cepbench, engines, tmp_p
             connection, _ = index.accept()
             assert files(engines) == {".flink"}
             process.send_signal(number)
-            _, err = process.communicate(timeout=60)
-            connection.close()
+            try:
+                _, err = process.communicate(timeout=60)
+            finally:
+                process.kill()
+                connection.close()
     assert process.returncode == status
     assert "Traceback" not in err
     assert files(engines) == ({".flink"} if number == signal.SIGKILL else set())
