@@ -48,9 +48,10 @@ class Wait:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """The matches that duplicates add, as a share of the exact ones, by the share of duplicates."""
+    """The matches that duplicates add, as a share of those without duplicates, by the share of duplicates."""
 
     work: str
+    late: float
     added: Mapping[float, float]
 
 
@@ -65,14 +66,16 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     worst = min(waits, key=lambda wait: wait.complete[min(wait.complete)])
     least = worst.complete[min(worst.complete)]
     needed = [wait.enough for wait in waits if wait.enough is not None]
-    added = max((share for shown in duplicates for share in shown.added.values()), default=0.0)
+    alone = [share for shown in duplicates if shown.late == 0 for share in shown.added.values()]
+    beside = [share for shown in duplicates if shown.late > 0 for share in shown.added.values()]
+    late = f", and beside late events up to {_percent(max(beside))}" if beside else ""
     return Answer(
         "disorder",
         "What does disorder cost?",
         f"Without a wait the answers have as little as {_percent(least)} of the matches ({_percent(worst.late)} of the "
         f"events late by {human(worst.delay, 's')} on average); {_percent(NEARLY)} need a wait of up to "
         f"{human(max(needed, default=0.0), 's')}, by which every row is delayed. Duplicates that are not left out "
-        f"add up to {_percent(added)}.",
+        f"add up to {_percent(max(alone, default=0.0))}{late}.",
         (_drawn(waits, duplicates),),
         ("Work", "Late", "Mean delay", "Kept without a wait", f"Wait for {_percent(NEARLY)}", "Events that wait then"),
         tuple(_row(wait, _rate(records)) for wait in waits),
@@ -114,22 +117,25 @@ def waits_of(records: Sequence[Record]) -> list[Wait]:
 
 
 def duplicates_of(records: Sequence[Record]) -> list[Duplicates]:
-    """The share of matches that duplicates add."""
-    matches: dict[str, dict[float, dict[bool, float]]] = defaultdict(lambda: defaultdict(dict))
+    """The share of matches that duplicates add, without late events and beside each kind of them."""
+    matches: dict[tuple[str, float, float, float], dict[float, dict[bool, float]]]
+    matches = defaultdict(lambda: defaultdict(dict))
     for record in records:
         point = record.point
-        if point["late"] == 0:
-            matches[point["work"]][float(point["duplicates"])][bool(point["deduplicated"])] = _matches(record)
+        if point["late"] == 0 or point["duplicates"] > 0:
+            kind = point["work"], point["late"], point["delay"], point["slack"]
+            matches[kind][float(point["duplicates"])][bool(point["deduplicated"])] = _matches(record)
     return [
         Duplicates(
             work,
+            late,
             {
                 share: both[False] / both[True] - 1
                 for share, both in sorted(shares.items())
                 if both.get(True) and False in both
             },
         )
-        for work, shares in matches.items()
+        for (work, late, *_), shares in matches.items()
     ]
 
 
@@ -183,9 +189,9 @@ def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
         left.legend(frameon=False, fontsize=6, loc="lower right")
         for shown in duplicates:
             added = [100 * share for share in shown.added.values()]
-            right.plot(
-                [100 * share for share in shown.added], added, MARKERS.get(shown.work, "o") + "-", label=shown.work
-            )
+            name = shown.work if shown.late == 0 else None  # beside late events, single points
+            look = MARKERS.get(shown.work, "o") + ("-" if name else "")
+            right.plot([100 * share for share in shown.added], added, look, label=name)
         right.set(xlabel="Duplicates (%)", ylabel="Matches added (%)")
         right.legend(frameon=False, fontsize=6)
     multiples = [wait.enough / wait.delay for wait in waits if wait.enough is not None]

@@ -161,6 +161,12 @@ def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
     assert "At 0 of 0 points that several systems ended" in page.measured
     greta = make_record("greta", records[0].point, realised=records[0].realised, group=records[0].group)
     wrong = greta.model_copy(update={"status": Status.WRONG})
+    assert page.short.endswith("Duplicates that are not left out add up to 20 %.")
+    both = [record(13.0, duplicates=0.1), record(10.0, duplicates=0.1, deduplicated=True)]
+    crossed = disorder.answer([results("atlas-disorder", [*records, *both])])
+    assert crossed is not None
+    assert crossed.short.endswith("add up to 20 %, and beside late events up to 30 %.")
+    assert crossed.rows == page.rows
     several = disorder.answer([results("atlas-disorder", [*records, greta, wrong])])
     assert several is not None
     assert (
