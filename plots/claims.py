@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cepbench.metrics.figure import Axis, ClaimResult, Counterfactual, Evidence, Figure, Verdict
 from cepbench.metrics.results import Results
-from cepbench.plots.conclusions import LINES, class_of, conclusions, demonstrated, rank
+from cepbench.plots.conclusions import LINES, NAMES, class_of, conclusions, demonstrated, rank
 from cepbench.plots.effects import effects_of
 from cepbench.plots.html import Cell, Html, join, table, tag
 from cepbench.plots.notation import between, in_unit_of, spoken, words
@@ -62,7 +62,8 @@ def systems(everything: Sequence[Results], anchor: Callable[[Results], str], com
                 for (head, kinds), text in zip(LINES, texts, strict=True)
             ]
             drawn = effects_of(of_run[0].figure.experiment, [claim for _, claim in claims]) if complete else None
-            cards.append(tag("article", tag("h3", title), tag("p", paper, class_="meta"), lines, drawn))
+            heads = tag("h3", title), tag("p", paper, class_="meta"), tag("p", names_of(figures), class_="note")
+            cards.append(tag("article", heads, lines, drawn))
     return tag("div", cards, class_="systems") if cards else None
 
 
@@ -211,6 +212,11 @@ def by_system(figures: Sequence[Results]) -> dict[str, list[Results]]:
     for results in by_paper(figures):
         groups.setdefault(paper_of(results.figure), []).append(results)
     return groups
+
+
+def names_of(figures: Sequence[Results]) -> str:
+    """What a system does, and the names of its variants; empty for our own figures."""
+    return NAMES.get(_system(figures[0].figure), "") if figures[0].figure.published else ""
 
 
 def paper_of(figure: Figure) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from math import log
 
 from cepbench.metrics.figure import ClaimResult, Counterfactual, Verdict
 from cepbench.plots.notation import words
@@ -21,6 +22,28 @@ CLASSES = {
     "unexplained": "unexplained",
 }
 """Why a claim does not hold, by its class."""
+NAMES = {
+    "cet": "CET constructs trends from a graph of events, depth-first (M-CET), breadth-first (T-CET), or by graphlets "
+    "(H-CET); BL is the baseline without a graph.",
+    "cogra": "COGRA aggregates trends by type, by pattern or mixed, where GRETA does so by event.",
+    "core": "CORE keeps matches in compact sets, and enumerates them afterwards.",
+    "gloria": "Gloria plans by the lightest path through a graph of choices, of which it prunes some; Greedy takes the "
+    "lightest step each time.",
+    "greta": "GRETA aggregates trends along the edges of a graph of events, without constructing them.",
+    "hamlet": "Hamlet shares the Kleene closures of several queries, and decides for each burst of events.",
+    "mcep": "MCEP searches for one plan of all patterns by simulated annealing (SA) or tabu search (TS), which change "
+    "one edge (EDGE) or k patterns (VERTEX) at a time; RE only reorders, SH only shares (SH-RR as SPASS, SH-MDT as "
+    "MOTTO), and the trivial plan does neither.",
+    "sharon": "Sharon chooses which sub-patterns of many sequences to count once; A-Seq counts each query by itself, "
+    "and SPASS shares matches instead of counts.",
+}
+"""What a system does, and the names of its variants and rivals in claims, by the first part of an experiment's name."""
+OUTCOMES = {
+    "reached": ("reaches", "reach", "the paper's number with another setting, size or count"),
+    "excluded": ("is", "are", "excluded by the counterfactual"),
+    "unexplained": ("is", "are", "unexplained"),
+}
+"""What a counterfactual says of claims that do not hold: verbs for one and for several claims, and the rest."""
 REASONS = {
     "cut off by a limit": "cut off by a limit",
     "the interval reaches": "the interval is too wide",
@@ -52,7 +75,7 @@ def conclusions(claims: Sequence[ClaimResult]) -> tuple[str, str, str]:
     beyond = len(hold) - len(inside)
     counts = [f"{len(of)} of {len(claims)}" for of in (inside, fail, undecided)]
     counts[0] += f", and {beyond} beyond the paper's number" if beyond else ""
-    texts = _holding(inside or hold), _failing(fail), _undecided(undecided)
+    texts = _holding(inside or hold), _failing(fail, {claim.text for claim in hold}), _undecided(undecided)
     first, second, third = (f"{count}{f': {text}' if text else ''}" for count, text in zip(counts, texts, strict=True))
     return first, second, third
 
@@ -84,6 +107,31 @@ def demonstrated(claim: ClaimResult) -> bool:
     return shown.verdict not in (None, Verdict.OPEN)
 
 
+def outcome(claim: ClaimResult) -> str:
+    """What the counterfactual of a claim that does not hold says: one of `OUTCOMES`."""
+    if not demonstrated(claim) or claim.counterfactual is None:
+        return "unexplained"
+    shown = claim.counterfactual
+    holds = shown.kind == "grid" or shown.verdict in (Verdict.HOLDS, Verdict.STRONGER)
+    return "reached" if holds else "excluded"
+
+
+def outcomes(claims: Sequence[ClaimResult], classes: bool = False) -> str:
+    """`3 reach the paper's number with another setting, size or count, and 1 is unexplained`, perhaps with classes."""
+    parts = []
+    for name, (one, several, rest) in OUTCOMES.items():
+        counts = Counter(class_of(claim) for claim in claims if outcome(claim) == name)
+        number = counts.total()
+        if number:
+            causes = [
+                f"{text}{f' {counts[key]}' if len(counts) > 1 else ''}" for key, text in CLASSES.items() if counts[key]
+            ]
+            why = f" ({', '.join(causes)})" if classes and name != "unexplained" else ""
+            parts.append(f"{number} {one if number == 1 else several} {rest}{why}")
+    *most, last = parts or [""]
+    return f"{', '.join(most)}{',' if len(most) > 1 else ''} and {last}" if most else last
+
+
 def rank(claim: ClaimResult) -> tuple[int, int]:
     """The place of a claim in a table: by class and, within a class, by verdict."""
     classes = (Verdict.HOLDS, Verdict.STRONGER, *CLASSES, Verdict.OPEN)
@@ -91,8 +139,8 @@ def rank(claim: ClaimResult) -> tuple[int, int]:
 
 
 def largest(claims: Sequence[ClaimResult], most: int) -> list[ClaimResult]:
-    """The claims of the largest effects, decided ones first; of equal texts only one."""
-    order = sorted(claims, key=lambda claim: (claim.verdict is Verdict.OPEN, -(claim.claimed or 0), claim.edge))
+    """The claims of the largest effects, decided ones first, those at an edge last; of equal texts only one."""
+    order = sorted(claims, key=lambda claim: (claim.verdict is Verdict.OPEN, claim.edge, -(claim.claimed or 0)))
     return list({claim.text: claim for claim in reversed(order)}.values())[::-1][:most]
 
 
@@ -101,15 +149,27 @@ def _holding(claims: Sequence[ClaimResult]) -> str:
     return f"{'; '.join(named)}." if named else ""
 
 
-def _failing(claims: Sequence[ClaimResult]) -> str:
-    """The classes with their counts, and the largest effect, if possible one with a counterfactual."""
+def _failing(claims: Sequence[ClaimResult], held: Collection[str]) -> str:
+    """What counterfactuals say, and the widest miss with and without one, if possible of texts that nowhere hold."""
     if not claims:
         return ""
-    counts = Counter(map(class_of, claims))
-    classes = ", ".join(f"{text} ({counts[name]})" for name, text in CLASSES.items() if counts[name])
-    [claim] = largest([claim for claim in claims if demonstrated(claim)] or claims, 1)
-    why = f"; {shortly(claim.counterfactual)}" if demonstrated(claim) and claim.counterfactual is not None else ""
-    return f"{classes}. {_sentence(claim)}{_numbers(claim, why)}."
+    opposite = sum(claim.verdict is Verdict.OPPOSITE for claim in claims)
+    named = []
+    for of in ([c for c in claims if demonstrated(c)], [c for c in claims if not demonstrated(c)]):
+        if of:
+            claim = max([c for c in of if c.text not in held] or of, key=_miss)
+            shown = claim.counterfactual if demonstrated(claim) else None
+            named.append(f"{_sentence(claim)}{_numbers(claim, f'; {shortly(shown)}' if shown is not None else '')}.")
+    direction = f"{opposite} in the other direction; " if opposite else ""
+    return f"{direction}{outcomes(claims, classes=True)}. {' '.join(named)}"
+
+
+def _miss(claim: ClaimResult) -> tuple[bool, float]:
+    """How far a claim is missed: in the other direction first, then by the ratio to the paper's number."""
+    distance = 0.0
+    if claim.claimed and claim.measured and claim.measured > 0 and not claim.bound:
+        distance = abs(log(claim.measured / claim.claimed))
+    return claim.verdict is Verdict.OPPOSITE, distance
 
 
 def _undecided(claims: Sequence[ClaimResult]) -> str:

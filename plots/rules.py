@@ -41,6 +41,12 @@ RULES = (
         "Its direction is not known then.",
     ),
     Rule(
+        "2026-11-29T22:40:00Z",
+        "The same holds for its number without the time that noisy cells lost. Before, that number was judged without "
+        "its interval.",
+        "A claim was open between weaker and opposite, where neither interval excludes no effect.",
+    ),
+    Rule(
         "2026-11-29T16:15:00Z",
         "A number without any effect is weaker than a claimed direction. Before, such a claim was open.",
         "Equal counts and bytes are exact, and show no effect.",

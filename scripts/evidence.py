@@ -18,8 +18,17 @@ from cepbench.metrics.figure import ClaimResult, Verdict
 from cepbench.metrics.files import write
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results, load_results
-from cepbench.plots.claims import GROWTH, by_paper, by_system, cause_of, counterfactual, in_units, noise_and_draws
-from cepbench.plots.conclusions import LINES, class_of, conclusions, rank
+from cepbench.plots.claims import (
+    GROWTH,
+    by_paper,
+    by_system,
+    cause_of,
+    counterfactual,
+    in_units,
+    names_of,
+    noise_and_draws,
+)
+from cepbench.plots.conclusions import LINES, class_of, conclusions, outcomes, rank
 from cepbench.plots.draw import all_styles, draw, render, write_drawings
 from cepbench.plots.effects import draw_effects
 from cepbench.plots.notation import words
@@ -41,8 +50,13 @@ Our number is that at the size where a claim is judged, with its interval in par
 [Verdicts](measurement.md#verdicts) has the rules, and [Metrics](measurement.md#metrics) the names of the numbers. The
 cause of what does not hold is the *paper* (it contradicts itself), *text silent* (it does not state what decides), the
 *size* (this machine cannot measure a larger one), or *ours*; *arithmetic* is a cause that a formula demonstrates on the
-realised workload. A cause is shown by a counterfactual, another number of the same run, in which the paper's appears or
-is excluded. A cause without one, or whose counterfactual does not decide, is presumed, and its claim *unexplained*.
+realised workload. We accept a cause only by a counterfactual: a second number of the run, with one thing changed, which
+reaches the paper's number or excludes it. Otherwise the claim is *unexplained*; *presumed* is a cause that we name
+without such a number.
+
+A cell is one system at one point of a figure. A claim on several draws is on as many random workloads or limits, and
+the sign test says how likely so many of them would hold by chance if half did. A verdict is at an edge if the ends of
+the interval have other ones, so that another run may give another verdict.
 
 A claim of x times holds from half of x, but at least its square root, to twice x; one of orders of magnitude within
 half an order; one of no difference from half to twice; an exponent within 0.3.
@@ -53,7 +67,8 @@ The report with all drawings: `cepbench report {path}`.
 ![Claimed against measured effects](images/effects.svg)
 
 {summary}
-{rules}{tables}"""
+{tables}
+{rules}"""
 
 ARTIFACT_TEXT = """# The artifact
 
@@ -132,8 +147,8 @@ def texts(pack: Path) -> dict[str, str]:
             **sections,
             growth=fill(GROWTH, 119),
             summary=summary,
-            rules=_rules(),
             tables="\n".join(_claims(everything)),
+            rules=_rules(),
         ),
         ARTIFACT: ARTIFACT_TEXT.format(**sections, **_artifact(everything)) + _missing(everything),
     }
@@ -166,27 +181,31 @@ def finding(results: Results) -> str:
 def _summary(everything: Sequence[Results]) -> str:
     """How many claims hold; and three lines per paper: what holds, what does not and why, and what is undecided."""
     published = [results for results in everything if results.figure.published and results.figure.claims]
-    count = Counter(claim.verdict for results in published for claim in results.figure.claims)
-    failed = count[Verdict.WEAKER] + count[Verdict.OPPOSITE]
+    claims = [claim for results in published for claim in results.figure.claims]
+    failed = [claim for claim in claims if claim.verdict in (Verdict.WEAKER, Verdict.OPPOSITE)]
+    count = Counter(claim.verdict for claim in claims)
     total = (
         f"Of {count.total()} claims on {len(by_system(published))} systems {count[Verdict.HOLDS]} hold, "
-        f"{count[Verdict.STRONGER]} are beyond the paper's number, {failed} do not hold, and {count[Verdict.OPEN]} are "
-        f"undecided."
+        f"{count[Verdict.STRONGER]} are beyond the paper's number, {len(failed)} do not hold, and "
+        f"{count[Verdict.OPEN]} are undecided."
     )
+    if failed:
+        total += f" Of the {len(failed)}, {outcomes(failed)}."
     parts = [fill(total, 119) + "\n"]
     for name, figures in by_system(everything).items():
         claims = [claim for results in figures for claim in in_units(results.figure)]
         if claims and figures[0].figure.published:
             texts = zip(LINES, conclusions(claims), strict=True)
             lines = [fill(f"- *{head}* {text}", 119, subsequent_indent="  ") for (head, _), text in texts]
-            parts.append("\n".join([f"**{name}**\n", *lines, ""]))
+            head = fill(f"**{name}** {names_of(figures)}".rstrip(), 119)
+            parts.append("\n".join([f"{head}\n", *lines, ""]))
     return "\n".join(parts)
 
 
 def _rules() -> str:
     """The rules that changed after numbers of a first run had been seen, with their reasons."""
     rules = [fill(f"- {rule.text} {rule.reason}", 119, subsequent_indent="  ") for rule in RULES]
-    return "\n".join(["## Rules that changed after numbers of a first run had been seen\n", *rules, "", ""])
+    return "\n".join(["## Rules that changed after numbers of a first run had been seen\n", *rules, ""])
 
 
 def _claims(everything: Sequence[Results]) -> Iterator[str]:
@@ -196,8 +215,14 @@ def _claims(everything: Sequence[Results]) -> Iterator[str]:
         if pairs:
             yield f"## {name}\n"
             yield f"Measured {_origin(figures)}.\n"
-            rows = [_claim(results, claim) for results, claim in sorted(pairs, key=lambda pair: rank(pair[1]))]
+            pairs.sort(key=lambda pair: rank(pair[1]))
+            rows = [_claim(results, claim) for results, claim in pairs]
             yield _table(("Figure", "Claim", "Paper", "Ours", "Verdict", "Noise and draws", "Why"), rows)
+            numbers = [_numbers(results, claim) for results, claim in pairs if claim.evidence]
+            if numbers:
+                yield f"<details><summary>More numbers on {len(numbers)} claims</summary>\n"
+                yield _table(("Figure", "Claim", "Numbers"), numbers)
+                yield "</details>\n"
 
 
 def _origin(figures: Sequence[Results]) -> str:
@@ -218,9 +243,8 @@ def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
     why = [claim.reason, ": ".join(filter(None, (cause_of(claim), claim.why.rstrip("."))))]
     if claim.counterfactual is not None:
         why.append(counterfactual(claim.counterfactual))
-    why += [f"{evidence.what}: {words(evidence)[0]}" for evidence in claim.evidence]
     return (
-        f"{results.figure.id} ({results.figure.experiment})",
+        _figure(results),
         f"{claim.text} ({claim.source})",
         claim.expected,
         f"{shown}{f' ({interval})' if interval else ''} at {claim.size}",
@@ -228,6 +252,15 @@ def _claim(results: Results, claim: ClaimResult) -> tuple[str, ...]:
         "; ".join(noise_and_draws(claim)),
         "; ".join(filter(None, why)),
     )
+
+
+def _numbers(results: Results, claim: ClaimResult) -> tuple[str, str, str]:
+    """The evidence of a claim, beside its own number."""
+    return _figure(results), claim.text, "; ".join(f"{shown.what}: {words(shown)[0]}" for shown in claim.evidence)
+
+
+def _figure(results: Results) -> str:
+    return f"{results.figure.id} ({results.figure.experiment})"
 
 
 def _artifact(everything: Sequence[Results]) -> dict[str, str]:

@@ -65,7 +65,8 @@ def _evidence(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Se
         result = measured(quantity, records, sweeps)
     except NotMeasured as why:
         return Evidence(what=f"{what}: {why}")
-    return Evidence(what=f"{what} at {result.size}", unit=unit_of(quantity), **ends(result.number))
+    reason = f" ({result.reason})" if result.reason else ""
+    return Evidence(what=f"{what} at {result.size}{reason}", unit=unit_of(quantity), **ends(result.number))
 
 
 def _counterfactual(

@@ -53,7 +53,7 @@ def incomplete(cells: Sequence[Record], metric: str) -> str:
     for cell in cells:
         for name, words in INCOMPLETE.items():
             if cell.summary.details.get(name, 0) > 0:
-                return f"the search of {cell.algorithm} {words} at {named(cell.point)}"
+                return f"the search of {cell.algorithm} {words}"
     return ""
 
 

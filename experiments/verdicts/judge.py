@@ -133,6 +133,12 @@ def graded(claim: Effect, number: float) -> Verdict:
     return Verdict.OPPOSITE if crossed else Verdict.WEAKER
 
 
+def verdicts(claim: Effect, number: Number) -> set[Verdict]:
+    """The verdicts on both ends of a number, one if it is known; opposite only if its interval excludes no effect."""
+    either = {graded(claim, end) for end in (number.low, number.high)}
+    return {Verdict.WEAKER} if either == {Verdict.OPPOSITE} and no_effect(claim, number) else either
+
+
 def undecided(claim: Effect, number: Number) -> str:
     """In words, that the interval reaches from no effect to the band of the claim or beyond it; otherwise empty.
 
@@ -162,18 +168,17 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
     except NotMeasured as why:
         return _open(claim, str(why))
     number, reason, verdict = measurement.number, measurement.reason, Verdict.OPEN
-    either = {graded(claim, end) for end in (number.low, number.high)}
+    either = verdicts(claim, number)
     if len(either) > 1:
-        reason = "; ".join(filter(None, (measurement.floor or "cut off by a limit", reason)))
+        cut = f"{' and '.join(measurement.cut) or 'it'} was cut off by a limit"
+        reason = "; ".join(filter(None, (measurement.floor or cut, reason)))
     elif number.exact and (wide := undecided(claim, number)):
         reason = "; ".join(filter(None, (wide, reason)))
     elif not reason:
         [verdict] = either
-        if verdict is Verdict.OPPOSITE and no_effect(claim, number):
-            verdict = Verdict.WEAKER
     noisy = sum(map(is_noisy, measurement.timed))
     quiet = _calm(claim, records, sweeps) if noisy else number
-    if verdict is not Verdict.OPEN and {graded(claim, end) for end in (quiet.low, quiet.high)} != either:
+    if verdict is not Verdict.OPEN and verdicts(claim, quiet) != either:
         verdict, reason = Verdict.OPEN, "its verdict is another one without the time that noisy cells lost"
     held = sum(draw.exact and graded(claim, draw.low) is Verdict.HOLDS for draw in measurement.draws)
     draws = len(measurement.draws)

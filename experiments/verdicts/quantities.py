@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log, nan
@@ -9,6 +10,7 @@ from typing import Any
 
 from cepbench.experiments.claims import Quantity, holds
 from cepbench.experiments.verdicts.cells import (
+    CUT,
     VOID,
     at_floor,
     incomplete,
@@ -36,7 +38,8 @@ class Measured:
 
     `draws` has the number of each draw; one entry if nothing is drawn. `timed` are the cells whose times it reads.
     `reason` says why the number does not decide a claim: another size was measured, or a search was incomplete.
-    Otherwise it is empty. `floor` names the system whose time bounds the number, since not all of it is that of work.
+    Otherwise it is empty. `floor` names the system whose time bounds the number, since not all of it is that of work,
+    and `cut` the systems that a limit stopped.
     """
 
     number: Number
@@ -45,6 +48,7 @@ class Measured:
     timed: tuple[Record, ...]
     reason: str = ""
     floor: str = ""
+    cut: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
     by_draw: dict[Any, list[Point]] = {}
     for point in chosen.points:
         by_draw.setdefault(point.get(quantity.draws) if quantity.draws else None, []).append(point)
-    reasons = [chosen.reason]
+    reasons, searches = [chosen.reason], Counter[str]()
     numbers, bounding, voiding = [], [], []
     for drawn in by_draw.values():
         value, why = _of_draw(quantity, drawn, records)
@@ -80,7 +84,9 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
         elif of or to:
             voiding.append(of or to)
         numbers.append(value)
-        reasons.append(why)
+        searches[why] += 1
+    for why, draws in searches.items():
+        reasons.append(f"{why} in {draws} of {len(by_draw)} draws" if why and len(by_draw) > 1 else why)
     # A mean takes in every draw, a median that of the middle.
     if voiding and (quantity.average == "mean" or 2 * len(voiding) >= len(by_draw)):
         reasons.append(voiding[0])
@@ -97,8 +103,14 @@ def measured(quantity: Quantity, records: Sequence[Record], sweeps: Sequence[Seq
         for cell in measuring(name, metric, records)
         if cell.point in chosen.points
     ]
+    cut = dict.fromkeys(
+        name
+        for name, metric in quantity.parts
+        for cell in measuring(name, metric, records)
+        if cell.point in chosen.points and status_of(cell, metric) in CUT
+    )
     reason = "; ".join(dict.fromkeys(filter(None, reasons)))
-    return Measured(whole, tuple(numbers), size, tuple(timed), reason, next(iter(bounding), ""))
+    return Measured(whole, tuple(numbers), size, tuple(timed), reason, next(iter(bounding), ""), tuple(cut))
 
 
 def _check(algorithm: str, metric: str, cells: Sequence[Record]) -> None:
@@ -207,7 +219,8 @@ def _size(quantity: Quantity, chosen: Sequence[Point]) -> str:
         at = [point[axis] for point in chosen]
         parts.append(f"{axis} {min(at)} to {max(at)}")
     draws = len({repr(point.get(quantity.draws)) for point in chosen}) if quantity.draws else 1
-    return ", ".join([*parts, *([f"{draws} draws of {quantity.draws}"] if draws > 1 else [])]) or "the only size"
+    of = "" if quantity.draws == "draw" else f" of {quantity.draws}"
+    return ", ".join([*parts, *([f"{draws} draws{of}"] if draws > 1 else [])]) or "the only size"
 
 
 def _of_draw(quantity: Quantity, points: Sequence[Point], records: Sequence[Record]) -> tuple[Number, str]:

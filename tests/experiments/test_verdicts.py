@@ -66,7 +66,7 @@ def test_a_limit_of_the_memory_run_cuts_off_memory_and_not_times() -> None:
     fast = record("fast", {"n": 1}, memory=Status.OK, latency_max=1.0, state_peak=1)
     assert judge([slow, fast], to="fast", factor=3).verdict is HOLDS
     memory = judge([slow, fast], to="fast", metric="state_peak", factor=3)
-    assert (memory.verdict, memory.reason) == (OPEN, "cut off by a limit")
+    assert (memory.verdict, memory.reason) == (OPEN, "slow was cut off by a limit")
     alone = record("fast", {"n": 1}, latency_max=1.0)
     assert judge([slow, alone], to="fast", metric="state_peak", factor=3).reason == "fast was not run"
 
@@ -113,6 +113,13 @@ def test_a_verdict_that_noise_decides_is_open() -> None:
     noisy = [cell.model_copy(update={"load": Load(slowed=2.0)}) for cell in memory]
     exact = judge(noisy, to="fast", metric="state_peak", factor=10)
     assert (exact.verdict, exact.noisy, exact.cells) == (HOLDS, 0, 0)
+
+
+def test_without_noise_a_number_is_judged_by_its_interval_too() -> None:
+    """Below no effect, with an interval that contains it, a number is weaker and not opposite, noise or not."""
+    slow = ran("slow", 1, [0.9, 1.1, 1.4]).model_copy(update={"load": Load(slowed=1.3)})
+    result = judge([slow, at("fast", 1, 1.0)], to="fast", factor=9)
+    assert (result.verdict, result.measured, result.calm) == (WEAKER, 1.1, pytest.approx(1.1 / 1.3))
 
 
 def floored(algorithm: str, seconds: float, least: float) -> Record:
@@ -247,7 +254,7 @@ def test_what_a_limit_cut_off_is_a_bound_which_decides_beyond_the_band() -> None
     cells = [at("slow", 1, None, limit=10.0), at("fast", 1, 0.001)]
     result = judge(cells, to="fast", orders=4)
     assert (result.verdict, result.measured, result.low, result.high) == (OPEN, 10_000.0, 10_000.0, None)
-    assert result.reason == "cut off by a limit"
+    assert result.reason == "slow was cut off by a limit"
     beyond = judge(cells, to="fast", orders=3)
     assert (beyond.verdict, beyond.measured, beyond.bound, beyond.reason) == (STRONGER, 10_000.0, True, "")
     turned = judge(cells, of="fast", to="slow", at_most=0.5)
@@ -275,7 +282,15 @@ def test_an_incomplete_search_leaves_a_claim_open(detail: str) -> None:
     cells = [record("slow", {"n": 1}, latency_max=8.0, details={detail: 1.0}), at("fast", 1, 1.0)]
     result = judge(cells, to="fast", factor=8)
     assert (result.verdict, result.measured) == (OPEN, 8.0)
-    assert result.reason.startswith("the search of slow ")
+    words = {"fell_back": "fell back to another plan", "thinned": "left plans out", "stopped_early": "stopped early"}
+    assert result.reason == f"the search of slow {words[detail]}"
+    drawn = [
+        record(name, {"n": 1, "seed": seed}, latency_max=time, details={detail: more})
+        for seed in (1, 2, 3)
+        for name, time, more in (("slow", 8.0, float(seed > 1)), ("fast", 1.0, 0.0))
+    ]
+    several = judge(drawn, to="fast", factor=8, where={"n": 1}, draws="seed")
+    assert several.reason == f"the search of slow {words[detail]} in 2 of 3 draws"
 
 
 def test_another_size_than_the_claimed_one_leaves_it_open_and_shows_the_nearest() -> None:

@@ -303,8 +303,9 @@ def test_a_system_has_three_lines(tmp_path: Path, figure: Any, record: Any, save
     lines = [re.sub(r"<.*?>", "", line) for line in re.findall(r"<summary>(.*?)</summary>", card)]
     assert lines == [
         "holds 1 of 4: It is holds.",
-        "does not 2 of 4: unexplained (2). It is weaker.",
+        "does not 2 of 4: 1 in the other direction; 2 are unexplained. It is opposite.",
         "undecided 1 of 4: cut off by a limit (1).",
     ]
     assert "&lt;small&gt;" in card
+    assert "GRETA aggregates trends along the edges" in card
     assert 'href="#greta-13.1-headline">It is weaker.' in card

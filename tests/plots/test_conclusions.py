@@ -36,13 +36,20 @@ def test_a_line_says_why_claims_do_not_hold_with_a_counterfactual() -> None:
     claims = [
         claim(WEAKER, 2.0, claimed=99.0, text="Unexplained."),
         claim(WEAKER, 2.0, claimed=9.0, text="Read.", cause="paper", counterfactual=shown(**NINE)),
-        claim(OPPOSITE, 0.5, cause="size"),
+        claim(OPPOSITE, 0.5, cause="size", text="Opposite."),
+        claim(WEAKER, 1.0, claimed=9.0, cause="ours", counterfactual=shown(**{**NINE, "verdict": WEAKER})),
     ]
     assert conclusions(claims)[1] == (
-        "3 of 3: the paper disagrees with itself or its code (1), unexplained (2). "
-        "Read (2 times, paper: 9 times; 8 times with k=1)."
+        "4 of 4: 1 in the other direction; 1 reaches the paper's number with another setting, size or count (the paper "
+        "disagrees with itself or its code), 1 is excluded by the counterfactual (ours differs), and 2 are "
+        "unexplained. It is fast (1 times, paper: 9 times; 8 times with k=1). Opposite (0.5 times, paper: 9 times)."
     )
-    assert conclusions(claims[:1])[1] == "1 of 1: unexplained (1). Unexplained (2 times, paper: 9 times)."
+    assert conclusions(claims[:1])[1] == "1 of 1: 1 is unexplained. Unexplained (2 times, paper: 9 times)."
+
+
+def test_an_example_of_what_fails_is_one_that_nowhere_holds() -> None:
+    claims = [claim(WEAKER, 1.0, claimed=99.0), claim(WEAKER, 2.0, claimed=9.0, text="Near."), claim(HOLDS, 99.0)]
+    assert conclusions(claims)[1].endswith("Near (2 times, paper: 9 times).")
 
 
 def test_a_line_counts_the_reasons_of_open_claims() -> None:
