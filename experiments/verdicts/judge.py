@@ -17,7 +17,7 @@ from math import inf, isfinite
 from cepbench.experiments.claims import Claim, Effect, Limit, Quantity, holds
 from cepbench.experiments.verdicts.cells import CUT, VOID, calm, incomplete, is_noisy, named
 from cepbench.experiments.verdicts.numbers import Number
-from cepbench.experiments.verdicts.quantities import NotMeasured, Point, measured
+from cepbench.experiments.verdicts.quantities import Measured, NotMeasured, Point, measured
 from cepbench.metrics.figure import EXPONENT, RATIO, SHARE, ClaimResult, Declared, Verdict
 from cepbench.metrics.record import Record
 from cepbench.metrics.status import Status
@@ -177,9 +177,10 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
     elif not reason:
         [verdict] = either
     noisy = sum(map(is_noisy, measurement.timed))
-    quiet = _calm(claim, records, sweeps) if noisy else number
-    if verdict is not Verdict.OPEN and verdicts(claim, quiet) != either:
-        verdict, reason = Verdict.OPEN, "its verdict is another one without the time that noisy cells lost"
+    quiet = _calm(claim, records, sweeps) if noisy else measurement
+    if verdict is not Verdict.OPEN and verdicts(claim, quiet.number) != either:
+        other = quiet.floor or "its verdict is another one"
+        verdict, reason = Verdict.OPEN, f"without the time that noisy cells lost, {other}"
     held = sum(draw.exact and graded(claim, draw.low) is Verdict.HOLDS for draw in measurement.draws)
     draws = len(measurement.draws)
     edge = verdict is not Verdict.OPEN and number.exact and _touches_an_edge(claim, number)
@@ -190,16 +191,16 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
             "size": measurement.size,
             "cells": len(measurement.timed),
             "noisy": noisy,
-            "calm": ends(quiet)["measured"] if noisy else None,
+            "calm": ends(quiet.number)["measured"] if noisy else None,
             **ends(number),
         }
     )
     return result.model_copy(update={"draws": draws, "held": held}) if draws > 1 else result
 
 
-def _calm(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Number:
+def _calm(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Measured:
     """The number of a claim without the time that its cells lost to other work of the machine."""
-    return measured(claim, [calm(r) if r.algorithm in claim.algorithms else r for r in records], sweeps).number
+    return measured(claim, [calm(r) if r.algorithm in claim.algorithms else r for r in records], sweeps)
 
 
 def _touches_an_edge(claim: Effect, number: Number) -> bool:

@@ -104,7 +104,7 @@ def test_a_verdict_that_noise_decides_is_open() -> None:
 
     disturbed = judge(cells(2.0), to="fast", factor=10)
     assert (disturbed.verdict, disturbed.measured, disturbed.calm) == (OPEN, 8.0, 4.0)
-    assert disturbed.reason == "its verdict is another one without the time that noisy cells lost"
+    assert disturbed.reason == "without the time that noisy cells lost, its verdict is another one"
     certain = judge(cells(1.25), to="fast", factor=10)
     assert (certain.verdict, certain.calm, certain.noisy, certain.cells) == (HOLDS, 6.4, 1, 2)
     quiet = judge(cells(1.0), to="fast", factor=10)
@@ -135,6 +135,10 @@ def test_times_near_those_of_one_event_per_window_decide_nothing() -> None:
     assert (result.verdict, result.measured, result.reason) == (OPEN, 10.0, reason)
     assert judge([cells[0], floored("fast", 0.3, 0.03)], to="fast", factor=10).verdict is HOLDS
     assert judge(cells, to="fast", metric="service_total", factor=10).verdict is OPEN
+    noisy = floored("fast", 1.2, 0.1).model_copy(update={"load": Load(slowed=2.0)})
+    without = judge([cells[0], noisy], to="fast", factor=3)
+    assert (without.verdict, without.measured) == (OPEN, 2.5)
+    assert without.reason.startswith("without the time that noisy cells lost, the time of fast is mostly fixed costs")
     assert judge(cells, of="fast", at_most=0.5).verdict is HOLDS
 
 
