@@ -23,7 +23,7 @@ KIND = {
     Verdict.OPEN: "",
 }
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
-SIZE = re.compile(rf"\b(?P<name>\w+) (?P<first>{NUMBER})(?: to (?P<last>{NUMBER}))?(?=,|$)")
+SIZE = re.compile(rf"\b(?P<name>\w+) (?P<first>{NUMBER})(?: to (?P<last>{NUMBER}))?(?=,| \(|$)")
 PART_ORDER = re.compile(r"10\^(\d+\.\d+)")
 BOUND = re.compile(rf"^(at most|at least) ({NUMBER})$")
 EDGE = "at an edge"
@@ -62,8 +62,9 @@ def systems(everything: Sequence[Results], anchor: Callable[[Results], str], com
                 for (head, kinds), text in zip(LINES, texts, strict=True)
             ]
             drawn = effects_of(of_run[0].figure.experiment, [claim for _, claim in claims]) if complete else None
-            heads = tag("h3", title), tag("p", paper, class_="meta"), tag("p", names_of(figures), class_="note")
-            cards.append(tag("article", heads, lines, drawn))
+            names = names_of(figures)
+            about = tag("p", paper, class_="meta"), tag("p", names, class_="note") if names else None
+            cards.append(tag("article", tag("h3", title), about, lines, drawn))
     return tag("div", cards, class_="systems") if cards else None
 
 
@@ -239,7 +240,7 @@ def _size_in_units(size: str, axes: Mapping[str, Axis]) -> str:
 
 
 def _what_in_units(what: str, axes: Mapping[str, Axis]) -> str:
-    quantity, at, size = what.rpartition(" at ")
+    quantity, at, size = what.partition(" at ")
     return f"{quantity}{at}{_size_in_units(size, axes)}" if at else what
 
 

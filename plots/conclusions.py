@@ -40,7 +40,7 @@ NAMES = {
 """What a system does, and the names of its variants and rivals in claims, by the first part of an experiment's name."""
 OUTCOMES = {
     "reached": ("reaches", "reach", "the paper's number with another setting, size or count"),
-    "excluded": ("is", "are", "excluded by the counterfactual"),
+    "missed": ("has", "have", "a counterfactual that does not reach it"),
     "unexplained": ("is", "are", "unexplained"),
 }
 """What a counterfactual says of claims that do not hold: verbs for one and for several claims, and the rest."""
@@ -113,7 +113,7 @@ def outcome(claim: ClaimResult) -> str:
         return "unexplained"
     shown = claim.counterfactual
     holds = shown.kind == "grid" or shown.verdict in (Verdict.HOLDS, Verdict.STRONGER)
-    return "reached" if holds else "excluded"
+    return "reached" if holds else "missed"
 
 
 def outcomes(claims: Sequence[ClaimResult], classes: bool = False) -> str:
@@ -139,13 +139,15 @@ def rank(claim: ClaimResult) -> tuple[int, int]:
 
 
 def largest(claims: Sequence[ClaimResult], most: int) -> list[ClaimResult]:
-    """The claims of the largest effects, decided ones first, those at an edge last; of equal texts only one."""
-    order = sorted(claims, key=lambda claim: (claim.verdict is Verdict.OPEN, claim.edge, -(claim.claimed or 0)))
+    """The claims of the largest effects, decided ones first; of equal texts only one."""
+    order = sorted(claims, key=lambda claim: (claim.verdict is Verdict.OPEN, -(claim.claimed or 0), claim.edge))
     return list({claim.text: claim for claim in reversed(order)}.values())[::-1][:most]
 
 
 def _holding(claims: Sequence[ClaimResult]) -> str:
-    named = [f"{_sentence(claim)}{_numbers(claim)}" for claim in largest(claims, NAMED)]
+    """The largest effects, if possible of claims that are not at an edge."""
+    shown = largest([claim for claim in claims if not claim.edge] or claims, NAMED)
+    named = [f"{_sentence(claim)}{_numbers(claim)}" for claim in shown]
     return f"{'; '.join(named)}." if named else ""
 
 
@@ -154,14 +156,15 @@ def _failing(claims: Sequence[ClaimResult], held: Collection[str]) -> str:
     if not claims:
         return ""
     opposite = sum(claim.verdict is Verdict.OPPOSITE for claim in claims)
-    named = []
+    named: dict[str, str] = {}
     for of in ([c for c in claims if demonstrated(c)], [c for c in claims if not demonstrated(c)]):
         if of:
-            claim = max([c for c in of if c.text not in held] or of, key=_miss)
+            claim = max([c for c in of if c.text not in {*held, *named}] or of, key=_miss)
             shown = claim.counterfactual if demonstrated(claim) else None
-            named.append(f"{_sentence(claim)}{_numbers(claim, f'; {shortly(shown)}' if shown is not None else '')}.")
-    direction = f"{opposite} in the other direction; " if opposite else ""
-    return f"{direction}{outcomes(claims, classes=True)}. {' '.join(named)}"
+            more = f"; {shortly(shown)}" if shown is not None else ""
+            named.setdefault(claim.text, f"{_sentence(claim)}{_numbers(claim, more)}.")
+    direction = f"{opposite} opposite; " if opposite else ""
+    return f"{direction}{outcomes(claims, classes=True)}. {' '.join(named.values())}"
 
 
 def _miss(claim: ClaimResult) -> tuple[bool, float]:

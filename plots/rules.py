@@ -42,8 +42,8 @@ RULES = (
     ),
     Rule(
         "2026-11-29T22:40:00Z",
-        "The same holds for its number without the time that noisy cells lost. Before, that number was judged without "
-        "its interval.",
+        "The number of a claim without the time that noisy cells lost is judged by all rules, with its interval. "
+        "Before, only its place in the band was.",
         "A claim was open between weaker and opposite, where neither interval excludes no effect.",
     ),
     Rule(

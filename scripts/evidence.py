@@ -50,13 +50,14 @@ Our number is that at the size where a claim is judged, with its interval in par
 [Verdicts](measurement.md#verdicts) has the rules, and [Metrics](measurement.md#metrics) the names of the numbers. The
 cause of what does not hold is the *paper* (it contradicts itself), *text silent* (it does not state what decides), the
 *size* (this machine cannot measure a larger one), or *ours*; *arithmetic* is a cause that a formula demonstrates on the
-realised workload. We accept a cause only by a counterfactual: a second number of the run, with one thing changed, which
-reaches the paper's number or excludes it. Otherwise the claim is *unexplained*; *presumed* is a cause that we name
-without such a number.
+realised workload. We accept a cause only by a counterfactual: a second number of the run, or a formula on it, which
+reaches the paper's number, or shows that it cannot be reached so. Otherwise the claim is *unexplained*; *presumed* is a
+cause that we name without such a number. A claim is *opposite* if the effect has the other direction, or if there is an
+effect where the paper has none.
 
 A cell is one system at one point of a figure. A claim on several draws is on as many random workloads or limits, and
-the sign test says how likely so many of them would hold by chance if half did. A verdict is at an edge if the ends of
-the interval have other ones, so that another run may give another verdict.
+the sign test has the probability that as many draws hold if each is as likely to hold as not. A verdict is at an edge
+if the ends of the interval and the median have different verdicts, so that another run may give another one.
 
 A claim of x times holds from half of x, but at least its square root, to twice x; one of orders of magnitude within
 half an order; one of no difference from half to twice; an exponent within 0.3.
@@ -220,7 +221,8 @@ def _claims(everything: Sequence[Results]) -> Iterator[str]:
             yield _table(("Figure", "Claim", "Paper", "Ours", "Verdict", "Noise and draws", "Why"), rows)
             numbers = [_numbers(results, claim) for results, claim in pairs if claim.evidence]
             if numbers:
-                yield f"<details><summary>More numbers on {len(numbers)} claims</summary>\n"
+                several = "s" if len(numbers) > 1 else ""
+                yield f'<details markdown="1"><summary>More numbers on {len(numbers)} claim{several}</summary>\n'
                 yield _table(("Figure", "Claim", "Numbers"), numbers)
                 yield "</details>\n"
 

@@ -74,7 +74,8 @@ def test_the_page_has_a_row_per_figure_and_what_is_missing(tmp_path: Path, scrip
     ]
     pages = script.texts(write_pack(tmp_path / "tiny.tar.xz", figures, {}))
     page = pages["docs/artifact.md"]
-    assert "**GRETA · Poppe 2018, Figure 13.1**\n\n- *holds* 2 of 2: " in pages["README.md"]
+    assert "**GRETA · Poppe 2018, Figure 13.1** GRETA aggregates trends along" in pages["README.md"]
+    assert "\n\n- *holds* 2 of 2: " in pages["README.md"]
     assert f"| GRETA · Poppe 2018, Figure 13.1 | 1 | 1.5 | 2 {verdict} |" in page
     assert "two cores and 4 GB for a worker" in page
     assert TABLE.format(verdict=verdict) in page
@@ -86,3 +87,12 @@ def test_the_page_has_a_row_per_figure_and_what_is_missing(tmp_path: Path, scrip
     assert "greta-13.1," not in missing
     claim = claims[0]
     assert f"| {claim.text} ({claim.source}) | {claim.expected} |" in pages["docs/evidence.md"]
+
+
+def test_the_page_has_what_fails_with_its_numbers_and_the_rules_at_its_end(tmp_path: Path, script: Any) -> None:
+    pages = script.texts(write_pack(tmp_path / "tiny.tar.xz", [Results(tmp_path, make_figure(panels=ONE), ())], {}))
+    page = pages["docs/evidence.md"]
+    assert "1 do not hold, and 1 are undecided. Of the 1, 1 is unexplained." in " ".join(pages["README.md"].split())
+    assert "<summary>More numbers on 1 claim</summary>" in page
+    assert "| Memory of GRETA is linear. | state of GRETA at events per window 1000: 42 kB |" in page
+    assert page.index("## Rules that changed") > page.index("More numbers")

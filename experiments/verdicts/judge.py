@@ -167,19 +167,13 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
         measurement = measured(claim, records, sweeps)
     except NotMeasured as why:
         return _open(claim, str(why))
-    number, reason, verdict = measurement.number, measurement.reason, Verdict.OPEN
-    either = verdicts(claim, number)
-    if len(either) > 1:
-        cut = f"{' and '.join(measurement.cut) or 'it'} was cut off by a limit"
-        reason = "; ".join(filter(None, (measurement.floor or cut, reason)))
-    elif number.exact and (wide := undecided(claim, number)):
-        reason = "; ".join(filter(None, (wide, reason)))
-    elif not reason:
-        [verdict] = either
+    number = measurement.number
+    verdict, reason = _decided(claim, measurement)
     noisy = sum(map(is_noisy, measurement.timed))
     quiet = _calm(claim, records, sweeps) if noisy else measurement
-    if verdict is not Verdict.OPEN and verdicts(claim, quiet.number) != either:
-        other = quiet.floor or "its verdict is another one"
+    without, cause = _decided(claim, quiet)
+    if verdict not in (Verdict.OPEN, without):
+        other = cause or "its verdict is another one"
         verdict, reason = Verdict.OPEN, f"without the time that noisy cells lost, {other}"
     held = sum(draw.exact and graded(claim, draw.low) is Verdict.HOLDS for draw in measurement.draws)
     draws = len(measurement.draws)
@@ -196,6 +190,24 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
         }
     )
     return result.model_copy(update={"draws": draws, "held": held}) if draws > 1 else result
+
+
+def _decided(claim: Effect, measurement: Measured) -> tuple[Verdict, str]:
+    """The verdict on a number, and the reason if it is open."""
+    number, reason = measurement.number, measurement.reason
+    either = verdicts(claim, number)
+    if len(either) > 1:
+        return Verdict.OPEN, "; ".join(filter(None, (measurement.floor or _cut(measurement.cut), reason)))
+    if number.exact and (wide := undecided(claim, number)):
+        return Verdict.OPEN, "; ".join(filter(None, (wide, reason)))
+    [verdict] = either
+    return (Verdict.OPEN, reason) if reason else (verdict, "")
+
+
+def _cut(systems: Sequence[str]) -> str:
+    """`a and b were cut off by a limit`."""
+    names = " and ".join(systems) or "its number"
+    return f"{names} {'were' if len(systems) > 1 else 'was'} cut off by a limit"
 
 
 def _calm(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[Point]]) -> Measured:

@@ -187,14 +187,25 @@ def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
         )
         left.set_xlim(left=0)
         left.legend(frameon=False, fontsize=6, loc="lower right")
+        works = dict.fromkeys(shown.work for shown in duplicates)
+        beside = [shown for shown in duplicates if shown.late > 0]  # single points, of which the first has the label
         for shown in duplicates:
-            added = [100 * share for share in shown.added.values()]
-            name = shown.work if shown.late == 0 else None  # beside late events, single points
-            look = MARKERS.get(shown.work, "o") + ("-" if name else "")
-            right.plot([100 * share for share in shown.added], added, look, label=name)
+            shares, added = [100 * share for share in shown.added], [100 * share for share in shown.added.values()]
+            color = COLORS[list(works).index(shown.work)]
+            look = MARKERS.get(shown.work, "o")
+            if shown in beside:
+                name = "beside late events" if shown is beside[0] else None
+                right.plot(shares, added, look, color=color, markerfacecolor="white", label=name)
+            else:
+                right.plot(shares, added, f"{look}-", color=color, label=shown.work)
         right.set(xlabel="Duplicates (%)", ylabel="Matches added (%)")
         right.legend(frameon=False, fontsize=6)
     multiples = [wait.enough / wait.delay for wait in waits if wait.enough is not None]
     needed = span(multiples or [0.0])
     sentence = f"{_percent(NEARLY)} of the matches need a wait of {needed} times the mean delay, of the waits tried."
-    return Drawn("disorder", drawing, sentence, "Matches kept over the wait, and matches added by duplicates.")
+    return Drawn(
+        "disorder",
+        drawing,
+        sentence,
+        "Matches kept over the wait, and matches added by duplicates, alone and beside late events.",
+    )

@@ -122,6 +122,14 @@ def test_without_noise_a_number_is_judged_by_its_interval_too() -> None:
     assert (result.verdict, result.measured, result.calm) == (WEAKER, 1.1, pytest.approx(1.1 / 1.3))
 
 
+def test_without_noise_an_interval_that_reaches_no_effect_leaves_a_claim_open() -> None:
+    slow = ran("slow", 1, [1.2, 1.3, 1.4]).model_copy(update={"load": Load(slowed=1.25)})
+    result = judge([slow, at("fast", 1, 1.0)], to="fast", direction="more")
+    assert (result.verdict, result.measured) == (OPEN, 1.3)
+    reason = "without the time that noisy cells lost, the interval reaches from no effect to the paper's number"
+    assert result.reason == reason
+
+
 def floored(algorithm: str, seconds: float, least: float) -> Record:
     return record(algorithm, {"n": 1}, latency_max=seconds, service_total=seconds, floor_batch=least, floor_total=least)
 
@@ -259,6 +267,8 @@ def test_what_a_limit_cut_off_is_a_bound_which_decides_beyond_the_band() -> None
     result = judge(cells, to="fast", orders=4)
     assert (result.verdict, result.measured, result.low, result.high) == (OPEN, 10_000.0, 10_000.0, None)
     assert result.reason == "slow was cut off by a limit"
+    both = judge([at("slow", 1, None, limit=10.0), at("fast", 1, None)], to="fast", factor=4)
+    assert both.reason == "slow and fast were cut off by a limit"
     beyond = judge(cells, to="fast", orders=3)
     assert (beyond.verdict, beyond.measured, beyond.bound, beyond.reason) == (STRONGER, 10_000.0, True, "")
     turned = judge(cells, of="fast", to="slow", at_most=0.5)
@@ -295,6 +305,12 @@ def test_an_incomplete_search_leaves_a_claim_open(detail: str) -> None:
     ]
     several = judge(drawn, to="fast", factor=8, where={"n": 1}, draws="seed")
     assert several.reason == f"the search of slow {words[detail]} in 2 of 3 draws"
+    assert several.size == "n 1, 3 draws of seed"
+
+
+def test_draws_of_an_axis_of_that_name_are_draws() -> None:
+    drawn = [record("slow", {"n": 1, "draw": draw}, latency_max=8.0) for draw in (1, 2)]
+    assert judge(drawn, where={"n": 1}, draws="draw", at_most=9).size == "n 1, 2 draws"
 
 
 def test_another_size_than_the_claimed_one_leaves_it_open_and_shows_the_nearest() -> None:
@@ -433,6 +449,9 @@ def test_a_cause_has_numbers_of_the_same_records() -> None:
     assert (result.verdict, result.cause, result.why) == (WEAKER, "size", "It grows.")
     [shown] = result.evidence
     assert (shown.what, shown.measured, shown.unit) == ("growth of the latency_max of slow at n 1 to 2", 3.0, "x")
+    elsewhere = {**CAUSE, "evidence": [{"metric": "latency_max", "of": "slow", "where": {"n": 99}}]}
+    [nearest] = judge(cells, to="fast", where={"n": 2}, factor=100, cause=elsewhere).evidence
+    assert nearest.what == "latency_max of slow at n 2 (n 99 was not measured)"
 
 
 def test_what_holds_or_is_open_has_no_cause() -> None:

@@ -89,6 +89,7 @@ def test_a_number_is_shown_with_its_interval(fields: dict[str, Any], text: str) 
         ("span 0.1 to 1e+01", "span 100 ms to 10 s"),
         ("rate low, groups [1, 2], other 3", "rate low, groups [1, 2], other 3"),
         ("the only size", "the only size"),
+        ("rate 10 (b is slow at n 1: 2 times)", "stream rate 10 events/s (b is slow at n 1: 2 times)"),
     ],
 )
 def test_sizes_have_the_units_of_the_axes(size: str, text: str, figure: Any) -> None:
@@ -303,7 +304,7 @@ def test_a_system_has_three_lines(tmp_path: Path, figure: Any, record: Any, save
     lines = [re.sub(r"<.*?>", "", line) for line in re.findall(r"<summary>(.*?)</summary>", card)]
     assert lines == [
         "holds 1 of 4: It is holds.",
-        "does not 2 of 4: 1 in the other direction; 2 are unexplained. It is opposite.",
+        "does not 2 of 4: 1 opposite; 2 are unexplained. It is opposite.",
         "undecided 1 of 4: cut off by a limit (1).",
     ]
     assert "&lt;small&gt;" in card

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cepbench.metrics.figure import ClaimResult, Counterfactual, Verdict
-from cepbench.plots.conclusions import class_of, conclusions, largest, rank, shortly
+from cepbench.plots.conclusions import class_of, conclusions, largest, outcome, rank, shortly
 from cepbench.plots.effects import draw_effects_of
 
 HOLDS, STRONGER, WEAKER, OPPOSITE, OPEN = Verdict
@@ -40,9 +40,10 @@ def test_a_line_says_why_claims_do_not_hold_with_a_counterfactual() -> None:
         claim(WEAKER, 1.0, claimed=9.0, cause="ours", counterfactual=shown(**{**NINE, "verdict": WEAKER})),
     ]
     assert conclusions(claims)[1] == (
-        "4 of 4: 1 in the other direction; 1 reaches the paper's number with another setting, size or count (the paper "
-        "disagrees with itself or its code), 1 is excluded by the counterfactual (ours differs), and 2 are "
-        "unexplained. It is fast (1 times, paper: 9 times; 8 times with k=1). Opposite (0.5 times, paper: 9 times)."
+        "4 of 4: 1 opposite; 1 reaches the paper's number with another setting, size or count (the paper "
+        "disagrees with itself or its code), 1 has a counterfactual that does not reach it (ours differs), "
+        "and 2 are unexplained. It is fast (1 times, paper: 9 times; 8 times with k=1). "
+        "Opposite (0.5 times, paper: 9 times)."
     )
     assert conclusions(claims[:1])[1] == "1 of 1: 1 is unexplained. Unexplained (2 times, paper: 9 times)."
 
@@ -50,6 +51,33 @@ def test_a_line_says_why_claims_do_not_hold_with_a_counterfactual() -> None:
 def test_an_example_of_what_fails_is_one_that_nowhere_holds() -> None:
     claims = [claim(WEAKER, 1.0, claimed=99.0), claim(WEAKER, 2.0, claimed=9.0, text="Near."), claim(HOLDS, 99.0)]
     assert conclusions(claims)[1].endswith("Near (2 times, paper: 9 times).")
+
+
+def test_equal_texts_are_no_two_examples() -> None:
+    shown_cause = claim(WEAKER, 2.0, claimed=9.0, cause="paper", counterfactual=shown(**NINE))
+    text = conclusions([shown_cause, claim(WEAKER, 1.0, claimed=9.0)])[1]
+    assert text.count("It is fast") == 1
+
+
+def test_what_holds_at_an_edge_is_no_example() -> None:
+    claims = [claim(HOLDS, 9.0, claimed=9.0, edge=True, text="Edge."), claim(HOLDS, 2.0, claimed=2.0, text="Inside.")]
+    assert conclusions(claims)[0] == "2 of 2: Inside (2 times, paper: 9 times)."
+    assert conclusions(claims[:1])[0].startswith("1 of 1: Edge")
+
+
+@pytest.mark.parametrize(
+    ("counterfactual", "what"),
+    [
+        (shown(**{**NINE, "verdict": STRONGER}), "reached"),
+        (shown(**{**NINE, "verdict": WEAKER}), "missed"),
+        (shown("law", **NINE), "reached"),
+        (shown("grid", points=3, held=1), "reached"),
+        (shown("grid", points=3), "unexplained"),
+        (shown(verdict=OPEN), "unexplained"),
+    ],
+)
+def test_what_a_counterfactual_says(counterfactual: Counterfactual, what: str) -> None:
+    assert outcome(claim(WEAKER, cause="paper", counterfactual=counterfactual)) == what
 
 
 def test_a_line_counts_the_reasons_of_open_claims() -> None:
