@@ -100,6 +100,7 @@ VARIANTS: dict[str, Style] = {
     "cet[intervals]": Style("#4a3aa7", "^", DOTTED, True),
     "cet[intervals, sharing=never]": Style("#661100", "d", DASH_DOT, True),
     "cet[partition=greedy]": Style("#8c5200", "h", SHORT, True),
+    "cet[sharing=never]": Style("#999933", "X", DASHED, True),
     "cogra[parallel=time]": Style("#0072b2", "^", SOLID, True),
     "cogra[windows=panes]": Style("#661100", "s", DASHED, True),
     "gloria[block, costs=paper]": Style("#b3446c", "D", SOLID, True),
