@@ -216,7 +216,7 @@ def by_system(figures: Sequence[Results]) -> dict[str, list[Results]]:
 
 
 def names_of(figures: Sequence[Results]) -> str:
-    """What a system does, and the names of its variants; empty for our own figures."""
+    """A sentence on the method of a system and the names of its variants; empty for our own figures."""
     return NAMES.get(_system(figures[0].figure), "") if figures[0].figure.published else ""
 
 

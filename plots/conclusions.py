@@ -37,13 +37,13 @@ NAMES = {
     "sharon": "Sharon chooses which sub-patterns of many sequences to count once; A-Seq counts each query by itself, "
     "and SPASS shares matches instead of counts.",
 }
-"""What a system does, and the names of its variants and rivals in claims, by the first part of an experiment's name."""
+"""A sentence on the method of each system, with the names of variants and rivals in its claims."""
 OUTCOMES = {
     "reached": ("reaches", "reach", "the paper's number with another setting, size or count"),
     "missed": ("has", "have", "a counterfactual that does not reach it"),
     "unexplained": ("is", "are", "unexplained"),
 }
-"""What a counterfactual says of claims that do not hold: verbs for one and for several claims, and the rest."""
+"""Outcomes of the counterfactuals of claims that do not hold: a verb for one claim, one for several, and the rest."""
 REASONS = {
     "cut off by a limit": "cut off by a limit",
     "the interval reaches": "the interval is too wide",
@@ -108,7 +108,7 @@ def demonstrated(claim: ClaimResult) -> bool:
 
 
 def outcome(claim: ClaimResult) -> str:
-    """What the counterfactual of a claim that does not hold says: one of `OUTCOMES`."""
+    """The outcome of the counterfactual of a claim that does not hold, one of `OUTCOMES`."""
     if not demonstrated(claim) or claim.counterfactual is None:
         return "unexplained"
     shown = claim.counterfactual
@@ -152,7 +152,7 @@ def _holding(claims: Sequence[ClaimResult]) -> str:
 
 
 def _failing(claims: Sequence[ClaimResult], held: Collection[str]) -> str:
-    """What counterfactuals say, and the widest miss with and without one, if possible of texts that nowhere hold."""
+    """The outcomes of claims, and the widest miss with and without a cause, if possible of texts that nowhere hold."""
     if not claims:
         return ""
     opposite = sum(claim.verdict is Verdict.OPPOSITE for claim in claims)
@@ -168,7 +168,7 @@ def _failing(claims: Sequence[ClaimResult], held: Collection[str]) -> str:
 
 
 def _miss(claim: ClaimResult) -> tuple[bool, float]:
-    """How far a claim is missed: in the other direction first, then by the ratio to the paper's number."""
+    """The distance of a claim from the paper's number: opposite claims first, then by their ratio."""
     distance = 0.0
     if claim.claimed and claim.measured and claim.measured > 0 and not claim.bound:
         distance = abs(log(claim.measured / claim.claimed))

@@ -171,10 +171,10 @@ def _judged(claim: Effect, records: Sequence[Record], sweeps: Sequence[Sequence[
     verdict, reason = _decided(claim, measurement)
     noisy = sum(map(is_noisy, measurement.timed))
     quiet = _calm(claim, records, sweeps) if noisy else measurement
-    without, cause = _decided(claim, quiet)
-    if verdict not in (Verdict.OPEN, without):
-        other = cause or "its verdict is another one"
-        verdict, reason = Verdict.OPEN, f"without the time that noisy cells lost, {other}"
+    quiet_verdict, quiet_reason = _decided(claim, quiet)
+    if verdict not in (Verdict.OPEN, quiet_verdict):
+        reason = f"without the time that noisy cells lost, {quiet_reason or 'its verdict is another one'}"
+        verdict = Verdict.OPEN
     held = sum(draw.exact and graded(claim, draw.low) is Verdict.HOLDS for draw in measurement.draws)
     draws = len(measurement.draws)
     edge = verdict is not Verdict.OPEN and number.exact and _touches_an_edge(claim, number)
