@@ -22,11 +22,29 @@ from typing import Any
 
 NUMBER = re.compile(r"attributes: \[(\d+)")
 DIES_WITH_PARENT = 1
+MAX_PORTS = 100
+"""Ports that a server tries; each process of the engine on this machine holds one."""
+TAKEN = "Address already in use"
+
+
+def new_server(engine: Any) -> Any:
+    """A server of the engine, on the first port that no other process holds.
+
+    A server listens on a fixed port, 6000 for the first of a process; every further attempt takes a higher one, even
+    after an error.
+    """
+    for _ in range(MAX_PORTS - 1):
+        try:
+            return engine.PyOfflineServer()
+        except RuntimeError as error:
+            if TAKEN not in str(error):
+                raise
+    return engine.PyOfflineServer()
 
 
 def measured(engine: Any, job: dict[str, Any]) -> dict[str, Any]:
     """Runs one query on one stream."""
-    server = engine.PyOfflineServer()
+    server = new_server(engine)
     attributes = ", ".join(f"{name}:{kind}" for name, kind in job["attributes"])
     declared = ",\n".join(f"EVENT {name} {{ {attributes} }}" for name in job["types"])
     ids = {info.name: info.id for info in server.declare_stream(f"CREATE STREAM S {{\n{declared}\n}}").events_info}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from random import Random
 
 import psutil
@@ -135,6 +137,20 @@ def test_a_process_that_takes_too_long_is_ended() -> None:
     with pytest.raises(EngineFailed, match=r"^CORE's engine did not answer within 0.5 s, and was ended$"):
         engine_matches(started, "(T0 as v0)", "1 EVENTS", batch(stream("A1")))
     started.close()
+
+
+def test_a_port_of_another_process_is_left_to_it() -> None:
+    """Servers of the engine listen on ports 6000, 6003, ...; those that are free here are held."""
+    with ExitStack() as held:
+        for port in range(6000, 6030, 3):
+            listener = held.enter_context(socket.socket())
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError):  # another process holds it
+                listener.bind(("", port))
+                listener.listen()
+        started = Engine()
+        assert engine_matches(started, "(T0 as v0; T1 as v1)", "9 [ts]", batch(stream("A1 B2"))) == [[0, 1]]
+        started.close()
 
 
 def test_nothing_is_left_behind() -> None:
