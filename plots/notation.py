@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from math import ceil, log10
 
 from cepbench.metrics.figure import EXPONENT, RATIO, SHARE, ClaimResult, Evidence, Figure
 from cepbench.plots.style import label
@@ -75,10 +76,18 @@ def _notation(measured: float, unit: str) -> tuple[Callable[[float], str], Calla
     """How a number like `measured` is written, and how beside another one: 235 times, 6.6 %, 8.3 ms, n^1.9."""
     if unit == EXPONENT:
         return _exponent, _exponent
-    if unit in (RATIO, SHARE):
-        factor, name = (1.0, "times") if unit == RATIO else (100.0, "%") if measured <= 1 else (1.0, "")
+    if unit == RATIO:
+        return (lambda value: f"{_ratio(value)} times"), _ratio
+    if unit == SHARE:
+        factor, name = (100.0, "%") if measured <= 1 else (1.0, "")
         return (lambda value: f"{plain(factor * value, 3)} {name}".strip()), (lambda value: plain(factor * value, 3))
     return (written := partial(human, unit=unit)), written
+
+
+def _ratio(value: float) -> str:
+    """Three digits, or as many as tell the ratio from 1: 1.01, 1.0003."""
+    difference = abs(value - 1)
+    return plain(value, 1 + ceil(-log10(difference)) if 0 < difference < 0.005 else 3)
 
 
 def _exponent(value: float) -> str:

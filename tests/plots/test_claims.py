@@ -42,6 +42,8 @@ def shown(claim: ClaimResult) -> str:
     [
         ({"measured": 1.998, "low": 1.95, "high": 2.04, "unit": "x"}, "2 times 1.95 to 2.04"),
         ({"measured": 2.5, "low": 2.5, "high": 2.5, "unit": "x"}, "2.5 times"),
+        ({"measured": 1.00031, "low": 1.000135, "high": 1.004, "unit": "x"}, "1.0003 times 1.0001 to 1.004"),
+        ({"measured": 0.99996, "low": 0.995, "high": 1.0, "unit": "x"}, "0.99996 times 0.995 to 1"),
         ({"measured": 0.0066, "low": 0.005, "high": 0.12, "unit": "%"}, "0.66 % 0.5 to 12"),
         ({"measured": 45.0, "low": 45.0, "high": 45.0, "unit": "%"}, "45"),
         ({"measured": 1000.0, "low": 1000.0, "unit": "x", "bound": True}, "≥ 1 000 times"),
@@ -62,6 +64,8 @@ def shown(claim: ClaimResult) -> str:
     ids=[
         "ratio",
         "exact",
+        "near one",
+        "ends near one",
         "share",
         "other ratio",
         "least",
