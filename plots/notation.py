@@ -79,15 +79,24 @@ def _notation(measured: float, unit: str) -> tuple[Callable[[float], str], Calla
     if unit == RATIO:
         return (lambda value: f"{_ratio(value)} times"), _ratio
     if unit == SHARE:
-        factor, name = (100.0, "%") if measured <= 1 else (1.0, "")
-        return (lambda value: f"{plain(factor * value, 3)} {name}".strip()), (lambda value: plain(factor * value, 3))
+        if measured > 1:
+            return (bare := partial(plain, digits=3)), bare
+        return (lambda value: f"{_percent(value)} %"), _percent
     return (written := partial(human, unit=unit)), written
 
 
 def _ratio(value: float) -> str:
-    """Three digits, or as many as tell the ratio from 1: 1.01, 1.0003."""
-    difference = abs(value - 1)
-    return plain(value, 1 + ceil(-log10(difference)) if 0 < difference < 0.005 else 3)
+    return plain(value, _digits(value))
+
+
+def _percent(value: float) -> str:
+    return plain(100 * value, _digits(value))
+
+
+def _digits(ratio: float) -> int:
+    """Three digits, or as many as tell a ratio from 1: 1.01, 1.0003."""
+    difference = abs(ratio - 1)
+    return 1 + ceil(-log10(difference)) if 0 < difference < 0.005 else 3
 
 
 def _exponent(value: float) -> str:

@@ -101,7 +101,8 @@ def _of_mode(
 def _changed(claim: Effect, mode: Effect) -> str:
     """`with search=enumerate, in details.paths`: the parameters that change, and the metric if it does.
 
-    Without such parameters, or with other systems, its number in words. Values of axes that change follow: ` at n 5`.
+    Without such parameters, with other systems, or if several parameters go, its number in words. Values of axes that
+    change follow: ` at n 5`.
     """
     pairs = list(zip(claim.algorithms, mode.algorithms, strict=False))
     same = [name.partition("[")[0] for name in claim.algorithms] == [n.partition("[")[0] for n in mode.algorithms]
@@ -109,7 +110,7 @@ def _changed(claim: Effect, mode: Effect) -> str:
     gone = {part for before, after in pairs for part in _parameters(before) - _parameters(after)}
     moved = {axis: place for axis, place in mode.where.items() if claim.where.get(axis) != place}
     size = f" at {named(moved)}" if moved else ""
-    if not same or not new | gone:
+    if not same or not new | gone or len(gone) > 1:
         return f"in {in_words(mode)}{size}"
     changes = [f"{word} {' and '.join(sorted(parts))}" for word, parts in (("with", new), ("without", gone)) if parts]
     return f"{', '.join(changes)}{f', in {mode.metric}' if mode.metric != claim.metric else ''}{size}"
