@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from math import ceil, log10
+from math import ceil, inf, log10
 
 from cepbench.metrics.figure import EXPONENT, RATIO, SHARE, ClaimResult, Evidence, Figure
 from cepbench.plots.style import label
@@ -22,6 +22,8 @@ METRICS = {
     "process_peak": "process memory",
 }
 """Words for metrics whose names are not."""
+LARGE = 1e7
+"""From this ratio on, a number has too many digits to read."""
 SUFFIXES = {"_seconds": " time", "_peak": "", "_mean": ""}
 """Replaces the ends of the names of details."""
 METRIC = re.compile(rf"\b(?:(?P<of>details|realised|state_kinds)\.(?P<name>\w+)|(?P<metric>{'|'.join(METRICS)})\b)")
@@ -86,6 +88,11 @@ def _notation(measured: float, unit: str) -> tuple[Callable[[float], str], Calla
 
 
 def _ratio(value: float) -> str:
+    """Three digits; powers of ten from ten million on, as in `1.6·10^8`."""
+    if LARGE <= value < inf:
+        mantissa, _, exponent = f"{value:.2e}".partition("e")
+        first = "" if float(mantissa) == 1 else f"{float(mantissa):g}·"
+        return f"{first}10^{int(exponent)}"
     return plain(value, _digits(value))
 
 
@@ -94,7 +101,7 @@ def _percent(value: float) -> str:
 
 
 def _digits(ratio: float) -> int:
-    """Three digits, or as many as tell a ratio from 1: 1.01, 1.0003."""
+    """Three digits, or as many as show the difference of a ratio from 1: 1.01, 1.0003."""
     difference = abs(ratio - 1)
     return 1 + ceil(-log10(difference)) if 0 < difference < 0.005 else 3
 
