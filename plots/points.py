@@ -85,8 +85,9 @@ class Curve:
 def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any = None) -> tuple[Curve, ...]:
     """The curves of a panel in the order of the figure's algorithms, then of the series axis; points ordered by x.
 
-    A curve has a point at each x at which its series has a cell. In a panel `over` an algorithm, points at which that
-    algorithm has no number are omitted. In a panel with `parts`, the value of a worker is the sum of its parts.
+    A curve has a point at each x at which its series has a cell, of the draws that it has at every x. In a panel `over`
+    an algorithm, points at which that algorithm has no number are omitted. In a panel with `parts`, the value of a
+    worker is the sum of its parts.
     """
     everything = list(records)
     chosen = [record for record in everything if shown(figure, panel, record, facet)]
@@ -102,7 +103,7 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
     for name in names:
         for series in values:
             members = [r for r in chosen if figure.series is None or r.point.get(figure.series.name) == series]
-            mine = [record for record in members if record.algorithm == name]
+            mine = of_common_draws([record for record in members if record.algorithm == name], axis)
             if mine:
                 points = tuple(
                     _point(x, [r for r in mine if r.point.get(axis.name) == x], metrics, bases)
@@ -110,6 +111,24 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
                 )
                 result.append(Curve(name, series, points))
     return tuple(result)
+
+
+def of_common_draws(records: Sequence[Record], axis: Axis) -> list[Record]:
+    """The records of the draws that occur at every x, so that a curve compares the same ones; all if none does.
+
+    A draw is a combination of values of the axes that vary at an x.
+    """
+    places: dict[tuple[bool, float, str], list[Record]] = {}
+    for record in records:
+        places.setdefault(value_key(record.point[axis.name]), []).append(record)
+    names = dict.fromkeys(name for record in records for name in record.point)
+    varied = [name for name in names if any(len({_at(r, name) for r in place}) > 1 for place in places.values())]
+
+    def draw(record: Record) -> tuple[tuple[bool, float, str], ...]:
+        return tuple(_at(record, name) for name in varied)
+
+    common = set.intersection(*(set(map(draw, place)) for place in places.values())) if places else set()
+    return [record for record in records if draw(record) in common] or list(records)
 
 
 def of_metric(panel: Panel, metric: str, text: str = "") -> Panel:
@@ -156,6 +175,10 @@ def _bases(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any) 
         for place, point in points.items()
         if point.estimate is not None and point.drawn and point.estimate.median > 0
     }
+
+
+def _at(record: Record, axis: str) -> tuple[bool, float, str]:
+    return value_key(record.point.get(axis))
 
 
 def _place(record: Record) -> str:

@@ -190,3 +190,19 @@ def test_five_workers_have_an_interval_and_five_runs_of_one_do_not(figure, recor
     assert only(figure(), LATENCY, workers[:4]).estimate.low is None
     single = record(summary=Summary(latency_p50=3.0), runs={"latency_p50": seconds})
     assert only(figure(), LATENCY, [single]).estimate.low is None
+
+
+def test_a_curve_compares_the_same_draws(figure, record):
+    draws = {1: (1, 2, 3), 2: (1, 2), 3: (1, 2, 3)}
+    numbers = {1: 1.0, 2: 3.0, 3: 100.0}
+    records = [
+        record(point={"n": n, "draw": draw, "within": f"{n} s"}, summary=Summary(latency_p50=numbers[draw]))
+        for n in draws
+        for draw in draws[n]
+    ]
+    shown = figure(x=Axis(name="n", label="n"))
+    [curve] = curves(shown, LATENCY, records)
+    assert [point.measured for point in curve.points] == [(1.0, 3.0)] * 3
+    others = [record(point={"n": 4, "draw": 9, "within": "4 s"}, summary=Summary(latency_p50=5.0))]
+    [curve] = curves(shown, LATENCY, [*records, *others])
+    assert [len(point.measured) for point in curve.points] == [3, 2, 3, 1]  # no draw is common to all
