@@ -114,7 +114,7 @@ def curves(figure: Figure, panel: Panel, records: Iterable[Record], facet: Any =
 
 
 def of_common_draws(records: Sequence[Record], axis: Axis) -> list[Record]:
-    """The records of the draws that occur at every x, so that a curve compares the same ones; all if none does.
+    """The records of the draws that occur at every x, so that a curve compares the same draws; all if none does.
 
     A draw is a combination of values of the axes that vary at an x.
     """

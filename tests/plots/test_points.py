@@ -203,6 +203,6 @@ def test_a_curve_compares_the_same_draws(figure, record):
     shown = figure(x=Axis(name="n", label="n"))
     [curve] = curves(shown, LATENCY, records)
     assert [point.measured for point in curve.points] == [(1.0, 3.0)] * 3
-    others = [record(point={"n": 4, "draw": 9, "within": "4 s"}, summary=Summary(latency_p50=5.0))]
-    [curve] = curves(shown, LATENCY, [*records, *others])
+    fourth = [record(point={"n": 4, "draw": 9, "within": "4 s"}, summary=Summary(latency_p50=5.0))]
+    [curve] = curves(shown, LATENCY, [*records, *fourth])
     assert [len(point.measured) for point in curve.points] == [3, 2, 3, 1]  # no draw is common to all

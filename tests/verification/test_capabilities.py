@@ -62,11 +62,13 @@ def test_who_can_evaluate_something_is_right(kind: type[Algorithm]) -> None:
     if kind.missing() is not None:
         pytest.skip(str(kind.missing()))
     subject = subject_of(make(SEARCHING.get(kind.name, kind.name)))
-    evaluated = [row.name for row in capabilities([kind.name]).rows if not row.reasons]
-    assert len(evaluated) >= 5
-    for name in evaluated:
-        for case in CASES[name][: 1 if kind.starts else None]:
-            assert case_difference(case, expected(name, case.seed), subject.answer(case)) is None, name
+    compared = 0
+    for row in capabilities([kind.name]).rows:
+        for case in CASES[row.name][: 2 if kind.starts else None]:
+            if not row.reasons:
+                assert case_difference(case, expected(row.name, case.seed), subject.answer(case)) is None, row.name
+                compared += 1
+    assert compared > 10
 
 
 def test_every_feature_of_the_language_is_asked_for() -> None:
