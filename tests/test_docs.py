@@ -32,6 +32,7 @@ from cepbench.verification.evaluators import OneKey, subject_of
 from cepbench.verification.random_cases import split
 from cepbench.verification.verify import verify_subject
 from tests.contract.streams import batch
+from tests.scripts import script_module
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -252,9 +253,4 @@ def test_what_documents_name_exists(file: Path) -> None:
 
 def test_the_page_of_figures_lists_all_experiments() -> None:
     """`python scripts/site.py` writes it."""
-    spec = importlib.util.spec_from_file_location("site_hook", ROOT / "scripts" / "site.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert "\n\n".join(module.tables()) in (DOCS / "figures.md").read_text()
+    assert "\n\n".join(script_module("site").tables()) in (DOCS / "figures.md").read_text()

@@ -1,6 +1,5 @@
 """Pages of the documentation about a run, from a tiny pack and from the pack in the repository."""
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from cepbench.metrics.record import Summary
 from cepbench.metrics.results import Results, write_pack
 from cepbench.metrics.status import Status
 from tests.plots.conftest import ONE, make_figure, make_record
+from tests.scripts import script_module
 
 ROOT = Path(__file__).parents[1]
 PACK = ROOT / "docs" / "headline.tar.xz"
@@ -27,12 +27,7 @@ In all: 1.5 minutes, 3 cells, 2 {verdict}.
 
 @pytest.fixture(scope="module")
 def script() -> Any:
-    specification = importlib.util.spec_from_file_location("evidence", ROOT / "scripts" / "evidence.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return script_module("evidence")
 
 
 def test_the_pages_are_those_of_the_pack_in_the_repository(script: Any) -> None:

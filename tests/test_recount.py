@@ -1,6 +1,5 @@
 """The claims of the pack in the repository, counted again by a script that shares nothing with cepbench."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -9,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.scripts import script_module
+
 ROOT = Path(__file__).parents[1]
 PACK = ROOT / "docs" / "headline.tar.xz"
 SCRIPT = ROOT / "scripts" / "recount.py"
@@ -16,12 +17,7 @@ SCRIPT = ROOT / "scripts" / "recount.py"
 
 @pytest.fixture(scope="module")
 def script() -> Any:
-    specification = importlib.util.spec_from_file_location("recount", SCRIPT)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return script_module("recount")
 
 
 def test_twenty_claims_agree_with_the_records() -> None:

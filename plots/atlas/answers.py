@@ -12,11 +12,14 @@ from matplotlib.figure import Figure as Drawing
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
 from cepbench.metrics.status import Status
+from cepbench.metrics.values import value
 from cepbench.plots.draw import render
 from cepbench.plots.units import plain
 
 WIDTH = 119
 """Letters in a line of a page."""
+TIME = ("service_total",)
+"""The metrics whose sum is the time of a record."""
 SAME = 1.05
 """Times that differ by less count as equal."""
 
@@ -70,6 +73,17 @@ def of_question(everything: Sequence[Results], prefix: str) -> list[Results]:
 def valid(results: Results) -> list[Record]:
     """The records with valid times."""
     return [record for record in results.records if record.status is Status.OK]
+
+
+def ends(record: Record, metrics: Sequence[str]) -> tuple[float, float] | None:
+    """Both ends of the sum of metrics of a record; of a time that was cut off, its limit and infinity.
+
+    None without any of the metrics.
+    """
+    if record.status is Status.OK:
+        parts = [number for metric in metrics if (number := value(record, metric)) is not None]
+        return (sum(parts), sum(parts)) if parts else None
+    return (record.limit_seconds, inf) if record.status is Status.TIMEOUT and metrics == TIME else None
 
 
 def mean_of_ratios(pairs: Sequence[tuple[float, float]]) -> float:

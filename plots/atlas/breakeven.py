@@ -13,17 +13,15 @@ from matplotlib.figure import Figure as Drawing
 from numpy.typing import NDArray
 
 from cepbench.metrics.results import Results
-from cepbench.metrics.status import Status
-from cepbench.metrics.values import value
-from cepbench.plots.atlas.answers import SAME, Answer, Drawn, of_question, quantile, span
+from cepbench.plots.atlas.answers import SAME, TIME, Answer, Drawn, ends, of_question, quantile, span
 from cepbench.plots.style import TEXT_WIDTH, label, paper
 from cepbench.plots.units import plain
 
 PREFIX = "atlas-pays-"
 UNSHARED, SHARED = "cogra", "hamlet[sharing=static]"
 VISITS, SHARED_VISITS = "hamlet[granularity=event, sharing=never]", "hamlet[granularity=event, sharing=static]"
-TIME, WORK = ("service_total",), ("details.edges", "details.event_visits", "details.snapshots")
-"""A number of a record is the sum of these metrics."""
+WORK = ("details.edges", "details.event_visits", "details.snapshots")
+"""The metrics whose sum is the work of a record."""
 DECIDING = (UNSHARED, SHARED, "hamlet", "gloria")
 """The systems that may win: one that shares nothing, one that always shares, and two that decide."""
 WINNERS = ("COGRA", "shared", "Hamlet", "Gloria", "equal")
@@ -55,10 +53,8 @@ class Map:
         for record in self.results.records:
             if record.algorithm == system:
                 place = self.rows.index(record.point[self.second]), self.columns.index(record.point[self.first])
-                if record.status is Status.OK:
-                    numbers[place] = sum(value(record, metric) or 0.0 for metric in metrics)
-                elif record.status is Status.TIMEOUT and metrics == TIME:
-                    numbers[place] = inf
+                if (both := ends(record, metrics)) is not None:
+                    numbers[place] = both[1]
         return numbers
 
     @property

@@ -17,14 +17,12 @@ from matplotlib.ticker import NullFormatter
 
 from cepbench.metrics.results import Results
 from cepbench.metrics.statistics import Estimate, estimate
-from cepbench.metrics.status import Status
-from cepbench.metrics.values import value
-from cepbench.plots.atlas.answers import SAME, Answer, Drawn, mean_of_ratios, of_question
+from cepbench.plots.atlas.answers import SAME, TIME, Answer, Drawn, ends, mean_of_ratios, of_question
 from cepbench.plots.style import TEXT_WIDTH, paper
 from cepbench.plots.units import human, plain
 
-TIME, STATE = ("service_total",), ("state_peak",)
-"""A number of a record is the sum of these metrics."""
+STATE = ("state_peak",)
+"""The metrics whose sum is the state of a record."""
 MEASURED = (
     "Gains are medians over the draws of workload and stream, with their intervals. They are bounds where the limit of "
     "time stopped one of the two systems. The gain of an idea is its mean over the levels of the other factor. Work is "
@@ -226,37 +224,31 @@ def by_draw(results: Results, metrics: Sequence[str]) -> Draws:
     """A sum of metrics by algorithm and draw; a time that was cut off is at least its limit."""
     numbers: dict[str, dict[str, tuple[float, float]]] = {}
     for record in results.records:
-        ends = None
-        if record.status is Status.OK:
-            parts = [number for metric in metrics if (number := value(record, metric)) is not None]
-            ends = (sum(parts), sum(parts)) if parts else None
-        elif record.status is Status.TIMEOUT and metrics == TIME:
-            ends = (record.limit_seconds, inf)
-        if ends is not None:
-            numbers.setdefault(record.algorithm, {})[repr(record.point)] = ends
+        if (both := ends(record, metrics)) is not None:
+            numbers.setdefault(record.algorithm, {})[repr(record.point)] = both
     return numbers
 
 
 def gains(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
     """The ends of the gain of an idea in each draw, its mean over pairs of systems without and with it."""
-    ends = []
+    ratios = []
     for draw in _common(numbers, [name for pair in pairs for name in pair]):
         of_pairs = [(numbers[without][draw], numbers[having][draw]) for without, having in pairs]
-        ends.append(
+        ratios.append(
             (
                 mean_of_ratios([(less, more) for (less, _), (_, more) in of_pairs]),
                 mean_of_ratios([(more, less) for (_, more), (less, _) in of_pairs]),
             )
         )
-    return [end for end in ends if not any(map(isnan, end))]
+    return [both for both in ratios if not any(map(isnan, both))]
 
 
 def gain(numbers: Draws, pairs: Sequence[tuple[str, str]]) -> Gain | None:
     """The gain of an idea over all draws; None without any, or if both systems were stopped in most."""
-    ends = gains(numbers, pairs)
-    if not ends:
+    ratios = gains(numbers, pairs)
+    if not ratios:
         return None
-    shown = Gain(estimate([low for low, _ in ends]), estimate([high for _, high in ends]))
+    shown = Gain(estimate([low for low, _ in ratios]), estimate([high for _, high in ratios]))
     return shown if shown.known else None
 
 
