@@ -10,13 +10,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
 from cepbench.metrics.status import Status
 from cepbench.plots.atlas.answers import Answer, Drawn, of_question, span, valid
-from cepbench.plots.style import TEXT_WIDTH, label, paper
+from cepbench.plots.style import TEXT_WIDTH, label, paper, styles
 from cepbench.plots.units import human, plain
 
 PREFIX = "atlas-disorder"
@@ -25,25 +26,48 @@ MARKERS = {"sequences": "o", "matches": "s"}
 MEASURED = (
     "The watermark follows the clock at the distance of its wait, and events that arrive later are lost. It stands in "
     "front of all systems, none of which sorts by itself. By this rule the latency of each row grows by the wait, and "
-    "the buffer in front of a system by the events of that time; neither is measured."
+    "the state in front of a system by the events of that time, of {bytes} bytes each; both are computed. The state of "
+    "systems is measured."
 )
+EVENT_BYTES = 48
+"""Bytes of an event that waits: its time, its type and four attributes."""
 NEARLY = 0.99
 """The share of matches from which on an answer is called nearly complete."""
 
 
 @dataclass(frozen=True)
 class Wait:
-    """A kind of disorder under one kind of work: the share of the exact matches by the seconds of the wait."""
+    """A kind of disorder under one kind of work, by the seconds of the wait.
+
+    - `complete`: the share of the exact matches.
+    - `states`: bytes of the state of each system.
+    - `rate`: events per second.
+    """
 
     work: str
     late: float
     delay: float
     complete: Mapping[float, float]
+    states: Mapping[str, Mapping[float, int]]
+    rate: float
 
     @property
     def enough(self) -> float | None:
         """The least wait with nearly all matches."""
         return next((slack for slack, share in sorted(self.complete.items()) if share >= NEARLY), None)
+
+    def waiting(self, slack: float) -> float:
+        """Bytes of the events of a wait."""
+        return EVENT_BYTES * self.rate * slack
+
+    @property
+    def multiples(self) -> list[float]:
+        """The events of the least wait with nearly all matches, as a multiple of the state of each system there."""
+        if not self.enough:
+            return []
+        return [
+            self.waiting(self.enough) / state[self.enough] for state in self.states.values() if self.enough in state
+        ]
 
 
 @dataclass(frozen=True)
@@ -78,18 +102,13 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         f"add up to {_percent(max(alone, default=0.0))}{late}.",
         (_drawn(waits, duplicates),),
         ("Work", "Late", "Mean delay", "Kept without a wait", f"Wait for {_percent(NEARLY)}", "Events that wait then"),
-        tuple(_row(wait, _rate(records)) for wait in waits),
-        f"{MEASURED} {_agreement(records, wrong)}",
+        tuple(map(_row, waits)),
+        f"{MEASURED.format(bytes=EVENT_BYTES)} {_agreement(records, wrong)}",
     )
 
 
 def _agreement(records: Sequence[Record], wrong: int) -> str:
-    """Whether all systems gave the same answer on the events that were left, and what they kept."""
-    states: dict[str, list[int]] = defaultdict(list)
-    for record in records:
-        if record.summary.state_peak is not None:
-            states[record.algorithm].append(record.summary.state_peak)
-    kept = ", ".join(f"{label(name)} {human(max(sizes), 'B')}" for name, sizes in states.items()) or "not measured"
+    """Whether all systems gave the same answer on the events that were left."""
     digests: dict[str, list[str | None]] = defaultdict(list)
     for record in records:
         digests[record.group].append(record.digest)
@@ -97,23 +116,29 @@ def _agreement(records: Sequence[Record], wrong: int) -> str:
     same = sum(len(set(answers)) == 1 for answers in several)
     return (
         f"At {same} of {len(several)} points that several systems ended, their answers are the same; {wrong or 'no'} "
-        f"answers are wrong. Their largest states: {kept}."
+        "answers are wrong."
     )
 
 
 def waits_of(records: Sequence[Record]) -> list[Wait]:
-    """The share of matches that each wait keeps."""
-    matches: dict[tuple[str, float, float], dict[float, float]] = defaultdict(dict)
+    """The share of matches that each wait keeps, and the states of the systems."""
+    kinds: dict[tuple[str, float, float], list[Record]] = defaultdict(list)
     for record in records:
         point = record.point
         if point["duplicates"] == 0 and point["late"] > 0:
-            matches[point["work"], point["late"], point["delay"]][float(point["slack"])] = _matches(record)
-    exact = max((slack for by_slack in matches.values() for slack in by_slack), default=0.0)
-    return [
-        Wait(*kind, {slack: number / by_slack[exact] for slack, number in sorted(by_slack.items())})
-        for kind, by_slack in matches.items()
-        if by_slack.get(exact, 0.0) > 0
-    ]
+            kinds[point["work"], point["late"], point["delay"]].append(record)
+    waits = []
+    for kind, of_kind in kinds.items():
+        matches = {float(record.point["slack"]): _matches(record) for record in of_kind}
+        exact = matches[max(matches)]
+        states: dict[str, dict[float, int]] = defaultdict(dict)
+        for record in of_kind:
+            if record.summary.state_peak:
+                states[record.algorithm][float(record.point["slack"])] = record.summary.state_peak
+        if exact > 0:
+            complete = {slack: number / exact for slack, number in sorted(matches.items())}
+            waits.append(Wait(*kind, complete, states, _rate(of_kind[0])))
+    return waits
 
 
 def duplicates_of(records: Sequence[Record]) -> list[Duplicates]:
@@ -145,17 +170,16 @@ def _matches(record: Record) -> float:
     return (realised.matches_per_window or 0.0) * max(1, realised.windows)
 
 
-def _rate(records: Sequence[Record]) -> float:
+def _rate(record: Record) -> float:
     """Events per second of the stream."""
-    realised = records[0].realised
-    return realised.rate or 0.0 if realised is not None else 0.0
+    return record.realised.rate or 0.0 if record.realised is not None else 0.0
 
 
 def _percent(share: float) -> str:
     return f"{plain(100 * share, 3)} %"
 
 
-def _row(wait: Wait, rate: float) -> tuple[str, ...]:
+def _row(wait: Wait) -> tuple[str, ...]:
     enough = wait.enough
     return (
         wait.work,
@@ -163,14 +187,14 @@ def _row(wait: Wait, rate: float) -> tuple[str, ...]:
         human(wait.delay, "s"),
         _percent(wait.complete[min(wait.complete)]),
         "–" if enough is None else human(enough, "s") if enough else "none",
-        "–" if enough is None else human(rate * enough),
+        "–" if enough is None else human(wait.rate * enough),
     )
 
 
 def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
     with paper():
         drawing = Drawing(figsize=(TEXT_WIDTH, 2.2), layout="constrained")
-        left, right = drawing.subplots(1, 2, width_ratios=(2, 1))
+        left, middle, right = drawing.subplots(1, 3, width_ratios=(4, 3, 2))
         kinds = list(dict.fromkeys((wait.late, wait.delay) for wait in waits))
         for wait in waits:
             slacks = [slack for slack in wait.complete if slack < max(wait.complete)]
@@ -182,11 +206,12 @@ def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
             )
         left.set(
             xscale="symlog",
-            xlabel="Wait of the watermark (s), by which every row is delayed",
+            xlabel="Wait of the watermark, which delays every row (s)",
             ylabel="Matches kept (%)",
         )
         left.set_xlim(left=0)
         left.legend(frameon=False, fontsize=6, loc="lower right")
+        _states(middle, [wait for wait in waits if (wait.late, wait.delay) == kinds[-1]])
         works = dict.fromkeys(shown.work for shown in duplicates)
         beside = [shown for shown in duplicates if shown.late > 0]  # single points, of which the first has the label
         for shown in duplicates:
@@ -202,10 +227,26 @@ def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
         right.legend(frameon=False, fontsize=6)
     multiples = [wait.enough / wait.delay for wait in waits if wait.enough is not None]
     needed = span(multiples or [0.0])
-    sentence = f"{_percent(NEARLY)} of the matches need a wait of {needed} times the mean delay, of the waits tried."
+    sentence = f"{_percent(NEARLY)} of the matches need a wait of {needed} times the mean delay, of the waits tried"
+    beside = [multiple for wait in waits for multiple in wait.multiples]
+    sentence += f", whose events are {span(beside)} times the state of a system." if beside else "."
     return Drawn(
         "disorder",
         drawing,
         sentence,
-        "Matches kept over the wait, and matches added by duplicates, alone and beside late events.",
+        "Matches kept and state over the wait, and matches added by duplicates, alone and beside late events.",
     )
+
+
+def _states(axes: Axes, waits: Sequence[Wait]) -> None:
+    """The state of each system, and the events that wait, over the wait; of several kinds of work the larger state."""
+    slacks = [slack for slack in waits[0].complete if slack < max(waits[0].complete)]
+    systems = list(dict.fromkeys(name for wait in waits for name in wait.states))
+    for name in systems:
+        look = styles([name])[name]
+        largest = [max(wait.states.get(name, {}).get(slack, 0) for wait in waits) for slack in slacks]
+        axes.plot(slacks, largest, look.marker + "-", color=look.color, markersize=3, linewidth=0.8, label=label(name))
+    axes.plot(slacks, [waits[0].waiting(slack) for slack in slacks], "k--", linewidth=0.8, label="events that wait")
+    axes.set(xscale="symlog", yscale="log", xlabel="Wait (s)", ylabel="State (B)")
+    axes.set_xlim(left=0)
+    axes.legend(frameon=False, fontsize=6)

@@ -13,7 +13,7 @@ from math import inf, isnan, prod
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from cepbench.metrics.results import Results
 from cepbench.metrics.statistics import Estimate, estimate
@@ -26,12 +26,14 @@ STATE = ("state_peak",)
 MEASURED = (
     "Gains are medians over the draws of workload and stream, with their intervals. They are bounds where the limit of "
     "time stopped one of the two systems. The gain of an idea is its mean over the levels of the other factor. Work is "
-    "counted: visits of earlier events, and snapshots; updates of counters; or comparisons. An idea gains all of the "
-    "work if none is left. Without graphlets and sums, an event visits all events before it that it may follow; "
-    "graphlets, runs of events of one type, have a sum that is read instead of theirs; with sums no event is visited. "
-    "Orders find matches event by event, trees by joining parts of a pattern, and compact sets represent matches "
-    "without constructing them."
+    "counted: visits of earlier events, and snapshots; updates of counters; or comparisons. Its gain is that at the "
+    "levels with any work without the idea, and all of it if none is left. Without graphlets and sums, an event visits "
+    "all events before it that it may follow; graphlets, runs of events of one type, have a sum that is read instead "
+    "of theirs; with sums no event is visited. Orders find matches event by event, trees by joining parts of a "
+    "pattern, and compact sets represent matches without constructing them."
 )
+STEP = 0.22
+"""The height of a step; that of a workload is 1."""
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
 Draws = Mapping[str, Mapping[str, tuple[float, float]]]
 """A number by algorithm and draw: both ends of an interval, which is from the limit on where a time was cut off."""
@@ -336,6 +338,8 @@ def _interactions(factorials: Sequence[tuple[Design, Results]]) -> Drawn | None:
         axes.plot([], [], "o", color="#444444", markerfacecolor="white", markersize=4, label="alone")
         axes.plot([], [], "o", color="#444444", markersize=4, label="with the other idea")
         axes.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.4, 1.0), frameon=False)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(lambda number, _: human(number))
         axes.xaxis.set_minor_formatter(NullFormatter())
     less = sum(first > last for _, first, last in lines)
     sentence = (
@@ -360,7 +364,8 @@ def _rows(design: Design, results: Results) -> Iterable[tuple[str, ...]]:
         if effect is None:
             continue
         alone, together = alone_and_together(design, idea, seconds)
-        others = [gain(numbers, pairs) for numbers in (work, states)]
+        worked = [pair for pair in pairs if pair[0] not in work or any(low > 0 for low, _ in work[pair[0]].values())]
+        others = [gain(work, worked), gain(states, pairs)]
         mark = ", interact" if interacts(alone, together) else ""
         yield (
             f"{design.name}, {_workload(results)}",
@@ -377,11 +382,17 @@ def _sentence(design: Design, shown: Sequence[Results]) -> str:
     """The gains of the ideas of a family, from the workload with the least to that with the most."""
     parts = []
     for idea in design.effects:
-        numbers = [by_draw(results, TIME) for results in shown]
-        effects = [effect for n in numbers if (effect := gain(n, measured(design, idea, n))) is not None]
+        effects = {}
+        for results in shown:
+            numbers = by_draw(results, TIME)
+            if (effect := gain(numbers, measured(design, idea, numbers))) is not None:
+                effects[_workload(results)] = effect
         if effects:
-            parts.append(f"{idea.name} {_span(effects)} times")
-    return f"In {design.name}: {', '.join(parts)}." if parts else ""
+            ends = (pick(effects, key=lambda name: effects[name].median) for pick in (min, max))
+            parts.append(
+                f"{idea.name} {' to '.join(f'{effects[name].short} ({name})' for name in dict.fromkeys(ends))}"
+            )
+    return f"In {design.name}, times as fast: {', '.join(parts)}." if parts else ""
 
 
 def _span(shown: Sequence[Gain]) -> str:
@@ -420,7 +431,7 @@ def _steps(everything: Sequence[Results]) -> Drawn | None:
     drawn = [(design, lines) for design, lines in paths.values() if lines]
     if not drawn:
         return None
-    heights = [0.6 + 0.3 * len(lines) for _, lines in drawn]
+    heights = [0.45 + 0.3 * len(lines) for _, lines in drawn]
     with paper():
         drawing = Drawing(figsize=(TEXT_WIDTH, 0.4 + sum(heights)), layout="constrained")
         panels = drawing.subplots(len(drawn), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -440,16 +451,20 @@ def _path(axes: Axes, design: Design, lines: Sequence[Path]) -> None:
     axes.axvline(1, color="#888888", linewidth=0.6, linestyle=":")
     for row, line in enumerate(lines):
         begin = 1.0
-        for color, gained in zip(COLORS, line.steps, strict=False):
-            end = begin * gained.median
-            axes.plot([begin, end], [row, row], color=color, linewidth=5, solid_capstyle="butt")
-            place = ((begin * end) ** 0.5, row)
-            axes.annotate(f"×{gained.short}", place, (0, 4), textcoords="offset points", ha="center", fontsize=6)
+        for place, (color, gained) in enumerate(zip(COLORS, line.steps, strict=False)):
+            end, height = begin * gained.median, row + STEP * (place - (len(line.steps) - 1) / 2)
+            axes.plot([begin, end], [height, height], color=color, linewidth=3, solid_capstyle="butt")
+            axes.plot([end, end], [height, height + STEP], color="#888888", linewidth=0.6)
+            right = (max(begin, end), height)
+            axes.annotate(f"×{gained.short}", right, (3, 0), textcoords="offset points", va="center", fontsize=5)
             begin = end
-        axes.plot([begin], [row], "k|", markersize=9)
+        axes.plot([begin], [height + STEP], "k^", markersize=3)
     for color, step in zip(COLORS, design.steps, strict=False):
         axes.plot([], [], color=color, linewidth=5, label=step.idea)
     axes.set_yticks(range(len(lines)), [line.workload for line in lines])
+    left, right = axes.get_xlim()
+    axes.set_xlim(left, max(right, 2.1))  # two numbers on the axis, at least
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(lambda number, _: f"{human(number)}×")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.legend(ncols=len(design.steps), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize=6)

@@ -95,19 +95,19 @@ def test_a_system_that_was_stopped_bounds_a_gain() -> None:
     assert gain(numbers, [("greta", "greta")]) is None
     page = answer([replace(whole, records=tuple(stopped))])
     assert page is not None
-    assert page.short.startswith("In trends: sums ≥ ")
+    assert page.short.startswith("In trends, times as fast: sums ≥ ")
     assert "×≥ " in page.drawn[0].drawing.axes[0].texts[0].get_text()
 
 
 def test_an_idea_after_which_no_work_is_left_gains_all_of_it() -> None:
     def with_edges(record: Record) -> Record:
-        edges = 0.0 if record.algorithm in {"cogra", "hamlet"} else 50.0
+        edges = {"greta": 50.0, "hamlet[granularity=event]": 25.0}.get(record.algorithm, 0.0)
         return record.model_copy(update={"summary": record.summary.model_copy(update={"details": {"edges": edges}})})
 
     whole = results(SECONDS)
     page = answer([replace(whole, records=tuple(map(with_edges, whole.records)))])
     assert page is not None
-    assert page.rows[0][3] == "all"
+    assert [row[3] for row in page.rows[:2]] == ["all", "2 times (2 to 2)"]  # no work is left to share with sums
     assert mean_of_ratios([(1.0, 0.0), (4.0, 1.0)]) == inf
     assert mean_of_ratios([(0.0, 1.0)]) == 0.0
 
@@ -135,8 +135,8 @@ def test_the_page_has_the_steps_and_the_gains() -> None:
     page = answer([results(SECONDS)])
     assert page is not None
     assert page.short == (
-        "In trends: sums 10 times, sharing of bursts 2 times, graphlets 5 times. The product of the mean gains of the "
-        "first two ideas lies within the interval of what both gain on 1 of 1 workloads."
+        "In trends, times as fast: sums 10 (bus), sharing of bursts 2 (bus), graphlets 5 (bus). The product of the "
+        "mean gains of the first two ideas lies within the interval of what both gain on 1 of 1 workloads."
     )
     [drawn] = page.drawn
     assert drawn.sentence.endswith("trends from GRETA to Hamlet at the coarsest granularity 20 times.")

@@ -145,7 +145,8 @@ def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
     def record(matches: float, **point: Any) -> Record:
         realised = Realised(events=300, windows=10, rows=10, substreams=1, rate=300.0, matches_per_window=matches)
         exact = {"work": "sequences", "late": 0.1, "delay": 1, "slack": 100, "duplicates": 0, "deduplicated": False}
-        return make_record("cogra", {**exact, **point}, realised=realised)
+        summary = Summary(state_peak=1000)
+        return make_record("cogra", {**exact, **point}, realised=realised, summary=summary)
 
     records = [record(7.0, slack=0), record(9.95, slack=3), record(10.0)]
     records += [record(12.0, late=0, duplicates=0.1), record(10.0, late=0, duplicates=0.1, deduplicated=True)]
@@ -157,7 +158,10 @@ def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
     page = disorder.answer([results("atlas-disorder", records)])
     assert page is not None
     assert page.rows == (("sequences", "10 %", "1 s", "70 %", "3 s", "900"),)
-    assert page.drawn[0].sentence == "99 % of the matches need a wait of 3 times the mean delay, of the waits tried."
+    assert page.drawn[0].sentence == (
+        "99 % of the matches need a wait of 3 times the mean delay, of the waits tried, whose events are 43.2 times "
+        "the state of a system."  # 900 events of 48 bytes over 1,000 bytes
+    )
     assert "At 0 of 0 points that several systems ended" in page.measured
     greta = make_record("greta", records[0].point, realised=records[0].realised, group=records[0].group)
     wrong = greta.model_copy(update={"status": Status.WRONG})
