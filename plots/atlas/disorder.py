@@ -228,8 +228,8 @@ def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
     multiples = [wait.enough / wait.delay for wait in waits if wait.enough is not None]
     needed = span(multiples or [0.0])
     sentence = f"{_percent(NEARLY)} of the matches need a wait of {needed} times the mean delay, of the waits tried"
-    beside = [multiple for wait in waits for multiple in wait.multiples]
-    sentence += f", whose events are {span(beside)} times the state of a system." if beside else "."
+    ratios = [multiple for wait in waits for multiple in wait.multiples]
+    sentence += f", whose events are {span(ratios)} times the state of a system." if ratios else "."
     return Drawn(
         "disorder",
         drawing,

@@ -462,8 +462,8 @@ def _path(axes: Axes, design: Design, lines: Sequence[Path]) -> None:
     for color, step in zip(COLORS, design.steps, strict=False):
         axes.plot([], [], color=color, linewidth=5, label=step.idea)
     axes.set_yticks(range(len(lines)), [line.workload for line in lines])
-    left, right = axes.get_xlim()
-    axes.set_xlim(left, max(right, 2.1))  # two numbers on the axis, at least
+    least, most = axes.get_xlim()
+    axes.set_xlim(least, max(most, 2.1))  # two numbers on the axis, at least
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(lambda number, _: f"{human(number)}×")
     axes.xaxis.set_minor_formatter(NullFormatter())
