@@ -8,14 +8,15 @@ from math import inf
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
+from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
 from cepbench.metrics.results import Results
 from cepbench.plots.atlas.answers import SAME, TIME, Answer, Drawn, ends, of_question, quantile, span
 from cepbench.plots.style import TEXT_WIDTH, label, paper
-from cepbench.plots.units import plain
+from cepbench.plots.units import human, plain
 
 PREFIX = "atlas-pays-"
 UNSHARED, SHARED = "cogra", "hamlet[sharing=static]"
@@ -26,6 +27,10 @@ DECIDING = (UNSHARED, SHARED, "hamlet", "gloria")
 """The systems that may win: one that shares nothing, one that always shares, and two that decide."""
 WINNERS = ("COGRA", "shared", "Hamlet", "Gloria", "equal")
 """Their names in a map, and that of no clear winner."""
+DARK = 0.6
+"""The share of the largest gain, in logarithms, from which on its color is dark."""
+BACKGROUNDS = ("#ffffff", "#f7d9a8", "#a9cfe8", "#a8dcc9", "#e3bfd3", "#eeeeee")
+"""Colors of no winner and of each one."""
 Reals = NDArray[np.float64]
 
 
@@ -66,7 +71,13 @@ class Map:
     @property
     def pays(self) -> Reals:
         """1 where sharing pays, 0 where it does not, and NaN where that is not known."""
-        return np.where(np.isnan(self.gain), np.nan, self.gain > SAME)
+        return paying(self.gain)
+
+    @property
+    def gain_of_visits(self) -> Reals:
+        """The gain of sharing in time at event granularity."""
+        with np.errstate(invalid="ignore"):
+            return self.numbers(VISITS, TIME) / self.numbers(SHARED_VISITS, TIME)
 
     @property
     def gain_in_work(self) -> Reals:
@@ -89,6 +100,11 @@ class Map:
         return np.where(np.isfinite(best), clear, -1)
 
 
+def paying(gain: Reals) -> Reals:
+    """1 where a gain is one, 0 where it is none, and NaN where it is not known."""
+    return np.where(np.isnan(gain), np.nan, gain > SAME)
+
+
 AXES = {"queries": ("queries", "share"), "bursts": ("burst", "selectivity"), "windows": ("overlap", "keys")}
 WANTED = (1.05, 1.3)
 """The regrets of advice that are wanted, at the median and at the 95th percentile."""
@@ -101,34 +117,42 @@ def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answ
     maps = maps_of(everything)
     if not maps:
         return None
-    measured = {name: shown.pays[~np.isnan(shown.pays)] for name, shown in maps.items()}
-    parts = [
-        f"{int(pays.sum())} of {len(pays)} points over {' and '.join(_labels(maps[name]))}"
-        for name, pays in measured.items()
-        if len(pays)
-    ]
-    faster = f"at {', '.join(parts)}" if parts else "nowhere, since at no point both ended"
     drawn = tuple(_drawn(name, shown) for name, shown in maps.items() if name in DRAWN)
     return Answer(
         "sharing",
         "When does sharing pay?",
-        f"Sharing all that can be shared is faster than sharing nothing {faster}.{_advised(regrets)}",
+        "Where events visit earlier ones, as in the papers, sharing all that can be shared is faster than sharing "
+        f"nothing {_where(maps, [shown.gain_of_visits for shown in maps.values()])}; it visits fewer events and "
+        f"snapshots {_where(maps, [shown.gain_in_work for shown in maps.values()])}. Where sums are kept, it is faster "
+        f"{_where(maps, [shown.gain for shown in maps.values()])}.{_advised(regrets)}",
         drawn,
         (
             "Map",
             "Points",
-            "Gain of sharing",
+            "Gain of sharing sums",
+            "Of sharing visits",
+            "In visits",
             *(f"{label(system)} is fastest" for system in DECIDING),
             "Several are",
             "Loss of Hamlet's choice",
         ),
         tuple(_row(name, shown) for name, shown in maps.items()),
-        "The gain is the time of COGRA, which shares nothing, over that of Hamlet where it always shares; the "
-        "gain in work is that of Hamlet at event granularity, where it never and where it always shares, in events and "
-        "snapshots that are visited. The loss of a choice is the time of Hamlet where it decides for each burst over "
-        "the shorter of the two, median and "
-        "95th percentile. Times that differ by less than 5 % count as equal.",
+        "The gain of sharing sums is the time of COGRA, which shares nothing, over that of Hamlet where it always "
+        "shares; that of sharing visits is the time of Hamlet at event granularity where it never shares over that "
+        "where it always does, and in visits it is counted in events and snapshots that are visited. The loss of a "
+        "choice is the time of Hamlet where it decides for each burst over the shorter of the two, median and 95th "
+        "percentile. Times that differ by less than 5 % count as equal.",
     )
+
+
+def _where(maps: Mapping[str, Map], gains: Sequence[Reals]) -> str:
+    """`at 14 of 72 points over queries and share`, and so on for each map."""
+    parts = []
+    for shown, gain in zip(maps.values(), gains, strict=True):
+        known = paying(gain)[~np.isnan(gain)]
+        if len(known):
+            parts.append(f"{int(known.sum())} of {len(known)} points over {' and '.join(_labels(shown))}")
+    return f"at {', '.join(parts)}" if parts else "nowhere, since at no point both ended"
 
 
 def _advised(regrets: Sequence[float]) -> str:
@@ -158,16 +182,22 @@ def loss(shown: Map) -> Reals:
 
 
 def _row(name: str, shown: Map) -> tuple[str, ...]:
-    gains, losses = shown.gain[~np.isnan(shown.gain)], loss(shown)
+    losses = loss(shown)
     losses = losses[np.isfinite(losses)]
     lost = f"{plain(float(np.median(losses)), 3)}, {plain(quantile(losses.tolist(), 0.95), 3)}" if len(losses) else "–"
     return (
         name,
         str(shown.gain.size),
-        f"{span(gains.tolist(), _gain)} times" if len(gains) else "–",
+        *map(_range, (shown.gain, shown.gain_of_visits, shown.gain_in_work)),
         *map(str, shown.winners.values()),
         lost,
     )
+
+
+def _range(gain: Reals) -> str:
+    """`0.5 to 12 times`."""
+    known = gain[~np.isnan(gain)].tolist()
+    return f"{span(known, _gain)} times" if known else "–"
 
 
 def _gain(number: float) -> str:
@@ -175,24 +205,30 @@ def _gain(number: float) -> str:
 
 
 def _drawn(name: str, shown: Map) -> Drawn:
-    gain, work = shown.gain, shown.gain_in_work
+    lines = {
+        "sums": (shown.gain, "solid"),
+        "visits": (shown.gain_of_visits, "dashed"),
+        "work": (shown.gain_in_work, "dotted"),
+    }
     with paper():
-        drawing = Drawing(figsize=(TEXT_WIDTH, 2.3), layout="constrained")
+        drawing = Drawing(figsize=(TEXT_WIDTH, 2.4), layout="constrained")
         left, right = drawing.subplots(1, 2)
-        _heat(left, shown, gain)
-        left.set_title("gain of sharing in time (line: break-even; dashed: in work)", fontsize=7)
-        _contour(left, gain, "solid")
-        _contour(left, work, "dashed")
+        _heat(left, shown, shown.gain)
+        for gain, line in lines.values():
+            _contour(left, gain, line)
+        left.set_title(
+            "gain of sharing sums in time; break-even of sums (line), visits\n(dashed) and their number (dotted)"
+        )
         _winners(right, shown)
-        right.set_title("the fastest", fontsize=7)
-    paying = [_first(shown, row) for row in range(len(shown.rows))]
-    crossings = [first for first in paying if first is not None]
+        right.set_title("the fastest")
+    firsts = [_first(shown, row) for row in range(len(shown.rows))]
+    crossings = [first for first in firsts if first is not None]
     decided_rows = ~np.isnan(shown.pays).all(axis=1)
     never = int((decided_rows & (np.nansum(shown.pays, axis=1) == 0)).sum())
     first, second = _labels(shown)
     begin = f" {first}: from {span(crossings)} on" if crossings else ""
     sentence = (
-        f"For {len(crossings)} of {len(paying)} values of {second} sharing pays up to the largest number of"
+        f"For {len(crossings)} of {len(firsts)} values of {second} sharing pays up to the largest number of"
         f"{begin or f' {first}'}; for {never} it never pays."
     )
     return Drawn(f"sharing-{name}", drawing, sentence, f"The gain of sharing, and the fastest system, over {name}.")
@@ -221,10 +257,14 @@ def _heat(axes: Axes, shown: Map, gain: Reals) -> None:
     )
     for (row, column), number in np.ndenumerate(gain):
         if not np.isnan(number):
-            axes.text(column, row, plain(float(number), 2), ha="center", va="center", fontsize=5)
+            dark = number <= most**-DARK or number >= most**DARK
+            text = plain(float(number), 2)
+            axes.text(column, row, text, ha="center", va="center", fontsize=5, color="white" if dark else "black")
     _ticks(axes, shown)
     assert axes.figure is not None
-    axes.figure.colorbar(image, ax=axes, shrink=0.8)
+    numbers = LogLocator(subs=(1, 2, 5))
+    bar = axes.figure.colorbar(image, ax=axes, shrink=0.8, ticks=numbers, format=lambda number, _: human(number))
+    bar.minorticks_off()
 
 
 def _contour(axes: Axes, gain: Reals, line: str) -> None:
@@ -236,7 +276,7 @@ def _contour(axes: Axes, gain: Reals, line: str) -> None:
 
 def _winners(axes: Axes, shown: Map) -> None:
     best = shown.fastest
-    axes.imshow(np.zeros_like(best), cmap="binary", vmin=0, vmax=1, origin="lower", aspect="auto")
+    axes.imshow(best, cmap=ListedColormap(BACKGROUNDS), vmin=-1, vmax=len(WINNERS) - 1, origin="lower", aspect="auto")
     for (row, column), winner in np.ndenumerate(best):
         if winner >= 0:
             text = WINNERS[int(winner)]
