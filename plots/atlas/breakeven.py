@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -117,14 +117,20 @@ def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answ
     maps = maps_of(everything)
     if not maps:
         return None
+    counts = [(shown, _count(shown.gain)) for shown in maps.values()]
+    points = [f"{count} points over {' and '.join(_labels(shown))}" for shown, count in counts if count]
+    faster = f"at {', '.join(points)}" if points else "nowhere, since at no point both ended,"
+    visits = (
+        "Where events visit earlier ones, as in the papers, it is faster at "
+        f"{_counts(shown.gain_of_visits for shown in maps.values())} points, and visits fewer events and snapshots at "
+        f"{_counts(shown.gain_in_work for shown in maps.values())}."
+    )
     drawn = tuple(_drawn(name, shown) for name, shown in maps.items() if name in DRAWN)
     return Answer(
         "sharing",
         "When does sharing pay?",
-        "Where events visit earlier ones, as in the papers, sharing all that can be shared is faster than sharing "
-        f"nothing {_where(maps, [shown.gain_of_visits for shown in maps.values()])}; it visits fewer events and "
-        f"snapshots {_where(maps, [shown.gain_in_work for shown in maps.values()])}. Where sums are kept, it is faster "
-        f"{_where(maps, [shown.gain for shown in maps.values()])}.{_advised(regrets)}",
+        f"Sharing all that can be shared is faster than sharing nothing {faster} where sums are kept. {visits}"
+        f"{_advised(regrets)}",
         drawn,
         (
             "Map",
@@ -141,18 +147,20 @@ def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answ
         "shares; that of sharing visits is the time of Hamlet at event granularity where it never shares over that "
         "where it always does, and in visits it is counted in events and snapshots that are visited. The loss of a "
         "choice is the time of Hamlet where it decides for each burst over the shorter of the two, median and 95th "
-        "percentile. Times that differ by less than 5 % count as equal.",
+        "percentile. A gain is 0 or ∞ where the limit of time stopped one of the two. Times that differ by less than "
+        "5 % count as equal.",
     )
 
 
-def _where(maps: Mapping[str, Map], gains: Sequence[Reals]) -> str:
-    """`at 14 of 72 points over queries and share`, and so on for each map."""
-    parts = []
-    for shown, gain in zip(maps.values(), gains, strict=True):
-        known = paying(gain)[~np.isnan(gain)]
-        if len(known):
-            parts.append(f"{int(known.sum())} of {len(known)} points over {' and '.join(_labels(shown))}")
-    return f"at {', '.join(parts)}" if parts else "nowhere, since at no point both ended"
+def _count(gain: Reals) -> str:
+    """`14 of 72`, the points at which there is a gain, of those at which it is known; empty if it is nowhere known."""
+    known = paying(gain)[~np.isnan(gain)]
+    return f"{int(known.sum())} of {len(known)}" if len(known) else ""
+
+
+def _counts(gains: Iterable[Reals]) -> str:
+    """`14 of 72, 3 of 64`."""
+    return ", ".join(_count(gain) or "none known" for gain in gains)
 
 
 def _advised(regrets: Sequence[float]) -> str:
@@ -226,10 +234,10 @@ def _drawn(name: str, shown: Map) -> Drawn:
     decided_rows = ~np.isnan(shown.pays).all(axis=1)
     never = int((decided_rows & (np.nansum(shown.pays, axis=1) == 0)).sum())
     first, second = _labels(shown)
-    begin = f" {first}: from {span(crossings)} on" if crossings else ""
+    begin = f": from {span(crossings)} on" if crossings else ""
     sentence = (
-        f"For {len(crossings)} of {len(firsts)} values of {second} sharing pays up to the largest number of"
-        f"{begin or f' {first}'}; for {never} it never pays."
+        f"For {len(crossings)} of {len(firsts)} values of {second} sharing pays up to the largest number of "
+        f"{first}{begin}{f'; for {never} it never pays' if never else ''}."
     )
     return Drawn(f"sharing-{name}", drawing, sentence, f"The gain of sharing, and the fastest system, over {name}.")
 
