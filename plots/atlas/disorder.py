@@ -204,12 +204,8 @@ def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
             left.plot(
                 slacks, shares, MARKERS.get(wait.work, "o") + "-", color=color, markersize=3, linewidth=0.8, label=name
             )
-        left.set(
-            xscale="symlog",
-            xlabel="Wait of the watermark, which delays every row (s)",
-            ylabel="Matches kept (%)",
-        )
-        left.set_xlim(left=0)
+        left.set(xlabel="Wait of the watermark, which delays every row (s)", ylabel="Matches kept (%)")
+        _waits(left, slacks)
         left.legend(frameon=False, fontsize=6, loc="lower right")
         _states(middle, [wait for wait in waits if (wait.late, wait.delay) == kinds[-1]])
         works = dict.fromkeys(shown.work for shown in duplicates)
@@ -246,7 +242,18 @@ def _states(axes: Axes, waits: Sequence[Wait]) -> None:
         look = styles([name])[name]
         largest = [max(wait.states.get(name, {}).get(slack, 0) for wait in waits) for slack in slacks]
         axes.plot(slacks, largest, look.marker + "-", color=look.color, markersize=3, linewidth=0.8, label=label(name))
-    axes.plot(slacks, [waits[0].waiting(slack) for slack in slacks], "k--", linewidth=0.8, label="events that wait")
-    axes.set(xscale="symlog", yscale="log", xlabel="Wait (s)", ylabel="State (B)")
+    some = [slack for slack in slacks if slack]
+    axes.plot(some, [waits[0].waiting(slack) for slack in some], "k--", linewidth=0.8, label="events that wait")
+    axes.set_title(f"{_percent(waits[0].late)} late by {human(waits[0].delay, 's')}")
+    axes.set(yscale="log", xlabel="Wait (s)", ylabel="State (B)")
+    axes.yaxis.set_major_formatter(lambda number, _: human(number))
+    _waits(axes, slacks)
+    axes.legend(frameon=False, fontsize=6, loc="center left", bbox_to_anchor=(0, 0.35))
+
+
+def _waits(axes: Axes, slacks: Sequence[float]) -> None:
+    """An x axis of waits, logarithmic from the least one but zero on."""
+    axes.set_xscale("symlog", linthresh=min((slack for slack in slacks if slack), default=1.0))
     axes.set_xlim(left=0)
-    axes.legend(frameon=False, fontsize=6)
+    axes.set_xticks(slacks, [f"{slack:g}" for slack in slacks])
+    axes.minorticks_off()

@@ -13,6 +13,7 @@ from operator import add, sub
 from statistics import median
 
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from cepbench.metrics.details import DETAILS
 from cepbench.metrics.record import Record
@@ -20,7 +21,7 @@ from cepbench.metrics.results import Results
 from cepbench.metrics.status import Status
 from cepbench.plots.atlas.answers import Answer, Drawn, of_question, quantile, span, valid
 from cepbench.plots.style import TEXT_WIDTH, label, paper, styles
-from cepbench.plots.units import plain
+from cepbench.plots.units import human, plain
 
 TIMED, COUNTED = "atlas-models-", "atlas-counts-"
 COST = {"sharon": "model_cost", "hamlet": "model_cost", "gloria": "plan_weight", "mcep": "cost", "cet": "plan_cpu"}
@@ -47,7 +48,8 @@ KINDS = {
 }
 MEASURED = (
     "Of each workload several plans ran in one process, in turns: those of the optimizers, and random ones. Work is "
-    "counted on smaller workloads, of which there are more; that of CET is what its model counts in advance, and says "
+    "counted on smaller workloads, of which there are more, a visit, a snapshot and an addition alike; a model that "
+    "weighs them otherwise may follow times and not work. That of CET is what its model counts in advance, and says "
     "nothing of its own. Of Hamlet and Gloria, the paper's model was judged where events visit one another, and ours "
     "where sums are kept, which is what each describes, on streams of their own. Tau is "
     "Kendall's, its median over workloads. The regret is the time of the plan with the least cost over that of the "
@@ -221,7 +223,7 @@ def _taus(models: Sequence[Model]) -> Drawn:
                 color = styles([model.system])[model.system].color
                 axis.plot(taus, [row] * len(taus), "|", color=color, alpha=0.6, markersize=8)
                 if taus:
-                    axis.plot([median(taus)], [row], "o", color=color, markersize=5)
+                    axis.plot([median(taus)], [row], "o", color=color, markersize=6, markeredgecolor="white", zorder=3)
             axis.set(xlim=(-1.05, 1.05), ylim=(len(models) - 0.5, -0.5), xlabel=f"Kendall's tau {head}")
             axis.axvline(0, color="#888888", linewidth=0.6, linestyle=":")
         axes[0].set_yticks(range(len(models)), [model.title for model in models])
@@ -249,6 +251,9 @@ def _regrets(models: Sequence[Model]) -> Drawn:
         axes.set(xscale="log", ylim=(len(models) - 0.5, -0.5), xlabel="Regret: time of the preferred plan (times)")
         axes.set_yticks(range(len(models)), [model.title for model in models])
         axes.axvline(1, color="#888888", linewidth=0.6, linestyle=":")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(lambda number, _: human(number))
+        axes.xaxis.set_minor_formatter(NullFormatter())
     worst = max(models, key=lambda model: quantile(model.regrets, 0.95))
     sentence = (
         f"In 95 % of the workloads the preferred plan takes at most {plain(quantile(worst.regrets, 0.95), 3)} times "
