@@ -108,12 +108,17 @@ def paying(gain: Reals) -> Reals:
 AXES = {"queries": ("queries", "share"), "bursts": ("burst", "selectivity"), "windows": ("overlap", "keys")}
 WANTED = (1.05, 1.3)
 """The regrets of advice that are wanted, at the median and at the 95th percentile."""
+LEAST = 0.05
+"""Seconds of the fastest system from which on a wrong choice counts."""
 DRAWN = ("queries", "bursts")
 """The maps that are drawn; the pack has all of them."""
 
 
-def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answer | None:
-    """The page, with the regrets of advice at points of the maps; None without results."""
+def answer(everything: Sequence[Results], regrets: Sequence[tuple[float, float]] = ()) -> Answer | None:
+    """The page, with the time of the fastest system and the regret of advice at points of the maps.
+
+    None without results.
+    """
     maps = maps_of(everything)
     if not maps:
         return None
@@ -121,7 +126,7 @@ def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answ
     points = [f"{count} points over {' and '.join(_labels(shown))}" for shown, count in counts if count]
     faster = f"at {', '.join(points)}" if points else "nowhere, since at no point both ended,"
     visits = (
-        "Where events visit earlier ones, as in the papers, it is faster at "
+        "Where each event visits those before it, as in GRETA, it is faster at "
         f"{_counts(shown.gain_of_visits for shown in maps.values())} points, and visits fewer events and snapshots at "
         f"{_counts(shown.gain_in_work for shown in maps.values())}."
     )
@@ -129,7 +134,7 @@ def answer(everything: Sequence[Results], regrets: Sequence[float] = ()) -> Answ
     return Answer(
         "sharing",
         "When does sharing pay?",
-        f"Sharing all that can be shared is faster than sharing nothing {faster} where sums are kept. {visits}"
+        f"Sharing all that can be shared is faster than sharing nothing {faster} where sums are kept, as by COGRA. {visits}"
         f"{_advised(regrets)}",
         drawn,
         (
@@ -163,16 +168,22 @@ def _counts(gains: Iterable[Reals]) -> str:
     return ", ".join(_count(gain) or "none known" for gain in gains)
 
 
-def _advised(regrets: Sequence[float]) -> str:
+def _advised(regrets: Sequence[tuple[float, float]]) -> str:
     """A sentence on the regret of the algorithms that `cepbench advise` chose; empty without points."""
-    if not regrets:
+    long = [regret for seconds, regret in regrets if seconds >= LEAST]
+    if not long:
         return ""
-    middle, worst = (plain(quantile(regrets, share), 3) for share in (0.5, 0.95))
+    wanted = f"{WANTED[0]:g} and {WANTED[1]:g} are wanted"
     return (
-        f" Following `cepbench advise`, which itself takes a second, takes {middle} times the time of the fastest "
-        f"system at the median of {len(regrets)} points, and {worst} times at the 95th percentile ({WANTED[0]:g} and "
-        f"{WANTED[1]:g} are wanted)."
+        f" Following `cepbench advise`, asked for a few seconds at each point, takes {_quantiles(long)} ({wanted}) at "
+        f"the {len(long)} of {len(regrets)} points whose fastest system takes {human(LEAST, 's')} or more, and "
+        f"{_quantiles([regret for _, regret in regrets])} at all of them."
     )
+
+
+def _quantiles(regrets: Sequence[float]) -> str:
+    middle, worst = (_gain(quantile(regrets, share)) for share in (0.5, 0.95))
+    return f"{middle} times the time of the fastest system at the median, and {worst} at the 95th percentile"
 
 
 def maps_of(everything: Sequence[Results]) -> dict[str, Map]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import exp, log
 
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import NullFormatter
 
 from cepbench.metrics.record import Record
 from cepbench.metrics.results import Results
@@ -186,7 +187,9 @@ def _row(course: Course) -> tuple[str, ...]:
 
 
 def _drawn(courses: Sequence[Course]) -> Drawn:
-    shown = [course for course in courses if course.axis == "window"] or list(courses)
+    windows = [course for course in courses if course.axis == "window"]
+    works = list(dict.fromkeys(course.work for course in courses))
+    shown = sorted(windows or courses, key=lambda course: (works.index(course.work), course.ends))
     names = list(dict.fromkeys((course.work, course.system) for course in shown))
     with paper():
         drawing = Drawing(figsize=(TEXT_WIDTH, 0.7 + 0.2 * len(names)), layout="constrained")
@@ -200,6 +203,8 @@ def _drawn(courses: Sequence[Course]) -> Drawn:
             if course.limit == MEMORY and course.predicted is not None:
                 axes.plot([course.predicted], [row], "x", color="black", markersize=4)
         axes.set(xscale="log", ylim=(len(names) - 0.5, -0.5), xlabel=AXES[shown[0].axis].capitalize())
+        axes.xaxis.set_major_formatter(lambda number, _: human(number))
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_yticks(range(len(names)), [f"{work}: {label(system)}" for work, system in names], fontsize=6)
         for limit, color in COLORS.items():
             axes.plot([], [], color=color, linewidth=4, label=f"then {limit}" if limit else "no limit reached")

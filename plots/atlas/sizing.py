@@ -110,7 +110,7 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     if best is not None:
         short = (
             f"A million events per second on ten million keys, one query in windows of {human(MEASURED_WINDOW)} "
-            f"events, take {needed[best]} cores and {human(best.state(most) or 0.0, 'B')} of state with "
+            f"events, take {needed[best]} {'core' if needed[best] == 1 else 'cores'} and {human(best.state(most) or 0.0, 'B')} of state with "
             f"{label(best.system)}."
         )
     rows = [

@@ -48,6 +48,10 @@ def test_a_map_knows_where_sharing_pays_and_who_wins() -> None:
     assert page.drawn[0].sentence == (
         "For 1 of 2 values of share sharing pays up to the largest number of queries: from 10 on; for 1 it never pays."
     )
+    advised = breakeven.answer([sharing_map()], [(0.01, 9.0), (0.05, 1.0), (0.06, 1.2)])
+    assert advised is not None
+    assert "takes 1 times the time of the fastest system at the median, and 1.2 at the 95th" in advised.short
+    assert "at the 2 of 3 points whose fastest system takes 50 ms or more, and 1.2 times" in advised.short
     close = [r.model_copy(update={"algorithm": "gloria"}) for r in sharing_map().records if r.algorithm == "cogra"]
     without_gloria = [r for r in sharing_map().records if r.algorithm != "gloria"]
     [equal] = breakeven.maps_of([replace(sharing_map(), records=(*without_gloria, *close))]).values()
