@@ -134,8 +134,8 @@ def answer(everything: Sequence[Results], regrets: Sequence[tuple[float, float]]
     return Answer(
         "sharing",
         "When does sharing pay?",
-        f"Sharing all that can be shared is faster than sharing nothing {faster} where sums are kept, as by COGRA. {visits}"
-        f"{_advised(regrets)}",
+        f"Sharing all that can be shared is faster than sharing nothing {faster} where sums are kept, as by "
+        f"COGRA. {visits}{_advised(regrets)}",
         drawn,
         (
             "Map",

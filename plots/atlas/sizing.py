@@ -108,9 +108,10 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     best = min(needed, key=lambda shown: needed[shown], default=None)
     short = "No system ended at that many keys."
     if best is not None:
+        cores = "one core" if needed[best] == 1 else f"{needed[best]} cores"
         short = (
             f"A million events per second on ten million keys, one query in windows of {human(MEASURED_WINDOW)} "
-            f"events, take {needed[best]} {'core' if needed[best] == 1 else 'cores'} and {human(best.state(most) or 0.0, 'B')} of state with "
+            f"events, take {cores} and {human(best.state(most) or 0.0, 'B')} of state with "
             f"{label(best.system)}."
         )
     rows = [
