@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from cepbench.events.errors import CepbenchError
@@ -24,6 +25,7 @@ Model = TypeVar("Model", bound=BaseModel)
 PACKED = "results"  # folder of a pack with one folder per figure
 MOST_LETTERS = 40  # of the value of an axis in a message
 RECORDS_FILE = "records.jsonl"  # of a figure in a pack, a record in each line
+MOST_LATENCIES = 10_000  # of a cell in a pack
 EXPERIMENTS = "experiments"  # folder of a pack with the files of its experiments
 ENVIRONMENT = "environment.json"
 
@@ -122,11 +124,23 @@ def write_pack(path: Path, everything: Sequence[Results], experiments: Mapping[s
     members |= {f"{EXPERIMENTS}/{name}.yaml": content for name, content in experiments.items()}
     for results in everything:
         folder = f"{PACKED}/{results.figure.experiment}/{results.figure.profile}"
-        lines = [json.dumps(record.model_dump(mode="json"), separators=(",", ":")) for record in results.records]
+        packed = (_thinned(record).model_dump(mode="json") for record in results.records)
+        lines = [json.dumps(record, separators=(",", ":")) for record in packed]
         members[f"{folder}/{FIGURE_FILE}"] = results.figure.model_dump_json(indent=1).encode()
         members[f"{folder}/{RECORDS_FILE}"] = "".join(f"{line}\n" for line in lines).encode()
     about = {"figures": len(everything), "records": sum(len(results.records) for results in everything)}
     return write_members(path, members, about)
+
+
+def _thinned(record: Record) -> Record:
+    """A record with at most `MOST_LATENCIES`, in their order; of more latencies, those at equal distances of rank."""
+    latency = record.samples.latency
+    if len(latency) <= MOST_LATENCIES:
+        return record
+    ranks = (np.arange(MOST_LATENCIES) + 0.5) * (len(latency) / MOST_LATENCIES)
+    rows = np.sort(np.argsort(latency, kind="stable")[ranks.astype(np.int64)])
+    kept = [latency[row] for row in rows.tolist()]
+    return record.model_copy(update={"samples": record.samples.model_copy(update={"latency": kept})})
 
 
 def _environments(everything: Sequence[Results]) -> bytes:

@@ -141,3 +141,17 @@ def test_a_record_of_another_version_is_named_by_its_line(tmp_path):
         ResultsError, match=r"run.tar.xz/greta-13.1/smoke/records.jsonl:2: record format 99, .* that wrote it"
     ):
         load_results(pack)
+
+
+def test_of_many_latencies_a_pack_has_those_at_equal_distances_of_rank(results, tmp_path):
+    many = [float(rank) for rank in range(40_000, 0, -1)]
+    write_record(
+        results / FIGURE.experiment / FIGURE.profile / "cells", record("greta", 7, samples=Samples(latency=many))
+    )
+    [latency] = [
+        r.samples.latency
+        for entry in load_results(write_pack(tmp_path / "many.tar.xz", load_results(results), {}))
+        for r in entry.records
+        if r.algorithm == "greta"
+    ]
+    assert latency == many[1::4]  # in their order
