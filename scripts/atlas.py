@@ -38,7 +38,7 @@ def measured(pack: Path) -> list[Results]:
 def answers(everything: Sequence[Results]) -> list[Answer]:
     """The answers to all questions of which there are results, with the table of `scripts/advice.py`."""
     advice = ROOT / PAGES / "advice.csv"
-    rows = csv.DictReader(advice.open()) if advice.is_file() else []
+    rows = csv.DictReader(advice.read_text(encoding="utf-8").splitlines()) if advice.is_file() else []
     regrets = [(float(row["fastest_seconds"]), float(row["regret"])) for row in rows]
     shown = [
         ideas.answer(everything),
