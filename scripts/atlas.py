@@ -24,8 +24,8 @@ INDEX = """# The questions of the field
 
 Papers compare their system with an earlier one, on their own workload. These pages ask what no paper could, with all
 systems on one machine, their cost models included. Made by `python scripts/atlas.py {name}`, from {cells} cells of
-{figures} experiments (`cepbench run --profile atlas`); all numbers are computed from them, and
-`cepbench report docs/{name}` draws all of it.
+{figures} experiments (`cepbench run --profile atlas`), {hours:.1f} hours on {machines}; all numbers are computed from
+them, and `cepbench report docs/{name}` draws all of it.
 
 {answers}"""
 
@@ -56,8 +56,16 @@ def texts(pack: Path, everything: Sequence[Results], shown: Sequence[Answer]) ->
     """The pages, by their files below the project."""
     files = {answer.name: SIZING if answer.name == "sizing" else f"{PAGES}/{answer.name}.md" for answer in shown}
     lines = [f"## [{answer.question}]({relpath(files[answer.name], PAGES)})\n\n{answer.short}\n" for answer in shown]
-    cells, figures = sum(len(results.records) for results in everything), len(everything)
-    index = INDEX.format(name=pack.name, cells=cells, figures=figures, answers="\n".join(lines))
+    records = [record for results in everything for record in results.records]
+    machines = dict.fromkeys(f"{r.provenance.get('cpu')}, {r.provenance.get('cores')} cores" for r in records)
+    index = INDEX.format(
+        name=pack.name,
+        cells=len(records),
+        figures=len(everything),
+        hours=sum(record.seconds for record in records) / 3600,
+        machines=" and ".join(machines),
+        answers="\n".join(lines),
+    )
     pages = {files[answer.name]: answer.page(relpath(IMAGES, PAGES)) for answer in shown}
     return {f"{PAGES}/index.md": index, **pages}
 

@@ -48,7 +48,8 @@ class Answer:
 
     def page(self, images: str) -> str:
         """The page in Markdown; `images` is the folder of the drawings, relative to it."""
-        parts = [f"# {self.question}\n", fill(self.short, WIDTH) + "\n"]
+        paragraphs = [fill(paragraph, WIDTH) for paragraph in self.short.split("\n\n")]
+        parts = [f"# {self.question}\n", "\n\n".join(paragraphs) + "\n"]
         for drawn in self.drawn:
             parts.append(f"![{drawn.alternative}]({images}/{drawn.name}.svg)\n")
             parts.append(fill(f"*{drawn.sentence}*", WIDTH) + "\n")

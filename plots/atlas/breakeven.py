@@ -128,7 +128,7 @@ def answer(everything: Sequence[Results], regrets: Sequence[tuple[float, float]]
     visits = (
         "Where each event visits those before it, as in GRETA, it is faster at "
         f"{_counts(shown.gain_of_visits for shown in maps.values())} points, and visits fewer events and snapshots at "
-        f"{_counts(shown.gain_in_work for shown in maps.values())}."
+        f"{_counts(shown.gain_in_work for shown in maps.values())}, of those at which it ended both ways."
     )
     drawn = tuple(_drawn(name, shown) for name, shown in maps.items() if name in DRAWN)
     return Answer(
@@ -152,8 +152,8 @@ def answer(everything: Sequence[Results], regrets: Sequence[tuple[float, float]]
         "shares; that of sharing visits is the time of Hamlet at event granularity where it never shares over that "
         "where it always does, and in visits it is counted in events and snapshots that are visited. The loss of a "
         "choice is the time of Hamlet where it decides for each burst over the shorter of the two, median and 95th "
-        "percentile. A gain is 0 or ∞ where the limit of time stopped one of the two. Times that differ by less than "
-        "5 % count as equal.",
+        "percentile; below 1 it is faster than both. A gain is 0 or ∞ where the limit of time stopped one of the two. "
+        "Times that differ by less than 5 % count as equal.",
     )
 
 
@@ -175,15 +175,15 @@ def _advised(regrets: Sequence[tuple[float, float]]) -> str:
         return ""
     wanted = f"{WANTED[0]:g} and {WANTED[1]:g} are wanted"
     return (
-        f" Following `cepbench advise`, asked for a few seconds at each point, takes {_quantiles(long)} ({wanted}) at "
-        f"the {len(long)} of {len(regrets)} points whose fastest system takes {human(LEAST, 's')} or more, and "
-        f"{_quantiles([regret for _, regret in regrets])} at all of them."
+        f" Following `cepbench advise`, asked for a few seconds that are not counted, takes {_quantiles(long)} "
+        f"({wanted}; the most is {_gain(max(long))}) at the {len(long)} of {len(regrets)} points whose fastest system "
+        f"takes {human(LEAST, 's')} or more, and {_quantiles([regret for _, regret in regrets])} at all of them."
     )
 
 
 def _quantiles(regrets: Sequence[float]) -> str:
     middle, worst = (_gain(quantile(regrets, share)) for share in (0.5, 0.95))
-    return f"{middle} times the time of the fastest system at the median, and {worst} at the 95th percentile"
+    return f"{middle} times the time of the fastest system at the median and {worst} times at the 95th percentile"
 
 
 def maps_of(everything: Sequence[Results]) -> dict[str, Map]:

@@ -90,21 +90,31 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     worst = min(waits, key=lambda wait: wait.complete[min(wait.complete)])
     least = worst.complete[min(worst.complete)]
     needed = [wait.enough for wait in waits if wait.enough is not None]
-    alone = [share for shown in duplicates if shown.late == 0 for share in shown.added.values()]
-    beside = [share for shown in duplicates if shown.late > 0 for share in shown.added.values()]
-    late = f", and beside late events up to {_percent(max(beside))}" if beside else ""
     return Answer(
         "disorder",
         "What does disorder cost?",
-        f"Without a wait the answers have as little as {_percent(least)} of the matches ({_percent(worst.late)} of the "
-        f"events late by {human(worst.delay, 's')} on average); {_percent(NEARLY)} need a wait of up to "
-        f"{human(max(needed, default=0.0), 's')}, by which every row is delayed. Duplicates that are not left out "
-        f"add up to {_percent(max(alone, default=0.0))}{late}.",
+        f"Without a wait the answers have as little as {_percent(least)} of the matches, if {_percent(worst.late)} of "
+        f"the events are late, however late they are; {_percent(NEARLY)} need a wait of up to "
+        f"{human(max(needed, default=0.0), 's')}, by which every row is delayed.{_added(duplicates)}",
         (_drawn(waits, duplicates),),
         ("Work", "Late", "Mean delay", "Kept without a wait", f"Wait for {_percent(NEARLY)}", "Events that wait then"),
         tuple(map(_row, waits)),
         f"{MEASURED.format(bytes=EVENT_BYTES)} {_agreement(records, wrong)}",
     )
+
+
+def _added(duplicates: Sequence[Duplicates]) -> str:
+    """The matches that duplicates add, by their share of the events, and beside late events; empty without any."""
+    most: dict[float, float] = {}
+    for shown in (shown for shown in duplicates if shown.late == 0):
+        for share, added in shown.added.items():
+            most[share] = max(added, most.get(share, 0.0))
+    parts = [f"{_percent(added)} if they are {_percent(share)} of the events" for share, added in most.items() if share]
+    beside = [(added, share) for shown in duplicates if shown.late > 0 for share, added in shown.added.items()]
+    if beside:
+        added, share = max(beside)
+        parts.append(f"{_percent(added)} if they are {_percent(share)} and others are late")
+    return f" Duplicates that are not left out add matches: {', '.join(parts)}." if parts else ""
 
 
 def _agreement(records: Sequence[Record], wrong: int) -> str:
@@ -115,8 +125,8 @@ def _agreement(records: Sequence[Record], wrong: int) -> str:
     several = [answers for answers in digests.values() if len(answers) > 1]
     same = sum(len(set(answers)) == 1 for answers in several)
     return (
-        f"At {same} of {len(several)} points that several systems ended, their answers are the same; {wrong or 'no'} "
-        "answers are wrong."
+        f"At {same} of {len(several)} points at which several systems ended, their answers are the same; "
+        f"{wrong or 'no'} answers are wrong."
     )
 
 
@@ -225,7 +235,7 @@ def _drawn(waits: Sequence[Wait], duplicates: Sequence[Duplicates]) -> Drawn:
     needed = span(multiples or [0.0])
     sentence = f"{_percent(NEARLY)} of the matches need a wait of {needed} times the mean delay, of the waits tried"
     ratios = [multiple for wait in waits for multiple in wait.multiples]
-    sentence += f", whose events are {span(ratios)} times the state of a system." if ratios else "."
+    sentence += f"; the events that wait then are {span(ratios)} times the state of a system." if ratios else "."
     return Drawn(
         "disorder",
         drawing,

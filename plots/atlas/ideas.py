@@ -27,10 +27,10 @@ MEASURED = (
     "Gains are medians over the draws of workload and stream, with their intervals. They are bounds where the limit of "
     "time stopped one of the two systems. The gain of an idea is its mean over the levels of the other factor. Work is "
     "counted: visits of earlier events, and snapshots; updates of counters; or comparisons. Its gain is that at the "
-    "levels with any work without the idea, and all of it if none is left. Without graphlets and sums, an event visits "
-    "all events before it that it may follow; graphlets, runs of events of one type, have a sum that is read instead "
-    "of theirs; with sums no event is visited. Orders find matches event by event, trees by joining parts of a "
-    "pattern, and compact sets represent matches without constructing them."
+    "levels with any work without the idea, and all of it if none is left. A gain below 1 is a loss. Without "
+    "graphlets and sums, an event visits all events before it that it may follow; graphlets, runs of events of one "
+    "type, have a sum that is read instead of theirs; with sums no event is visited. Orders find matches event by "
+    "event, trees by joining parts of a pattern, and compact sets represent matches without constructing them."
 )
 STEP = 0.22
 """The height of a step; that of a workload is 1."""
@@ -125,12 +125,12 @@ SEQUENCES = Design(
     (
         Step("prefix counters", "sase", "aseq"),
         Step("sub-sequences shared", "aseq", "sharon[optimizer=greedy]"),
-        Step("an optimal plan", "sharon[optimizer=greedy]", "sharon[optimizer=integer]"),
+        Step("the best plan of the model", "sharon[optimizer=greedy]", "sharon[optimizer=integer]"),
     ),
     (
         Idea("prefix counters", 0, "matches", "counters"),
         Idea("sharing of sub-sequences", 1, "nothing", "sub-sequences"),
-        Idea("sharing by an optimal plan", 1, "nothing", "plan"),
+        Idea("sharing by the best plan of the model", 1, "nothing", "plan"),
     ),
     ("details.updates", "details.combinations"),
 )
@@ -171,7 +171,7 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     return Answer(
         "ideas",
         "Which idea gains how much?",
-        " ".join(filter(None, [*sentences, _predicting(factorials)])),
+        "\n\n".join(filter(None, [*sentences, _predicting(factorials)])),
         tuple(shown for shown in drawn if shown is not None),
         ("Workload", "Idea", "Gain in time", "In work", "In state", "Alone", "With the other idea", "Draws"),
         tuple(rows),
@@ -282,16 +282,17 @@ def interacts(alone: Gain | None, together: Gain | None) -> bool:
 
 
 def predicted(design: Design, numbers: Draws) -> bool | None:
-    """Whether the gains of the first two ideas, means over the levels of the other factor, predict that of both.
+    """Whether the gains of the first two ideas alone predict that of both.
 
-    Their product must lie within the interval of the measured gain of both. None without systems or an interval.
+    Their product must lie within the interval of the measured gain of both, or less than 5 % beyond. The product of
+    their means over both orders would be the joint gain in any case. None without systems or an interval.
     """
     ideas = design.effects[:2]
     last = {level: name for name, level in design.levels.items()}.get((ideas[0].having, ideas[1].having))
     first = next(iter(design.levels))
     joint = None if last is None else gain(numbers, [(first, last)])
-    main = [gain(numbers, measured(design, idea, numbers)) for idea in ideas]
-    exact = [shown.median for shown in main if shown is not None and shown.exact]
+    alone = [alone_and_together(design, idea, numbers)[0] for idea in ideas]
+    exact = [shown.median for shown in alone if shown is not None and shown.exact]
     if joint is None or joint.ends is None or len(exact) < len(ideas):
         return None
     low, high = joint.ends
@@ -299,7 +300,7 @@ def predicted(design: Design, numbers: Draws) -> bool | None:
 
 
 def _predicting(factorials: Sequence[tuple[Design, Results]]) -> str:
-    """How often the mean gains of two ideas predict what both gain."""
+    """How often the gains of two ideas alone predict what both gain."""
     predictions = [
         shown for design, results in factorials if (shown := predicted(design, by_draw(results, TIME))) is not None
     ]
@@ -307,8 +308,8 @@ def _predicting(factorials: Sequence[tuple[Design, Results]]) -> str:
         return ""
     where = "" if all(predictions) else "; where it does not, the ideas interact, and are drawn below"
     return (
-        "The product of the mean gains of the first two ideas lies within the interval of what both gain on "
-        f"{sum(predictions)} of {len(predictions)} workloads{where}."
+        "The product of what the first two ideas of a family gain alone lies within the interval of what both gain, "
+        f"give or take 5 %, on {sum(predictions)} of {len(predictions)} workloads{where}."
     )
 
 
@@ -388,10 +389,10 @@ def _sentence(design: Design, shown: Sequence[Results]) -> str:
             if (effect := gain(numbers, measured(design, idea, numbers))) is not None:
                 effects[_workload(results)] = effect
         if effects:
-            ends = (pick(effects, key=lambda name: effects[name].median) for pick in (min, max))
-            parts.append(
-                f"{idea.name} {' to '.join(f'{effects[name].short} ({name})' for name in dict.fromkeys(ends))}"
-            )
+            known = sorted((name for name in effects if effects[name].exact), key=lambda name: effects[name].median)
+            ends = [f"{effects[name].short} ({name})" for name in dict.fromkeys((*known[:1], *known[-1:]))]
+            bounds = [f"{effect.short} ({name})" for name, effect in effects.items() if not effect.exact]
+            parts.append(f"{idea.name} {' and '.join(filter(None, [' to '.join(ends), *bounds]))}")
     return f"In {design.name}, times as fast: {', '.join(parts)}." if parts else ""
 
 

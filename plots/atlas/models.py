@@ -142,20 +142,30 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     return Answer(
         "cost-models",
         "Are the cost models right?",
-        f"{'; '.join(parts)}.",
+        f"{'; '.join(parts)}.{_of_work_only(models)}",
         (_taus(models), _regrets(models)),
         (
             "Model",
             "Workloads",
             "Tau with work",
             "Tau with time",
-            "Regret, median",
-            "Regret, 95th percentile",
+            "Regret, median (times)",
+            "Regret, 95th percentile (times)",
             "Scatter",
         ),
         tuple(_row(model) for model in models),
         f"{MEASURED} {_missing(everything)}{_short_times(models)}",
     )
+
+
+def _of_work_only(models: Sequence[Model]) -> str:
+    """The models that order plans by their work, but not by their times; empty if none does."""
+    only = [
+        f"{model.title} (tau {_tau(median(model.of_work))} with work, {_tau(median(model.of_time))} with time)"
+        for model in models
+        if model.of_work and model.of_time and median(model.of_work) >= TRUSTED_TAU > median(model.of_time)
+    ]
+    return f" Of these, plans are ordered as by their counted work: {', '.join(only)}." if only else ""
 
 
 def _missing(everything: Sequence[Results]) -> str:
@@ -230,8 +240,8 @@ def _taus(models: Sequence[Model]) -> Drawn:
     work = [median(model.of_work) for model in models if model.of_work and model.system != "cet"]
     time = [median(model.of_time) for model in models if model.of_time]
     sentence = (
-        f"The medians of tau are {span(work or [0.0], _tau)} with counted work and {span(time or [0.0], _tau)} "
-        "with time. A stroke is a workload, a dot the median."
+        f"The medians of tau are {span(work or [0.0], _tau)} with counted work, CET aside, and "
+        f"{span(time or [0.0], _tau)} with time. A stroke is a workload, a dot the median."
     )
     return Drawn("cost-models-tau", drawing, sentence, "Kendall's tau of cost with work and with time, by model.")
 
