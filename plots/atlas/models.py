@@ -49,9 +49,9 @@ KINDS = {
 MEASURED = (
     "Of each workload several plans ran in one process, in turns: those of the optimizers, and random ones. Work is "
     "counted on smaller workloads, of which there are more, a visit, a snapshot and an addition alike; a model that "
-    "weighs them otherwise may follow times and not work. That of CET is what its model counts in advance, and says "
-    "nothing of its own. Of Hamlet and Gloria, the paper's model was judged where events visit one another, and ours "
-    "where sums are kept, which is what each describes, on streams of their own. Tau is "
+    "weighs them otherwise may follow times and not work. The work of CET is what its model counts in advance, so "
+    "that its tau with work is no evidence. Of Hamlet and Gloria, the paper's model was judged where events visit one "
+    "another, and ours where sums are kept, which is what each describes, on streams of their own. Tau is "
     "Kendall's, its median over workloads. The regret is the time of the plan with the least cost over that of the "
     "fastest one, without the search for plans. The scatter is the largest time per unit of cost over the least, 1 for "
     "a calibrated model. Plans are said to be ordered as by their times from a tau of "

@@ -28,8 +28,9 @@ ASSUMED = (
     "other windows are those of as many events per key there, of the two next measurements the lower rate and the "
     "larger state. Only keys with an event in the window have state. Cores do not slow one another. Several "
     "queries, of which half overlap, cost as many times as much as they did on one key with 60 types, which is rough, "
-    "since each of those queries reads few of the events. Memory is that of a process beyond an empty one; Spark, and "
-    "events that wait for a watermark, come on top."
+    "since each of those queries reads few of the events. Memory is that of a process beyond an empty one: a fixed "
+    "part, and what keys add, each as in the next measurement, or each byte of state as with the most keys, whichever "
+    "is less. Spark, and events that wait for a watermark, come on top."
 )
 SYSTEMS = ("cogra", "hamlet", "gloria", "greta")
 
@@ -99,10 +100,17 @@ class Capacity:
         return max((load.active * near.state for near in self.near(load)), default=None)
 
     def memory(self, load: Load) -> float | None:
-        """Bytes of a process, beyond those of an empty one, for one query: a fixed part, and one per active key."""
-        fixed = min(measured.process for measured in self.by_keys.values())
-        grown = [(near.process - fixed) / near.active for near in self.near(load)]
-        return max((fixed + load.active * per_key for per_key in grown), default=None)
+        """Bytes of a process, beyond those of an empty one, for one query.
+
+        A fixed part, and what the active keys add: each as much as in the next measurements, or each byte of state as
+        much as with the most keys, whichever is less. The former is that of noise if few keys were measured.
+        """
+        fixed, state = min(measured.process for measured in self.by_keys.values()), self.state(load)
+        if state is None:
+            return None
+        most = self.by_keys[max(self.by_keys)]
+        by_keys = max(load.active * (near.process - fixed) / near.active for near in self.near(load))
+        return fixed + min(by_keys, state * (most.process - fixed) / (most.state * most.active))
 
 
 def answer(everything: Sequence[Results]) -> Answer | None:
@@ -115,10 +123,10 @@ def answer(everything: Sequence[Results]) -> Answer | None:
     best = min(needed, key=lambda shown: needed[shown], default=None)
     short = "No system ended at that many keys."
     if best is not None:
-        cores = "one core" if needed[best] == 1 else f"{needed[best]} cores"
+        machine = "one core" if needed[best] == 1 else f"{needed[best]} cores"
         short = (
             f"A million events per second on ten million keys, one query in windows of {human(MEASURED_WINDOW)} "
-            f"events, take {cores} and {human(best.state(most) or 0.0, 'B')} of state with "
+            f"events, take {machine} and {human(best.state(most) or 0.0, 'B')} of state with "
             f"{label(best.system)}."
         )
     rows = [
