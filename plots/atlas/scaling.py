@@ -83,7 +83,7 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         f"On {most} slots the work is done {span(speedups, _short)} times as fast as on one; workers take "
         f"{plain(contention, 3)} times as long if all slots are busy.{growth} Simulated and measured times differ by "
         f"at most {plain(100 * max(map(abs, differences)), 2)} %, in {within} of {len(strong)} cases by no more than "
-        f"{WANTED:.0%}.",
+        f"{100 * WANTED:.0f} %.",
         (_drawn(strong, contention),),
         (
             "System",

@@ -101,7 +101,7 @@ def test_a_simulation_is_compared_with_the_measurement() -> None:
     assert page.short.startswith(
         "On 2 slots the work is done 1.5 times as fast as on one; workers take 1.2 times as long if all slots are busy."
     )
-    assert "differ by at most 2.5 %, in 1 of 1 cases by no more than 15%" in page.short
+    assert "differ by at most 2.5 %, in 1 of 1 cases by no more than 15 %" in page.short
 
 
 def test_the_first_limit_is_that_of_the_smallest_size_at_which_it_is_reached() -> None:
