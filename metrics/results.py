@@ -133,7 +133,7 @@ def write_pack(path: Path, everything: Sequence[Results], experiments: Mapping[s
 
 
 def _thinned(record: Record) -> Record:
-    """A record with at most `MOST_LATENCIES`, in their order; of more latencies, those at equal distances of rank."""
+    """A record with at most `MOST_LATENCIES` latencies, in their order; of more, those at equal distances of rank."""
     latency = record.samples.latency
     if len(latency) <= MOST_LATENCIES:
         return record

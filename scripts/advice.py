@@ -1,7 +1,7 @@
 """Asks `cepbench advise` at the points of a run of the atlas: `python scripts/advice.py RESULTS`.
 
-For each point at which several systems ended, the regret is the measured time of the recommended system over that of
-the fastest one. `docs/atlas/advice.csv` has a row per point.
+For each point at which several systems ran and one ended, the regret is the measured time of the recommended system
+over that of the fastest one. `docs/atlas/advice.csv` has a row per point.
 """
 
 import argparse

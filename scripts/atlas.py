@@ -23,7 +23,7 @@ PAGES, IMAGES, SIZING = f"{DOCS}/atlas", f"{DOCS}/images/atlas", f"{DOCS}/sizing
 INDEX = """# The questions of the field
 
 Papers compare their system with an earlier one, on their own workload. These pages ask what no paper could, with all
-systems on one machine, their cost models included. Made by `python scripts/atlas.py {name}`, from {cells} cells of
+systems on one machine, their cost models included. Made by `python scripts/atlas.py docs/{name}`, from {cells} cells of
 {figures} experiments (`cepbench run --profile atlas`), {hours:.1f} hours on {machines}; all numbers are computed from
 them, and `cepbench report docs/{name}` draws all of it.
 

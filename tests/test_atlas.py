@@ -14,7 +14,7 @@ def test_the_pages_are_those_of_the_pack_in_the_repository() -> None:
     atlas = script_module("atlas")
     everything = atlas.measured(PACK)
     assert {results.figure.experiment for results in everything} == set(belonging(ATLAS))
-    assert not [r for results in everything for r in results.records if r.status in (Status.WRONG, Status.ERROR)]
+    assert not [r for results in everything for r in results.records if r.cell_status in (Status.WRONG, Status.ERROR)]
     answers = atlas.answers(everything)
     for name, text in atlas.texts(PACK, everything, answers).items():
         assert (ROOT / name).read_text(encoding="utf-8") == text, f"run: python scripts/atlas.py docs/{PACK.name}"

@@ -124,11 +124,11 @@ def answer(everything: Sequence[Results], regrets: Sequence[tuple[float, float]]
         return None
     counts = [(shown, _count(shown.gain)) for shown in maps.values()]
     points = [f"{count} points over {' and '.join(_labels(shown))}" for shown, count in counts if count]
-    faster = f"at {', '.join(points)}" if points else "nowhere, since at no point both ended,"
+    faster = f"at {', '.join(points)}" if points else "nowhere, since at no point either ended,"
     visits = (
         "Where each event visits those before it, as in GRETA, it is faster at "
         f"{_counts(shown.gain_of_visits for shown in maps.values())} points, and visits fewer events and snapshots at "
-        f"{_counts(shown.gain_in_work for shown in maps.values())}, of those at which it ended both ways."
+        f"{_counts(shown.gain_in_work for shown in maps.values())} of those at which both ways ended."
     )
     drawn = tuple(_drawn(name, shown) for name, shown in maps.items() if name in DRAWN)
     return Answer(

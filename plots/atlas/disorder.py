@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
@@ -94,13 +95,20 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         "disorder",
         "What does disorder cost?",
         f"Without a wait the answers have as little as {_percent(least)} of the matches, if {_percent(worst.late)} of "
-        f"the events are late, however late they are; {_percent(NEARLY)} need a wait of up to "
+        f"the events are late{_however(waits, worst)}; {_percent(NEARLY)} need a wait of up to "
         f"{human(max(needed, default=0.0), 's')}, by which every row is delayed.{_added(duplicates)}",
         (_drawn(waits, duplicates),),
         ("Work", "Late", "Mean delay", "Kept without a wait", f"Wait for {_percent(NEARLY)}", "Events that wait then"),
         tuple(map(_row, waits)),
         f"{MEASURED.format(bytes=EVENT_BYTES)} {_agreement(records, wrong)}",
     )
+
+
+def _however(waits: Sequence[Wait], worst: Wait) -> str:
+    """Whether what is lost without a wait depends on the delay; empty if it does, or with a single delay."""
+    alike = [wait for wait in waits if (wait.work, wait.late) == (worst.work, worst.late)]
+    kept = {_percent(wait.complete[min(wait.complete)]) for wait in alike}
+    return ", however late they are" if len(alike) > 1 and len(kept) == 1 else ""
 
 
 def _added(duplicates: Sequence[Duplicates]) -> str:
@@ -126,7 +134,7 @@ def _agreement(records: Sequence[Record], wrong: int) -> str:
     same = sum(len(set(answers)) == 1 for answers in several)
     return (
         f"At {same} of {len(several)} points at which several systems ended, their answers are the same; "
-        f"{wrong or 'no'} answers are wrong."
+        f"wrong answers: {wrong or 'none'}."
     )
 
 
@@ -137,10 +145,11 @@ def waits_of(records: Sequence[Record]) -> list[Wait]:
         point = record.point
         if point["duplicates"] == 0 and point["late"] > 0:
             kinds[point["work"], point["late"], point["delay"]].append(record)
+    longest = max((float(record.point["slack"]) for of_kind in kinds.values() for record in of_kind), default=0.0)
     waits = []
     for kind, of_kind in kinds.items():
         matches = {float(record.point["slack"]): _matches(record) for record in of_kind}
-        exact = matches[max(matches)]
+        exact = matches.get(longest, 0.0)
         states: dict[str, dict[float, int]] = defaultdict(dict)
         for record in of_kind:
             if record.summary.state_peak:
@@ -250,7 +259,7 @@ def _states(axes: Axes, waits: Sequence[Wait]) -> None:
     systems = list(dict.fromkeys(name for wait in waits for name in wait.states))
     for name in systems:
         look = styles([name])[name]
-        largest = [max(wait.states.get(name, {}).get(slack, 0) for wait in waits) for slack in slacks]
+        largest = [max(wait.states.get(name, {}).get(slack, nan) for wait in waits) for slack in slacks]
         axes.plot(slacks, largest, look.marker + "-", color=look.color, markersize=3, linewidth=0.8, label=label(name))
     some = [slack for slack in slacks if slack]
     axes.plot(some, [waits[0].waiting(slack) for slack in some], "k--", linewidth=0.8, label="events that wait")

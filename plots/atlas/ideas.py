@@ -26,11 +26,11 @@ STATE = ("state_peak",)
 MEASURED = (
     "Gains are medians over the draws of workload and stream, with their intervals. They are bounds where the limit of "
     "time stopped one of the two systems. The gain of an idea is its mean over the levels of the other factor. Work is "
-    "counted: visits of earlier events, and snapshots; updates of counters; or comparisons. Its gain is that at the "
-    "levels with any work without the idea, and all of it if none is left. A gain below 1 is a loss. Without "
-    "graphlets and sums, an event visits all events before it that it may follow; graphlets, runs of events of one "
-    "type, have a sum that is read instead of theirs; with sums no event is visited. Orders find matches event by "
-    "event, trees by joining parts of a pattern, and compact sets represent matches without constructing them."
+    "counted: visits of earlier events, and snapshots; updates of counters; or comparisons. Its gain is that without "
+    "the other idea, and all of it if none is left. A gain below 1 is a loss. Without graphlets and sums, an event "
+    "visits all events before it that it may follow; graphlets, runs of events of one type, have a sum that is read "
+    "instead of theirs; with sums no event is visited. Orders find matches event by event, trees by joining parts of a "
+    "pattern, and compact sets represent matches without constructing them."
 )
 STEP = 0.22
 """The height of a step; that of a workload is 1."""
@@ -173,7 +173,7 @@ def answer(everything: Sequence[Results]) -> Answer | None:
         "Which idea gains how much?",
         "\n\n".join(filter(None, [*sentences, _predicting(factorials)])),
         tuple(shown for shown in drawn if shown is not None),
-        ("Workload", "Idea", "Gain in time", "In work", "In state", "Alone", "With the other idea", "Draws"),
+        ("Workload", "Idea", "Gain in time", "In work, alone", "In state", "Alone", "With the other idea", "Draws"),
         tuple(rows),
         MEASURED,
     )
@@ -306,7 +306,7 @@ def _predicting(factorials: Sequence[tuple[Design, Results]]) -> str:
     ]
     if not predictions:
         return ""
-    where = "" if all(predictions) else "; where it does not, the ideas interact, and are drawn below"
+    where = "" if all(predictions) else "; the ideas of the others are drawn below"
     return (
         "The product of what the first two ideas of a family gain alone lies within the interval of what both gain, "
         f"give or take 5 %, on {sum(predictions)} of {len(predictions)} workloads{where}."
@@ -365,8 +365,7 @@ def _rows(design: Design, results: Results) -> Iterable[tuple[str, ...]]:
         if effect is None:
             continue
         alone, together = alone_and_together(design, idea, seconds)
-        worked = [pair for pair in pairs if pair[0] not in work or any(low > 0 for low, _ in work[pair[0]].values())]
-        others = [gain(work, worked), gain(states, pairs)]
+        others = [gain(work, pairs[:1]), gain(states, pairs)]
         mark = ", interact" if interacts(alone, together) else ""
         yield (
             f"{design.name}, {_workload(results)}",

@@ -106,8 +106,8 @@ def answer(everything: Sequence[Results]) -> Answer | None:
             "Memory predicted at",
         ),
         tuple(_row(course) for course in courses),
-        "Patterns have three of the 40 types of the events in a window, of four types with many keys, and four of 60 "
-        "with many queries. The longest windows are for COGRA and A-Seq. A system is not run on longer windows, or "
+        "A pattern has three types: of 40 in the streams of windows, and of four in those of keys. Queries have four "
+        "types each, of 60. The longest windows are for COGRA and A-Seq. A system is not run on longer windows, or "
         "more queries, than those at which it was stopped. Few keys have more events each in a window, so that some "
         "systems are stopped there. The limit of memory is predicted from the growth of its process over the last two "
         "sizes, before it is reached.",

@@ -159,13 +159,16 @@ def answer(everything: Sequence[Results]) -> Answer | None:
 
 
 def _of_work_only(models: Sequence[Model]) -> str:
-    """The models that order plans by their work, but not by their times; empty if none does."""
+    """The models that order plans as by their work, but not as by their times; empty if none does."""
     only = [
         f"{model.title} (tau {_tau(median(model.of_work))} with work, {_tau(median(model.of_time))} with time)"
         for model in models
-        if model.of_work and model.of_time and median(model.of_work) >= TRUSTED_TAU > median(model.of_time)
+        if model.system != "cet" and model.of_work and model.of_time
+        if median(model.of_work) >= TRUSTED_TAU > median(model.of_time)
     ]
-    return f" Of these, plans are ordered as by their counted work: {', '.join(only)}." if only else ""
+    return (
+        f" Plans are ordered as by their counted work, though not as by their times: {', '.join(only)}." if only else ""
+    )
 
 
 def _missing(everything: Sequence[Results]) -> str:

@@ -103,10 +103,10 @@ class Capacity:
         """Bytes of a process, beyond those of an empty one, for one query.
 
         A fixed part, and what the active keys add: each as much as in the next measurements, or each byte of state as
-        much as with the most keys, whichever is less. The former is that of noise if few keys were measured.
+        much as with the most keys, whichever is less; that of few keys is mostly noise. None with a single measurement.
         """
         fixed, state = min(measured.process for measured in self.by_keys.values()), self.state(load)
-        if state is None:
+        if state is None or len(self.by_keys) == 1:
             return None
         most = self.by_keys[max(self.by_keys)]
         by_keys = max(load.active * (near.process - fixed) / near.active for near in self.near(load))
@@ -176,7 +176,7 @@ def capacities_of(everything: Sequence[Results]) -> list[Capacity]:
 
 def _measured(record: Record) -> Measured | None:
     summary, keys = record.summary, Load(record.point["keys"], MEASURED_WINDOW).active
-    if not summary.throughput_per_core or summary.state_peak is None or summary.process_peak is None:
+    if not (summary.throughput_per_core and summary.state_peak and summary.process_peak):
         return None
     return Measured(summary.throughput_per_core, summary.state_peak / keys, summary.process_peak, keys)
 

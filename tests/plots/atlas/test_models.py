@@ -52,8 +52,8 @@ def test_the_page_says_which_model_orders_plans_as_their_times() -> None:
     assert wrong is not None
     assert right.short == f"Sharon (the paper's): {KINDS['right']}."
     assert wrong.short == (
-        f"Sharon (the paper's): {KINDS['wrong']}. Of these, plans are ordered as by their counted work: Sharon (the "
-        "paper's) (tau 1 with work, -1 with time)."
+        f"Sharon (the paper's): {KINDS['wrong']}. Plans are ordered as by their counted work, though not as by their "
+        "times: Sharon (the paper's) (tau 1 with work, -1 with time)."
     )
     assert wrong.rows[0][2:6] == ("1", "-1", "4", "4")
     assert [drawn.name for drawn in right.drawn] == ["cost-models-tau", "cost-models-regret"]

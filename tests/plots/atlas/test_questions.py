@@ -128,9 +128,13 @@ def test_the_first_limit_is_that_of_the_smallest_size_at_which_it_is_reached() -
     assert bad.short.endswith("Wrong answers: 1; errors: none.")
     assert "and 0 end at all sizes" in bad.short
     [flat] = limits.courses_of(
-        results("atlas-breaks-window", [record(100), record(101, memory=1_000_001)], series=series)
+        results("atlas-breaks-window", [record(100), record(1000, memory=10_000_000)], series=series)
     )
-    assert flat.predicted is None  # it would lie beyond all sizes
+    assert flat.predicted == pytest.approx((4 << 30) / 10_000)
+    [far] = limits.courses_of(
+        results("atlas-breaks-window", [record(100), record(1000, memory=4_000_000)], series=series)
+    )
+    assert far.predicted is None  # it would lie beyond a thousand times the last size
 
 
 def test_few_keys_may_be_what_stops_a_system() -> None:
@@ -159,6 +163,8 @@ def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
     [wait] = disorder.waits_of(records)
     assert wait.complete == pytest.approx({0.0: 0.7, 3.0: 0.995, 100.0: 1.0})
     assert wait.enough == 3.0
+    lost = disorder.waits_of([*records, record(1.0, late=0.3, slack=3)])  # not the exact number of matches
+    assert lost == [wait]
     [shown] = disorder.duplicates_of(records)
     assert shown.added == pytest.approx({0.1: 0.2})
     page = disorder.answer([results("atlas-disorder", records)])
@@ -180,7 +186,7 @@ def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
     several = disorder.answer([results("atlas-disorder", [*records, greta, wrong])])
     assert several is not None
     assert (
-        "At 1 of 1 points at which several systems ended, their answers are the same; 1 answers are wrong"
+        "At 1 of 1 points at which several systems ended, their answers are the same; wrong answers: 1."
         in several.measured
     )
 
