@@ -159,8 +159,8 @@ def answer(everything: Sequence[Results], regrets: Sequence[tuple[float, float]]
 
 def _count(gain: Reals) -> str:
     """`14 of 72`, the points at which there is a gain, of those at which it is known; empty if it is nowhere known."""
-    known = paying(gain)[~np.isnan(gain)]
-    return f"{int(known.sum())} of {len(known)}" if len(known) else ""
+    pays = paying(gain)[~np.isnan(gain)]
+    return f"{int(pays.sum())} of {len(pays)}" if len(pays) else ""
 
 
 def _counts(gains: Iterable[Reals]) -> str:
@@ -215,8 +215,8 @@ def _row(name: str, shown: Map) -> tuple[str, ...]:
 
 def _range(gain: Reals) -> str:
     """`0.5 to 12 times`."""
-    known = gain[~np.isnan(gain)].tolist()
-    return f"{span(known, _gain)} times" if known else "–"
+    gains = gain[~np.isnan(gain)].tolist()
+    return f"{span(gains, _gain)} times" if gains else "–"
 
 
 def _gain(number: float) -> str:
@@ -224,17 +224,13 @@ def _gain(number: float) -> str:
 
 
 def _drawn(name: str, shown: Map) -> Drawn:
-    lines = {
-        "sums": (shown.gain, "solid"),
-        "visits": (shown.gain_of_visits, "dashed"),
-        "work": (shown.gain_in_work, "dotted"),
-    }
     with paper():
         drawing = Drawing(figsize=(TEXT_WIDTH, 2.4), layout="constrained")
         left, right = drawing.subplots(1, 2)
         _heat(left, shown, shown.gain)
-        for gain, line in lines.values():
-            _contour(left, gain, line)
+        _contour(left, shown.gain, "solid")
+        _contour(left, shown.gain_of_visits, "dashed")
+        _contour(left, shown.gain_in_work, "dotted")
         left.set_title(
             "gain of sharing sums in time; break-even of sums (line), visits\n(dashed) and their number (dotted)"
         )

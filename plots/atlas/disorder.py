@@ -259,10 +259,11 @@ def _states(axes: Axes, waits: Sequence[Wait]) -> None:
     systems = list(dict.fromkeys(name for wait in waits for name in wait.states))
     for name in systems:
         look = styles([name])[name]
-        largest = [max(wait.states.get(name, {}).get(slack, nan) for wait in waits) for slack in slacks]
+        of_works = [wait.states[name] for wait in waits if name in wait.states]
+        largest = [max((state[slack] for state in of_works if slack in state), default=nan) for slack in slacks]
         axes.plot(slacks, largest, look.marker + "-", color=look.color, markersize=3, linewidth=0.8, label=label(name))
-    some = [slack for slack in slacks if slack]
-    axes.plot(some, [waits[0].waiting(slack) for slack in some], "k--", linewidth=0.8, label="events that wait")
+    positive = [slack for slack in slacks if slack > 0]
+    axes.plot(positive, [waits[0].waiting(slack) for slack in positive], "k--", linewidth=0.8, label="events that wait")
     axes.set_title(f"{_percent(waits[0].late)} late by {human(waits[0].delay, 's')}")
     axes.set(yscale="log", xlabel="Wait (s)", ylabel="State (B)")
     axes.yaxis.set_major_formatter(lambda number, _: human(number))

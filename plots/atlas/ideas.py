@@ -365,13 +365,13 @@ def _rows(design: Design, results: Results) -> Iterable[tuple[str, ...]]:
         if effect is None:
             continue
         alone, together = alone_and_together(design, idea, seconds)
-        others = [gain(work, pairs[:1]), gain(states, pairs)]
+        in_work, in_state = gain(work, pairs[:1]), gain(states, pairs)
         mark = ", interact" if interacts(alone, together) else ""
         yield (
             f"{design.name}, {_workload(results)}",
             idea.name,
             effect.text,
-            *("–" if shown is None else shown.text for shown in others),
+            *("–" if shown is None else shown.text for shown in (in_work, in_state)),
             "–" if alone is None else alone.text,
             "–" if together is None else f"{together.text}{mark}",
             str(len(gains(seconds, pairs))),
@@ -388,8 +388,8 @@ def _sentence(design: Design, shown: Sequence[Results]) -> str:
             if (effect := gain(numbers, measured(design, idea, numbers))) is not None:
                 effects[_workload(results)] = effect
         if effects:
-            known = sorted((name for name in effects if effects[name].exact), key=lambda name: effects[name].median)
-            ends = [f"{effects[name].short} ({name})" for name in dict.fromkeys((*known[:1], *known[-1:]))]
+            exact = sorted((name for name in effects if effects[name].exact), key=lambda name: effects[name].median)
+            ends = [f"{effects[name].short} ({name})" for name in dict.fromkeys((*exact[:1], *exact[-1:]))]
             bounds = [f"{effect.short} ({name})" for name, effect in effects.items() if not effect.exact]
             parts.append(f"{idea.name} {' and '.join(filter(None, [' to '.join(ends), *bounds]))}")
     return f"In {design.name}, times as fast: {', '.join(parts)}." if parts else ""

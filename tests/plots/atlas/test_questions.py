@@ -170,6 +170,11 @@ def test_a_wait_keeps_matches_and_duplicates_add_some() -> None:
     page = disorder.answer([results("atlas-disorder", records)])
     assert page is not None
     assert page.rows == (("sequences", "10 %", "1 s", "70 %", "3 s", "900"),)
+    others = [r.model_copy(update={"algorithm": "core", "point": {**r.point, "work": "matches"}}) for r in records]
+    both_works = disorder.answer([results("atlas-disorder", [*records, *others])])
+    assert both_works is not None
+    states = {line.get_label(): list(line.get_ydata()) for line in both_works.drawn[0].drawing.axes[1].lines}
+    assert states["COGRA"] == states["CORE"] == [1000, 1000]  # each has one kind of work only
     assert page.drawn[0].sentence == (
         "99 % of the matches need a wait of 3 times the mean delay, of the waits tried; the events that wait then "
         "are 43.2 times the state of a system."  # 900 events of 48 bytes over 1,000 bytes
