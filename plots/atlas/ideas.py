@@ -24,13 +24,13 @@ from cepbench.plots.units import human, plain
 STATE = ("state_peak",)
 """The metrics whose sum is the state of a record."""
 MEASURED = (
-    "Gains are medians over the draws of workload and stream, with their intervals. They are bounds where the limit of "
-    "time stopped one of the two systems. The gain of an idea is its mean over the levels of the other factor. Work is "
-    "counted: visits of earlier events, and snapshots; updates of counters; or comparisons. Its gain is that without "
-    "the other idea, and all of it if none is left. A gain below 1 is a loss. Without graphlets and sums, an event "
-    "visits all events before it that it may follow; graphlets, runs of events of one type, have a sum that is read "
-    "instead of theirs; with sums no event is visited. Orders find matches event by event, trees by joining parts of a "
-    "pattern, and compact sets represent matches without constructing them."
+    "A draw is a workload and a stream from one seed. Gains are medians over draws, with their intervals. They are "
+    "bounds where the limit of time stopped one of the two systems. The gain of an idea is its mean over the levels "
+    "of the other factor. Work is counted: visits of earlier events, and snapshots; updates of counters; or "
+    "comparisons. Its gain is that without the other idea, and all of it if none is left. A gain below 1 is a loss. "
+    "Without graphlets and sums, an event visits all events before it that it may follow; graphlets, runs of events "
+    "of one type, have a sum that is read instead of theirs; with sums no event is visited. Orders find matches event "
+    "by event, trees by joining parts of a pattern, and compact sets represent matches without constructing them."
 )
 STEP = 0.22
 """The height of a step; that of a workload is 1."""

@@ -28,8 +28,9 @@ WANTED = 0.15
 
 
 MEASURED = (
-    "Times are those of planning, of the slot whose workers take longest to start and to work, and of merging windows "
-    "that cross slices. Beyond the slots of the machine the numbers are a simulation: "
+    "A slot runs one worker at a time. Skew is the exponent of Zipf's law for the frequencies of keys, 0 if they are "
+    "equal. Times are those of planning, of the slot whose workers take longest to start and to work, and of merging "
+    "windows that cross slices. Beyond the slots of the machine the numbers are a simulation: "
     "each worker, the longest first, on the slot that is free first, and busy slots slow one another as those of this "
     "machine do, for any number of them. The difference of a case is simulated with the contention of the other cases."
 )
